@@ -1,0 +1,74 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same strictness everywhere: what the compiler can check, no reviewer has to.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+
+let package = Package(
+    name: "pharos",
+    products: [
+        .executable(name: "pharos", targets: ["pharos"]),
+        .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
+        .library(name: "BeaconFrames", targets: ["BeaconFrames"]),
+        .library(name: "EddystoneSecurity", targets: ["EddystoneSecurity"]),
+        .library(name: "HCI", targets: ["HCI"]),
+        .library(name: "HCITransports", targets: ["HCITransports"]),
+        .library(name: "VirtualController", targets: ["VirtualController"]),
+        .library(name: "Advertiser", targets: ["Advertiser"]),
+        .library(name: "Profiles", targets: ["Profiles"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+        .target(name: "BluetoothTypes", swiftSettings: strict),
+        .target(name: "LinuxHost", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(
+            name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
+            swiftSettings: strict),
+        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(
+            name: "HCITransports", dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost"],
+            swiftSettings: strict),
+        .target(
+            name: "VirtualController", dependencies: ["BluetoothTypes", "HCI", "LinuxHost"], swiftSettings: strict),
+        .target(
+            name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
+            swiftSettings: strict),
+        .target(name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .executableTarget(
+            name: "pharos",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "HCITransports",
+                "LinuxHost", "Profiles", "VirtualController", argumentParser,
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .testTarget(
+            name: "BeaconFramesTests", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .testTarget(
+            name: "EddystoneSecurityTests", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity"],
+            swiftSettings: strict),
+        .testTarget(name: "HCITests", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: strict),
+        .testTarget(
+            name: "VirtualControllerTests", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,95 @@
+/// The octets of AdvData, ScanRspData or extended advertising data: a row of AD structures.
+///
+/// Holding octets, whatever they are, is always possible (what was received is kept as it was received); making them
+/// from structures is strict.
+public struct AdvertisingData: Hashable, Sendable {
+    public let octets: [UInt8]
+
+    /// What a legacy PDU holds.
+    public static let legacyLimit = 31
+    /// What the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
+    public static let extendedLimit = 1650
+
+    /// Octets as received, valid or not.
+    public init(octets: [UInt8]) {
+        self.octets = octets
+    }
+
+    /// Encodes `structures` in their order.
+    ///
+    /// - Throws: ``AdvertisingDataError`` naming the structure that is too much for `limit`.
+    public init(
+        _ structures: [ADStructure], limit: Int = AdvertisingData.legacyLimit
+    ) throws(AdvertisingDataError) {
+        var octets: [UInt8] = []
+        for (index, structure) in structures.enumerated() {
+            guard structure.data.count <= 254 else {
+                throw AdvertisingDataError(.structureTooLong(octets: structure.data.count), structure: index)
+            }
+            octets.append(UInt8(structure.data.count + 1))
+            octets.append(structure.type.rawValue)
+            octets += structure.data
+        }
+        guard octets.count <= limit else {
+            var used = 0
+            let index = structures.firstIndex { structure in
+                used += structure.encodedLength
+                return used > limit
+            }
+            throw AdvertisingDataError(
+                .tooLong(octets: octets.count, limit: limit, type: structures[index ?? 0].type),
+                structure: index ?? 0)
+        }
+        self.octets = octets
+    }
+
+    /// The AD structures before the end of the significant part.
+    public var structures: [ADStructure] {
+        var cursor = ADStructureCursor(octets.indices)
+        var result: [ADStructure] = []
+        while let element = cursor.next(in: octets.span) {
+            result.append(ADStructure(element.type, Array(octets[element.data])))
+        }
+        return result
+    }
+
+    /// What follows the last whole structure: nothing, the zeros of an early termination, or a truncated structure.
+    public var remainder: ArraySlice<UInt8> {
+        var cursor = ADStructureCursor(octets.indices)
+        while cursor.next(in: octets.span) != nil {}
+        return octets[cursor.offset...]
+    }
+}
+
+extension AdvertisingData: CustomStringConvertible {
+    public var description: String { Hexadecimal.text(octets) }
+}
+
+/// Why AD structures do not fit into advertising data.
+public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: Hashable, Sendable {
+        /// All structures together, the limit, and the type of the first one over it.
+        case tooLong(octets: Int, limit: Int, type: ADType)
+        /// More data than a length octet can count.
+        case structureTooLong(octets: Int)
+    }
+
+    public let reason: Reason
+    /// Position of the structure in the list, from 0.
+    public let structure: Int
+
+    public init(_ reason: Reason, structure: Int) {
+        self.reason = reason
+        self.structure = structure
+    }
+
+    public var description: String {
+        switch reason {
+        case .tooLong(let octets, let limit, let type):
+            "\(octets) octets are \(octets - limit) more than the \(limit) that an advertisement holds; "
+                + "structure \(structure + 1) (\(type.name)) is the first one too much"
+        case .structureTooLong(let octets):
+            "structure \(structure + 1) holds \(octets) octets of data; at most 254 can be counted"
+        }
+    }
+}

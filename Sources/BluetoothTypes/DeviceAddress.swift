@@ -1,0 +1,70 @@
+/// BD_ADDR: 48 bits, written most significant octet first and sent least significant octet first.
+///
+/// The octets are kept as they are written; ``littleEndian`` is the one place where they are turned round.
+public struct DeviceAddress: Hashable, Comparable, Sendable {
+    /// Most significant octet first, as printed.
+    public let octets: FixedOctets<6>
+
+    public init(_ octets: FixedOctets<6>) {
+        self.octets = octets
+    }
+
+    /// From HCI, least significant octet first; `nil` when fewer than six octets are left.
+    public init?(littleEndian span: Span<UInt8>, at offset: Int) {
+        guard let wire = FixedOctets<6>(span, at: offset) else { return nil }
+        octets = wire.reversed
+    }
+
+    /// `F0:01:02:03:04:05`, also with dashes or without separators; `nil` for anything else.
+    public init?(_ text: some StringProtocol) {
+        guard let octets = try? FixedOctets<6>(hexadecimal: text) else { return nil }
+        self.octets = octets
+    }
+
+    /// The six octets for HCI, least significant first.
+    public var littleEndian: [UInt8] { octets.reversed.octets }
+
+    /// What the two most significant bits make of a random address (Core Specification 5.4, Vol 6 Part B 1.3.2).
+    public enum RandomKind: Sendable {
+        case nonResolvablePrivate
+        case resolvablePrivate
+        case reserved
+        /// `11`: stays the same for as long as the device is powered.
+        case staticDevice
+    }
+
+    public var randomKind: RandomKind {
+        switch octets[0] >> 6 {
+        case 0b00: .nonResolvablePrivate
+        case 0b01: .resolvablePrivate
+        case 0b10: .reserved
+        default: .staticDevice
+        }
+    }
+
+    /// Whether it may be used as a static random address: top bits 11, the other 46 neither all 0 nor all 1.
+    public var isValidStaticRandom: Bool {
+        guard randomKind == .staticDevice else { return false }
+        let low = octets.octets.dropFirst()
+        let allZero = octets[0] == 0xC0 && low.allSatisfy { $0 == 0 }
+        let allOne = octets[0] == 0xFF && low.allSatisfy { $0 == 0xFF }
+        return !allZero && !allOne
+    }
+
+    /// A static random address from any six octets: the two top bits are set, and the two forbidden patterns avoided.
+    public static func staticRandom(from octets: FixedOctets<6>) -> DeviceAddress {
+        var octets = octets
+        octets[0] |= 0xC0
+        let address = DeviceAddress(octets)
+        if address.isValidStaticRandom { return address }
+        octets[5] ^= 1
+        return DeviceAddress(octets)
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.octets < right.octets }
+}
+
+extension DeviceAddress: CustomStringConvertible {
+    /// Upper case with colons, most significant octet first.
+    public var description: String { Hexadecimal.text(octets.octets, separator: ":").uppercased() }
+}

@@ -1,0 +1,94 @@
+/// Octets as people write them.
+///
+/// Reading accepts either case and single spaces, colons, dashes or line ends between octets (`02 01 06`,
+/// `02:01:06`, `020106`); writing gives lower case without separators.
+public enum Hexadecimal {
+    /// The octets that `text` spells.
+    ///
+    /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no octet.
+    public static func octets(_ text: some StringProtocol) throws(HexadecimalError) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count / 2)
+        var high: UInt8?
+        var offset = 0
+        for character in text {
+            if let digit = digit(character) {
+                if let first = high {
+                    result.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            } else if !isSeparator(character) {
+                throw HexadecimalError(.notADigit(character), at: offset)
+            } else if high != nil {
+                throw HexadecimalError(.halfOctet, at: offset)
+            }
+            offset += 1
+        }
+        if high != nil { throw HexadecimalError(.halfOctet, at: offset) }
+        return result
+    }
+
+    /// `octets` in lower case, with `separator` between them.
+    public static func text(_ octets: some Sequence<UInt8>, separator: String = "") -> String {
+        var result = ""
+        for octet in octets {
+            if !result.isEmpty { result += separator }
+            result += text(octet)
+        }
+        return result
+    }
+
+    /// Two lower-case digits.
+    public static func text(_ octet: UInt8) -> String {
+        let digits = String(octet, radix: 16)
+        return octet < 16 ? "0" + digits : digits
+    }
+
+    /// `0x` and `width` upper-case digits, as opcodes and company identifiers are printed.
+    public static func number(_ value: some BinaryInteger, width: Int) -> String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return "0x" + String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    private static func digit(_ character: Character) -> UInt8? {
+        character.isASCII ? character.hexDigitValue.map(UInt8.init) : nil
+    }
+
+    private static func isSeparator(_ character: Character) -> Bool {
+        character == " " || character == ":" || character == "-" || character.isNewline || character == "\t"
+    }
+}
+
+/// Why a text is not the hexadecimal octets that were asked for.
+public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: Hashable, Sendable {
+        /// A character that is neither a digit nor a separator.
+        case notADigit(Character)
+        /// A digit without its partner: the number of digits is odd.
+        case halfOctet
+        /// Well-formed, but not as many octets as the field has.
+        case wrongLength(expected: Int, found: Int)
+    }
+
+    public let reason: Reason
+    /// Characters before the fault.
+    public let offset: Int
+
+    public init(_ reason: Reason, at offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+
+    public var description: String {
+        switch reason {
+        case .notADigit(let character):
+            "\"\(character)\" at character \(offset + 1) is not a hexadecimal digit"
+        case .halfOctet:
+            "a hexadecimal digit without its partner before character \(offset + 1): every octet has two digits"
+        case .wrongLength(let expected, let found):
+            "\(found) octets where \(expected) are needed (\(2 * expected) hexadecimal digits)"
+        }
+    }
+}
