@@ -34,7 +34,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .target(name: "BluetoothTypes", swiftSettings: strict),
-        .target(name: "LinuxHost", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: strict),
         .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],

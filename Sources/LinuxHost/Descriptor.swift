@@ -1,0 +1,96 @@
+internal import Glibc
+
+/// An open file descriptor, closed when its last owner lets go of it.
+///
+/// A class and not a noncopyable struct: servers keep many of them in arrays, which cannot hold noncopyable values.
+public final class Descriptor: Sendable {
+    public let number: Int32
+
+    /// Takes over `number`.
+    public init(owning number: Int32) {
+        self.number = number
+    }
+
+    deinit { _ = Glibc.close(number) }
+
+    /// Opens `path`.
+    public static func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> Descriptor {
+        let number = try retryingInterrupts("open", path) { unsafe Glibc.open(path, mode.flags | O_CLOEXEC, 0o644) }
+        return Descriptor(owning: number)
+    }
+
+    public enum OpenMode: Sendable {
+        case read
+        /// Existing devices; does not become the controlling terminal and does not wait for a carrier.
+        case device
+        /// Created when missing, emptied when there.
+        case replace
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .read: O_RDONLY
+            case .device: O_RDWR | O_NOCTTY | O_NONBLOCK
+            case .replace: O_WRONLY | O_CREAT | O_TRUNC
+            }
+        }
+    }
+
+    /// Reads what is there, at most `limit` octets; empty at the end of the stream.
+    public func read(upTo limit: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let octets = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            do throws(SystemError) {
+                count = try retryingInterrupts("read") { unsafe Glibc.read(number, buffer.baseAddress, limit) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return octets
+    }
+
+    /// Writes `octets` with one call; returns how many were taken.
+    public func write(_ octets: some RandomAccessCollection<UInt8>) throws(SystemError) -> Int {
+        let array = Array(octets)
+        return try retryingInterrupts("write") {
+            unsafe array.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// Writes all of `octets`, waiting while the other end is slow, at most `timeoutMilliseconds` for each part.
+    public func writeAll(_ octets: [UInt8], timeoutMilliseconds: Int = 2000) throws(SystemError) {
+        var done = 0
+        while done < octets.count {
+            do throws(SystemError) {
+                done += try write(octets[done...])
+            } catch {
+                guard error.errno == EAGAIN else { throw error }
+                let ready = try Poller.wait([.init(self, .write)], milliseconds: timeoutMilliseconds)
+                if !ready.contains(where: \.self) { throw SystemError("write", errno: ETIMEDOUT) }
+            }
+        }
+    }
+
+    /// Makes reads and writes return at once instead of waiting.
+    public func setNonblocking() throws(SystemError) {
+        let flags = try retryingInterrupts("fcntl") { fcntl(number, F_GETFL) }
+        _ = try retryingInterrupts("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+    }
+
+    /// Keeps the descriptor out of programs that this one starts.
+    func setCloseOnExec() throws(SystemError) {
+        _ = try retryingInterrupts("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
+    }
+}
+
+/// Calls `body` again for as long as a signal interrupts it; a negative result becomes an error.
+func retryingInterrupts<Result: SignedInteger>(
+    _ call: String, _ subject: String = "", _ body: () -> Result
+) throws(SystemError) -> Result {
+    while true {
+        let result = body()
+        if result >= 0 { return result }
+        let number = errno
+        if number != EINTR { throw SystemError(call, subject, errno: number) }
+    }
+}

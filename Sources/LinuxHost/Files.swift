@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// Whole files, in one go.
+public enum Files {
+    /// The contents of `path`, or of standard input for `-`.
+    ///
+    /// - Throws: also when the file is over `limit` octets (EFBIG): no configuration or capture is meant to eat the
+    ///   memory of a small box.
+    public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
+        let file = path == "-" ? Descriptor(owning: dup(STDIN_FILENO)) : try Descriptor.open(path, .read)
+        var status = stat()
+        _ = try retryingInterrupts("stat", path) { unsafe fstat(file.number, &status) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(max(0, min(Int(status.st_size), limit)))
+        while true {
+            let part: [UInt8]
+            do throws(SystemError) {
+                part = try file.read(upTo: 1 << 18)
+            } catch {
+                throw SystemError("read", path, errno: error.errno)
+            }
+            if part.isEmpty { return octets }
+            octets += part
+            if octets.count > limit { throw SystemError("read", path, errno: EFBIG) }
+        }
+    }
+
+    /// The first line of a small text file without its end, such as those of /proc and /sys; `nil` when unreadable.
+    public static func firstLine(_ path: String) -> String? {
+        guard let octets = try? read(path, limit: 1 << 16) else { return nil }
+        return String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    /// The names in a directory, sorted; empty when it cannot be read.
+    public static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var result: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { raw in
+                unsafe String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { result.append(name) }
+        }
+        return result.sorted()
+    }
+}
+
+/// A file that grows by appending: captures.
+public final class OutputFile: Sendable {
+    private let descriptor: Descriptor
+    private let path: String
+
+    /// Creates `path`, or empties what is there.
+    public init(replacing path: String) throws(SystemError) {
+        self.path = path
+        descriptor = try Descriptor.open(path, .replace)
+    }
+
+    public func append(_ octets: [UInt8]) throws(SystemError) {
+        do throws(SystemError) {
+            try descriptor.writeAll(octets)
+        } catch {
+            throw SystemError("write", path, errno: error.errno)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import CLinux
+internal import Glibc
+
+/// Signals as something to poll for, instead of something that interrupts.
+public final class SignalDescriptor: Sendable {
+    public let descriptor: Descriptor
+
+    /// Blocks `signals` in this thread, and in every thread that it starts from now on, and collects them here.
+    public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else {
+            throw SystemError("pthread_sigmask", errno: EINVAL)
+        }
+        let number = try retryingInterrupts("signalfd") {
+            unsafe signalfd(-1, &set, PHAROS_SFD_FLAGS)
+        }
+        descriptor = Descriptor(owning: number)
+    }
+
+    /// SIGINT and SIGTERM: somebody wants us to end.
+    public static let termination = [SIGINT, SIGTERM]
+
+    /// The next signal that has come, or `nil`.
+    public func take() -> Int32? {
+        guard let octets = try? descriptor.read(upTo: MemoryLayout<signalfd_siginfo>.size), octets.count >= 4 else {
+            return nil
+        }
+        // ssi_signo is the first field, in the machine's order; both our architectures are little-endian.
+        return Int32(octets[0])
+    }
+
+    /// Writing to a peer that is gone is an error to handle, not a reason to die.
+    public static func ignoreBrokenPipes() {
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+}

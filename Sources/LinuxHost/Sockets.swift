@@ -1,0 +1,195 @@
+internal import BluetoothTypes
+internal import Glibc
+
+/// Stream sockets: TCP and unix, both ends.
+public enum StreamSocket {
+    /// Connects to `host` and `port`, without Nagle's delay, waiting at most `timeoutMilliseconds` for each address.
+    public static func connect(
+        host: String, port: UInt16, timeoutMilliseconds: Int = 5000
+    ) throws(SystemError) -> Descriptor {
+        let subject = "\(host):\(port)"
+        var last = SystemError("connect", subject, errno: ENOENT)
+        for address in try addresses(host: host, port: port, passive: false) {
+            do throws(SystemError) {
+                let socket = try open(address.family)
+                try connect(socket, address, subject, timeoutMilliseconds)
+                setNoDelay(socket)
+                return socket
+            } catch {
+                last = error
+            }
+        }
+        throw last
+    }
+
+    /// Connects to the unix socket at `path`.
+    public static func connect(path: String, timeoutMilliseconds: Int = 5000) throws(SystemError) -> Descriptor {
+        let socket = try open(AF_UNIX)
+        try connect(socket, try unixAddress(path), path, timeoutMilliseconds)
+        return socket
+    }
+
+    /// Listens on `host` and `port`; port 0 takes a free one. Returns the port that it became.
+    public static func listen(host: String, port: UInt16) throws(SystemError) -> (Descriptor, UInt16) {
+        let subject = "\(host):\(port)"
+        guard let address = try addresses(host: host, port: port, passive: true).first else {
+            throw SystemError("getaddrinfo", subject, errno: ENOENT)
+        }
+        let socket = try open(address.family)
+        var one: Int32 = 1
+        _ = unsafe setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        try bindAndListen(socket, address, subject)
+        return (socket, try boundPort(socket))
+    }
+
+    /// Listens on a unix socket at `path`. A socket file that nobody listens on any more is replaced.
+    public static func listen(path: String) throws(SystemError) -> Descriptor {
+        let address = try unixAddress(path)
+        do throws(SystemError) {
+            let socket = try open(AF_UNIX)
+            try bindAndListen(socket, address, path)
+            return socket
+        } catch {
+            guard error.errno == EADDRINUSE, (try? connect(path: path, timeoutMilliseconds: 200)) == nil,
+                isSocket(path)
+            else { throw error }
+            _ = unsafe unlink(path)
+            let socket = try open(AF_UNIX)
+            try bindAndListen(socket, address, path)
+            return socket
+        }
+    }
+
+    /// Takes the next connection of a listening socket.
+    public static func accept(_ listener: Descriptor) throws(SystemError) -> Descriptor {
+        let socket = Descriptor(owning: try retryingInterrupts("accept") { Glibc.accept(listener.number, nil, nil) })
+        try socket.setNonblocking()
+        try socket.setCloseOnExec()
+        setNoDelay(socket)
+        return socket
+    }
+
+    /// Two connected ends inside this process.
+    public static func pair() throws(SystemError) -> (Descriptor, Descriptor) {
+        var numbers: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        _ = try retryingInterrupts("socketpair") { unsafe socketpair(AF_UNIX, type, 0, &numbers) }
+        return (Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1]))
+    }
+
+    /// Removes a socket file, if it is there.
+    public static func removeSocketFile(_ path: String) {
+        if isSocket(path) { _ = unsafe unlink(path) }
+    }
+}
+
+extension StreamSocket {
+    /// A socket address of any family, as its octets.
+    private struct Address {
+        let family: Int32
+        let octets: [UInt8]
+    }
+
+    private static func open(_ family: Int32) throws(SystemError) -> Descriptor {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return Descriptor(owning: try retryingInterrupts("socket") { socket(family, type, 0) })
+    }
+
+    private static func connect(
+        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try unsafe withSocketAddress(address, "connect", subject) { unsafe Glibc.connect(socket.number, $0, $1) }
+        } catch {
+            guard error.errno == EINPROGRESS || error.errno == EAGAIN else { throw error }
+            guard try Poller.wait([.init(socket, .write)], milliseconds: milliseconds) == [true] else {
+                throw SystemError("connect", subject, errno: ETIMEDOUT)
+            }
+            let result = socketError(socket)
+            if result != 0 { throw SystemError("connect", subject, errno: result) }
+        }
+    }
+
+    private static func bindAndListen(
+        _ socket: Descriptor, _ address: Address, _ subject: String
+    ) throws(SystemError) {
+        try unsafe withSocketAddress(address, "bind", subject) { unsafe Glibc.bind(socket.number, $0, $1) }
+        _ = try retryingInterrupts("listen", subject) { Glibc.listen(socket.number, 16) }
+    }
+
+    private static func withSocketAddress(
+        _ address: Address, _ call: String, _ subject: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(SystemError) {
+        _ = try retryingInterrupts(call, subject) {
+            unsafe address.octets.withUnsafeBytes { raw -> Int32 in
+                guard let base = raw.baseAddress else { return -1 }
+                return unsafe body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(raw.count))
+            }
+        }
+    }
+
+    private static func unixAddress(_ path: String) throws(SystemError) -> Address {
+        let name = Array(path.utf8)
+        // sun_path holds 108 octets with its closing zero.
+        guard !name.isEmpty, name.count < 108 else { throw SystemError("bind", path, errno: ENAMETOOLONG) }
+        var octets: [UInt8] = []
+        octets.append(littleEndian: UInt16(AF_UNIX))
+        return Address(family: AF_UNIX, octets: octets + name + [0])
+    }
+
+    private static func addresses(
+        host: String, port: UInt16, passive: Bool
+    ) throws(SystemError) -> [Address] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_flags = passive ? AI_PASSIVE : 0
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else {
+            throw SystemError("getaddrinfo", "\(host):\(port)", errno: ENOENT)
+        }
+        defer { unsafe freeaddrinfo(list) }
+        var result: [Address] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            let raw = unsafe UnsafeRawBufferPointer(
+                start: entry.pointee.ai_addr, count: Int(entry.pointee.ai_addrlen))
+            result.append(Address(family: unsafe entry.pointee.ai_family, octets: unsafe Array(raw)))
+            unsafe next = entry.pointee.ai_next
+        }
+        return result
+    }
+
+    private static func boundPort(_ socket: Descriptor) throws(SystemError) -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        _ = try retryingInterrupts("getsockname") {
+            unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe getsockname(socket.number, $0, &length)
+                }
+            }
+        }
+        // The port follows the family in both sockaddr_in and sockaddr_in6, most significant octet first.
+        return unsafe withUnsafeBytes(of: &storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
+    }
+
+    private static func socketError(_ socket: Descriptor) -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        _ = unsafe getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &value, &length)
+        return value
+    }
+
+    private static func setNoDelay(_ socket: Descriptor) {
+        var one: Int32 = 1
+        // Fails on unix sockets, where there is no delay to take away.
+        _ = unsafe setsockopt(
+            socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+}

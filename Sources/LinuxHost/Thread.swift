@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// A thread for work that waits in the kernel, which must not happen in Swift's cooperative pool.
+public enum BackgroundThread {
+    private final class Job {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a thread of its own, which ends with it. Nobody joins it.
+    public static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let job = unsafe Unmanaged.passRetained(Job(body))
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, job.toOpaque())
+        guard result == 0 else {
+            unsafe job.release()
+            throw SystemError("pthread_create", errno: result)
+        }
+        pthread_detach(thread)
+    }
+}
