@@ -38,6 +38,13 @@ public struct ADElement: Hashable, Sendable {
     public let offset: Int
     /// Offsets of the data, after length and type.
     public let data: Range<Int>
+
+    @inlinable
+    public init(type: ADType, offset: Int, data: Range<Int>) {
+        self.type = type
+        self.offset = offset
+        self.data = data
+    }
 }
 
 /// Walks over the AD structures of a span without allocating.
@@ -45,29 +52,34 @@ public struct ADElement: Hashable, Sendable {
 /// Ends at the first zero length octet (early termination) or at a structure that runs past the end; ``offset`` then
 /// tells where, and ``isTruncated`` which of the two it was.
 public struct ADStructureCursor: Sendable {
-    /// The next structure's length octet, or where reading stopped.
-    public private(set) var offset: Int
-    /// Whether the last structure claims more octets than are left.
-    public private(set) var isTruncated = false
-    private let end: Int
+    @usableFromInline internal var position: Int
+    @usableFromInline internal var ranOver = false
+    @usableFromInline internal let end: Int
 
     /// Walks over `range` of whatever span is handed to ``next(in:)``.
+    @inlinable
     public init(_ range: Range<Int>) {
-        offset = range.lowerBound
+        position = range.lowerBound
         end = range.upperBound
     }
 
+    /// The next structure's length octet, or where reading stopped.
+    @inlinable public var offset: Int { position }
+    /// Whether the last structure claims more octets than are left.
+    @inlinable public var isTruncated: Bool { ranOver }
+
+    @inlinable
     public mutating func next(in span: Span<UInt8>) -> ADElement? {
-        guard !isTruncated, offset < end else { return nil }
-        let length = Int(span[offset])
+        guard !ranOver, position < end else { return nil }
+        let length = Int(span[position])
         guard length > 0 else { return nil }
-        guard end - offset > length else {
-            isTruncated = true
+        guard end - position > length else {
+            ranOver = true
             return nil
         }
         let element = ADElement(
-            type: ADType(rawValue: span[offset + 1]), offset: offset, data: offset + 2..<offset + 1 + length)
-        offset += 1 + length
+            type: ADType(rawValue: span[position + 1]), offset: position, data: position + 2..<position + 1 + length)
+        position += 1 + length
         return element
     }
 }

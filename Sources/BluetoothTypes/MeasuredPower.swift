@@ -16,6 +16,7 @@ public struct MeasuredPowerAtOneMeter: Hashable, Sendable, CustomStringConvertib
     }
 
     /// The octet of a received frame, in range or not.
+    @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
@@ -51,6 +52,7 @@ public struct MeasuredPowerAtZeroMeters: Hashable, Sendable, CustomStringConvert
     }
 
     /// The octet of a received frame, in range or not.
+    @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
