@@ -18,3 +18,31 @@ public struct AltBeacon: Hashable, Sendable {
         self.reserved = reserved
     }
 }
+
+extension AltBeacon {
+    /// Octets of manufacturer data: company, code, id, power and the reserved octet.
+    static let manufacturerDataLength = 26
+
+    /// From manufacturer data within `span`; `nil` unless it is exactly an AltBeacon's.
+    init?(manufacturerData range: Range<Int>, in span: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count == Self.manufacturerDataLength, span.uint16BigEndian(at: start + 2) == 0xBEAC,
+            let beaconID = FixedOctets<20>(span, at: start + 4)
+        else { return nil }
+        self.init(
+            companyID: span.uint16LittleEndian(at: start), beaconID: beaconID,
+            measuredPower: MeasuredPowerAtOneMeter(octet: span[start + 24]), reserved: span[start + 25])
+    }
+
+    /// The manufacturer data alone, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        [.manufacturerData(companyID, [0xBE, 0xAC] + beaconID.octets + [measuredPower.octet, reserved])]
+    }
+
+    /// The payload, 31 octets with Flags and 28 without.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}

@@ -10,3 +10,27 @@ public struct EddystoneEID: Hashable, Sendable {
         self.measuredPower = measuredPower
     }
 }
+
+extension EddystoneEID {
+    static let frameLength = 10
+
+    /// From a frame within `span`, its type octet included.
+    init?(frame range: Range<Int>, in span: Span<UInt8>) {
+        guard range.count == Self.frameLength, let id = FixedOctets<8>(span, at: range.lowerBound + 2) else {
+            return nil
+        }
+        self.init(id: id, measuredPower: MeasuredPowerAtZeroMeters(octet: span[range.lowerBound + 1]))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        Eddystone.structures([0x30, measuredPower.octet] + id.octets)
+    }
+
+    /// The payload, 21 octets with Flags.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}

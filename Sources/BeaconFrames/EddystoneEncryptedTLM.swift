@@ -13,3 +13,31 @@ public struct EddystoneEncryptedTLM: Hashable, Sendable {
         self.mic = mic
     }
 }
+
+extension EddystoneEncryptedTLM {
+    static let frameLength = 18
+
+    /// From a frame within `span`, its type octet included; `nil` unless the version is 01.
+    init?(frame range: Range<Int>, in span: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count == Self.frameLength, span[start + 1] == 0x01,
+            let encrypted = FixedOctets<12>(span, at: start + 2)
+        else { return nil }
+        self.init(
+            encrypted: encrypted, salt: span.uint16BigEndian(at: start + 14),
+            mic: span.uint16BigEndian(at: start + 16))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags.
+    public var adStructures: [ADStructure] {
+        var frame: [UInt8] = [0x20, 0x01] + encrypted.octets
+        frame.append(bigEndian: salt)
+        frame.append(bigEndian: mic)
+        return Eddystone.structures(frame)
+    }
+
+    /// The payload, 29 octets with Flags.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, flags: flags)
+    }
+}

@@ -24,14 +24,59 @@ public struct EddystoneTLM: Hashable, Sendable {
     }
 }
 
-/// A temperature in 1/256 °C: the signed 8.8 fixed point of Eddystone-TLM.
-public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
-    /// 1/256 °C; never -32768, which means "unknown" on the air.
-    public let rawValue: Int16
+extension EddystoneTLM {
+    static let frameLength = 14
+    /// Octets from the battery to SEC_CNT: what the encrypted form encrypts.
+    public static let telemetryLength = 12
 
-    /// `nil` for -32768.
-    public init?(rawValue: Int16) {
-        guard rawValue != .min else { return nil }
-        self.rawValue = rawValue
+    /// From a frame within `span`, its type octet included; `nil` unless the version is 00.
+    init?(frame range: Range<Int>, in span: Span<UInt8>) {
+        guard range.count == Self.frameLength, span[range.lowerBound + 1] == 0x00 else { return nil }
+        self.init(telemetryIn: span, at: range.lowerBound + 2)
+    }
+
+    /// The twelve octets from the battery to SEC_CNT.
+    public init(telemetry octets: FixedOctets<12>) {
+        self.init(telemetryIn: octets.octets.span, at: 0)
+    }
+
+    private init(telemetryIn span: Span<UInt8>, at start: Int) {
+        let battery = span.uint16BigEndian(at: start)
+        self.init(
+            batteryMillivolts: battery == 0 ? nil : battery,
+            temperature: FixedPointTemperature(rawValue: Int16(bitPattern: span.uint16BigEndian(at: start + 2))),
+            advertisements: span.uint32BigEndian(at: start + 4),
+            uptimeDeciseconds: span.uint32BigEndian(at: start + 8))
+    }
+
+    /// The twelve octets from the battery to SEC_CNT.
+    public var telemetry: FixedOctets<12> {
+        var result = FixedOctets<12>()
+        result.put(batteryMillivolts ?? 0, at: 0)
+        result.put(temperature?.rawValue ?? .min, at: 2)
+        result.put(advertisements, at: 4)
+        result.put(uptimeDeciseconds, at: 8)
+        return result
+    }
+
+    /// The list of service UUIDs and the service data, without Flags.
+    public var adStructures: [ADStructure] { Eddystone.structures([0x20, 0x00] + telemetry.octets) }
+
+    /// The payload, 25 octets with Flags.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, flags: flags)
+    }
+
+    /// Seconds since power-on, as people read it.
+    public var uptimeSeconds: Double { Double(uptimeDeciseconds) / 10 }
+}
+
+extension FixedOctets<12> {
+    /// Writes `value` from `offset` on, most significant octet first.
+    fileprivate mutating func put(_ value: some FixedWidthInteger, at offset: Int) {
+        let size = value.bitWidth / 8
+        for index in 0..<size {
+            self[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - index)))
+        }
     }
 }

@@ -14,3 +14,32 @@ public struct EddystoneUID: Hashable, Sendable {
         self.measuredPower = measuredPower
     }
 }
+
+extension EddystoneUID {
+    /// Octets of the frame; old senders leave the two reserved ones at its end out.
+    static let frameLength = 20
+    static let frameLengthWithoutReserved = 18
+
+    /// From a frame within `span`, its type octet included; the reserved octets may be missing and hold anything.
+    init?(frame range: Range<Int>, in span: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count == Self.frameLength || range.count == Self.frameLengthWithoutReserved,
+            let namespace = FixedOctets<10>(span, at: start + 2), let instance = FixedOctets<6>(span, at: start + 12)
+        else { return nil }
+        self.init(
+            namespace: namespace, instance: instance,
+            measuredPower: MeasuredPowerAtZeroMeters(octet: span[start + 1]))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        Eddystone.structures([0x00, measuredPower.octet] + namespace.octets + instance.octets + [0x00, 0x00])
+    }
+
+    /// The payload, 31 octets with Flags.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}

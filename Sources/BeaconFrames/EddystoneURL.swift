@@ -11,3 +11,32 @@ public struct EddystoneURL: Hashable, Sendable {
         self.measuredPower = measuredPower
     }
 }
+
+extension EddystoneURL {
+    /// Type, power and scheme, which stand before the encoded URL.
+    static let headerLength = 3
+
+    /// From a frame within `span`, its type octet included. Reserved schemes and codes, and an empty URL, are kept.
+    init?(frame range: Range<Int>, in span: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count >= Self.headerLength,
+            let url = CompressedURL(
+                scheme: span[start + 2], encoded: span, range: start + Self.headerLength..<range.upperBound)
+        else { return nil }
+        self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: span[start + 1]))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags, whatever the power and the URL.
+    public var adStructures: [ADStructure] {
+        Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
+    }
+
+    /// The payload, 15...31 octets with Flags.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a received URL that is empty
+    ///   or holds a reserved scheme or code.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        do throws(URLEncodingError) { try url.validate() } catch { throw .url(error) }
+        return try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}

@@ -18,3 +18,37 @@ public struct IBeacon: Hashable, Sendable {
         self.measuredPower = measuredPower
     }
 }
+
+extension IBeacon {
+    /// Apple's company identifier.
+    public static let companyID: UInt16 = 0x004C
+    /// Octets of manufacturer data: company, type, length, UUID, major, minor and power.
+    static let manufacturerDataLength = 25
+
+    /// From manufacturer data within `span`; `nil` unless it is exactly an iBeacon's.
+    init?(manufacturerData range: Range<Int>, in span: Span<UInt8>) {
+        let start = range.lowerBound
+        guard range.count == Self.manufacturerDataLength, span.uint32BigEndian(at: start) == 0x4C00_0215,
+            let uuid = FixedOctets<16>(span, at: start + 4)
+        else { return nil }
+        self.init(
+            uuid: uuid, major: span.uint16BigEndian(at: start + 20), minor: span.uint16BigEndian(at: start + 22),
+            measuredPower: MeasuredPowerAtOneMeter(octet: span[start + 24]))
+    }
+
+    /// The manufacturer data alone, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        var data: [UInt8] = [0x02, 0x15] + uuid.octets
+        data.append(bigEndian: major)
+        data.append(bigEndian: minor)
+        data.append(measuredPower.octet)
+        return [.manufacturerData(Self.companyID, data)]
+    }
+
+    /// The payload, 30 octets with Flags and 27 without.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}
