@@ -1,0 +1,129 @@
+public import BluetoothTypes
+
+extension AdvertisingData {
+    /// Every rule that the octets break, in the order of their offsets; empty where all is well.
+    ///
+    /// - Parameter limit: How many octets the advertisement may hold: 31 for the legacy PDUs.
+    public func lint(limit: Int = AdvertisingData.legacyLimit) -> [LintProblem] {
+        var linter = PayloadLinter(octets)
+        linter.checkStructures(limit: limit)
+        return linter.sortedProblems
+    }
+}
+
+/// Walks over the AD structures once and writes down what is wrong.
+struct PayloadLinter {
+    let octets: [UInt8]
+    private var problems: [LintProblem] = []
+    /// What must be known of the whole payload before it can be judged.
+    private var seenOnce: Set<ADType> = []
+    var eddystone = EddystoneSummary()
+
+    init(_ octets: [UInt8]) {
+        self.octets = octets
+    }
+
+    var sortedProblems: [LintProblem] { problems.sorted { $0.offset < $1.offset } }
+
+    mutating func report(_ rule: LintRule, at offset: Int, _ message: String) {
+        problems.append(LintProblem(rule, at: offset, message))
+    }
+
+    mutating func checkStructures(limit: Int) {
+        if octets.count > limit {
+            report(.dataTooLong, at: max(limit, 0), "\(octets.count) octets, \(octets.count - limit) over \(limit)")
+        }
+        var cursor = ADStructureCursor(octets.indices)
+        while let element = cursor.next(in: octets.span) { check(element) }
+        if cursor.isTruncated {
+            report(
+                .truncatedStructure, at: cursor.offset,
+                "the structure claims \(octets[cursor.offset]) octets, but \(octets.count - cursor.offset - 1) are left"
+            )
+        } else if let stray = octets[cursor.offset...].firstIndex(where: { $0 != 0 }) {
+            report(.nonzeroAfterTermination, at: stray, "an octet after the early termination is not zero")
+        }
+        checkEddystoneAsAWhole()
+    }
+
+    private mutating func check(_ element: ADElement) {
+        let data = element.data
+        checkDuplicates(element)
+        switch element.type {
+        case .flags: checkFlags(element)
+        case .incomplete16BitUUIDs, .complete16BitUUIDs:
+            checkUUIDList(element, size: 2)
+            noteEddystone(in: element)
+        case .incomplete32BitUUIDs, .complete32BitUUIDs: checkUUIDList(element, size: 4)
+        case .incomplete128BitUUIDs, .complete128BitUUIDs: checkUUIDList(element, size: 16)
+        case .shortenedLocalName, .completeLocalName:
+            if String(validating: octets[data], as: UTF8.self) == nil {
+                report(.localNameEncoding, at: data.lowerBound, "the local name is not UTF-8")
+            }
+        case .txPowerLevel: checkRadioPower(element)
+        case .appearance:
+            if data.count != 2 {
+                report(.appearanceLength, at: element.offset, "an appearance has 2 octets, not \(data.count)")
+            }
+        case .serviceData16:
+            if !isShort(element, minimum: 2, rule: .serviceDataLength) { checkEddystone(element) }
+        case .serviceData32: _ = isShort(element, minimum: 4, rule: .serviceDataLength)
+        case .serviceData128: _ = isShort(element, minimum: 16, rule: .serviceDataLength)
+        case .manufacturerData:
+            if !isShort(element, minimum: 2, rule: .manufacturerDataLength) { checkManufacturerData(data) }
+        default: break
+        }
+    }
+
+    private mutating func isShort(_ element: ADElement, minimum: Int, rule: LintRule) -> Bool {
+        guard element.data.count < minimum else { return false }
+        report(
+            rule, at: element.offset,
+            "\(element.type.name) starts with \(minimum) octets of identifier, and only \(element.data.count) are there"
+        )
+        return true
+    }
+
+    /// Types that may appear only once; the two kinds of local name count as one.
+    private mutating func checkDuplicates(_ element: ADElement) {
+        let type = element.type == .shortenedLocalName ? .completeLocalName : element.type
+        guard type == .flags || type == .completeLocalName || type == .appearance else { return }
+        guard !seenOnce.insert(type).inserted else { return }
+        report(
+            type == .flags ? .flagsDuplicated : .dataTypeDuplicated, at: element.offset,
+            "\(element.type.name) may appear only once, and there is one before")
+    }
+
+    private mutating func checkFlags(_ element: ADElement) {
+        if element.data.count != 1 {
+            report(.flagsLength, at: element.offset, "Flags have 1 octet, not \(element.data.count)")
+        }
+        guard let offset = element.data.first else { return }
+        if octets[offset] & 0xE0 != 0 {
+            report(.flagsReservedBits, at: offset, "bits 5...7 of the Flags are reserved and must be 0")
+        }
+        if octets[offset] & 0x03 == 0x03 {
+            report(
+                .flagsBothDiscoverableModes, at: offset,
+                "limited and general discoverable mode exclude each other, and both are set")
+        }
+    }
+
+    private mutating func checkUUIDList(_ element: ADElement, size: Int) {
+        guard !element.data.count.isMultiple(of: size) else { return }
+        report(
+            .uuidListLength, at: element.offset,
+            "\(element.data.count) octets are no whole number of \(8 * size)-bit UUIDs")
+    }
+
+    private mutating func checkRadioPower(_ element: ADElement) {
+        guard element.data.count == 1, let offset = element.data.first else {
+            return report(
+                .txPowerLevelLength, at: element.offset,
+                "a TX power level has 1 octet, not \(element.data.count)")
+        }
+        if octets[offset] == 0x80 {
+            report(.txPowerLevelRange, at: offset, "a TX power level of -128 dBm is out of range -127...127 dBm")
+        }
+    }
+}
