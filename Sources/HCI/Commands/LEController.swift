@@ -1,0 +1,103 @@
+public import BluetoothTypes
+
+// LE controller commands that belong to no family: Core Specification 5.4, Vol 4 Part E 7.8.
+
+/// LE Set Event Mask (7.8.1): which LE Meta events the controller may send.
+public struct LESetEventMask: HCICommand {
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x2001)
+    public static let name = "LE Set Event Mask"
+
+    public let mask: LEEventMask
+
+    public init(_ mask: LEEventMask) {
+        self.mask = mask
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 8 else { return nil }
+        mask = LEEventMask(rawValue: octets.uint64LittleEndian(at: 0))
+    }
+
+    public var parameters: [UInt8] {
+        var octets: [UInt8] = []
+        octets.append(littleEndian: mask.rawValue)
+        return octets
+    }
+
+    public var fields: [HCIField] { [HCIField("LE_Event_Mask", mask)] }
+}
+
+/// LE Read Local Supported Features (7.8.3): among them whether the extended family is there.
+public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2003)
+    public static let name = "LE Read Local Supported Features"
+
+    public init() {}
+
+    public struct ReturnParameters: HCIReturnParameters {
+        public let features: LEFeatures
+
+        public init(_ features: LEFeatures) {
+            self.features = features
+        }
+
+        public init?(octets: Span<UInt8>, at offset: Int) {
+            guard octets.holds(8, at: offset) else { return nil }
+            features = LEFeatures(rawValue: octets.uint64LittleEndian(at: offset))
+        }
+
+        public var octets: [UInt8] {
+            var octets: [UInt8] = []
+            octets.append(littleEndian: features.rawValue)
+            return octets
+        }
+    }
+}
+
+/// LE Set Random Address (7.8.4): refused (0x0C) while legacy advertising or scanning is enabled.
+public struct LESetRandomAddress: HCICommand {
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x2005)
+    public static let name = "LE Set Random Address"
+
+    public let address: DeviceAddress
+
+    public init(_ address: DeviceAddress) {
+        self.address = address
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 6, let address = DeviceAddress(littleEndian: octets, at: 0) else { return nil }
+        self.address = address
+    }
+
+    public var parameters: [UInt8] { address.littleEndian }
+    public var fields: [HCIField] { [HCIField("Random_Address", address)] }
+}
+
+/// LE Read Transmit Power (7.8.74): the range of the radio's power.
+public struct LEReadTransmitPower: HCIParameterlessCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x204B)
+    public static let name = "LE Read Transmit Power"
+
+    public init() {}
+
+    public struct ReturnParameters: HCIReturnParameters {
+        public let minimum: RadioPower
+        public let maximum: RadioPower
+
+        public init(minimum: RadioPower, maximum: RadioPower) {
+            self.minimum = minimum
+            self.maximum = maximum
+        }
+
+        public init?(octets: Span<UInt8>, at offset: Int) {
+            guard octets.holds(2, at: offset) else { return nil }
+            minimum = RadioPower(octet: octets[offset])
+            maximum = RadioPower(octet: octets[offset + 1])
+        }
+
+        public var octets: [UInt8] { [minimum.octet, maximum.octet] }
+    }
+}

@@ -1,0 +1,130 @@
+public import BluetoothTypes
+
+// The legacy advertising family: Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9. Never to be mixed with the
+// extended family between two resets (3.1.1).
+
+/// LE Set Advertising Parameters (7.8.5). Refused (0x0C) while advertising is enabled.
+public struct LESetAdvertisingParameters: HCICommand {
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x2006)
+    public static let name = "LE Set Advertising Parameters"
+
+    public let intervalMinimum: AdvertisingInterval
+    public let intervalMaximum: AdvertisingInterval
+    public let type: LegacyAdvertisingType
+    public let ownAddressType: OwnAddressType
+    public let peerAddressType: AddressType
+    public let peerAddress: DeviceAddress
+    public let channels: AdvertisingChannels
+    public let filterPolicy: AdvertisingFilterPolicy
+
+    /// - Throws: ``HCIParameterError`` for what 7.8.5 forbids: intervals outside 0x0020...0x4000 or minimum over
+    ///   maximum (both without meaning for high duty cycle directed advertising), no channel, reserved values.
+    public init(
+        intervalMinimum: AdvertisingInterval, intervalMaximum: AdvertisingInterval,
+        type: LegacyAdvertisingType, ownAddressType: OwnAddressType,
+        peerAddressType: AddressType = .publicDevice, peerAddress: DeviceAddress = DeviceAddress(FixedOctets()),
+        channels: AdvertisingChannels = .all, filterPolicy: AdvertisingFilterPolicy = .all
+    ) throws(HCIParameterError) {
+        try HCIParameterError.check("Advertising_Type", type.rawValue, in: 0...4)
+        try HCIParameterError.check("Own_Address_Type", ownAddressType.rawValue, in: 0...3)
+        try HCIParameterError.check("Peer_Address_Type", peerAddressType.rawValue, in: 0...1)
+        try HCIParameterError.check("Advertising_Channel_Map", channels.rawValue, in: 1...7)
+        try HCIParameterError.check("Advertising_Filter_Policy", filterPolicy.rawValue, in: 0...3)
+        if type == .directedHighDuty {
+            try HCIParameterError.check("Advertising_Interval_Min", intervalMinimum.rawValue, in: 0...0xFFFF)
+            try HCIParameterError.check("Advertising_Interval_Max", intervalMaximum.rawValue, in: 0...0xFFFF)
+        } else {
+            try HCIParameterError.check(
+                intervalMinimum, intervalMaximum, names: "Advertising_Interval", in: AdvertisingInterval.legacyRange)
+        }
+        self.intervalMinimum = intervalMinimum
+        self.intervalMaximum = intervalMaximum
+        self.type = type
+        self.ownAddressType = ownAddressType
+        self.peerAddressType = peerAddressType
+        self.peerAddress = peerAddress
+        self.channels = channels
+        self.filterPolicy = filterPolicy
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 15, let peer = DeviceAddress(littleEndian: octets, at: 7) else { return nil }
+        intervalMinimum = AdvertisingInterval(rawValue: UInt32(octets.uint16LittleEndian(at: 0)))
+        intervalMaximum = AdvertisingInterval(rawValue: UInt32(octets.uint16LittleEndian(at: 2)))
+        type = LegacyAdvertisingType(rawValue: octets[4])
+        ownAddressType = OwnAddressType(rawValue: octets[5])
+        peerAddressType = AddressType(rawValue: octets[6])
+        peerAddress = peer
+        channels = AdvertisingChannels(rawValue: octets[13])
+        filterPolicy = AdvertisingFilterPolicy(rawValue: octets[14])
+    }
+
+    public var parameters: [UInt8] {
+        var octets: [UInt8] = []
+        octets.append(littleEndian: UInt16(truncatingIfNeeded: intervalMinimum.rawValue))
+        octets.append(littleEndian: UInt16(truncatingIfNeeded: intervalMaximum.rawValue))
+        octets += [type.rawValue, ownAddressType.rawValue, peerAddressType.rawValue]
+        octets += peerAddress.littleEndian
+        octets += [channels.rawValue, filterPolicy.rawValue]
+        return octets
+    }
+
+    public var fields: [HCIField] {
+        [
+            HCIField("Advertising_Interval_Min", interval: intervalMinimum),
+            HCIField("Advertising_Interval_Max", interval: intervalMaximum),
+            HCIField("Advertising_Type", type),
+            HCIField("Own_Address_Type", ownAddressType),
+            HCIField("Peer_Address_Type", peerAddressType),
+            HCIField("Peer_Address", peerAddress),
+            HCIField("Advertising_Channel_Map", channels: channels),
+            HCIField("Advertising_Filter_Policy", filterPolicy),
+        ]
+    }
+}
+
+/// LE Read Advertising Physical Channel Tx Power (7.8.6). Of the legacy family although it only reads.
+public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2007)
+    public static let name = "LE Read Advertising Physical Channel Tx Power"
+
+    public init() {}
+
+    public struct ReturnParameters: HCIReturnParameters {
+        public let power: RadioPower
+
+        public init(_ power: RadioPower) {
+            self.power = power
+        }
+
+        public init?(octets: Span<UInt8>, at offset: Int) {
+            guard octets.holds(1, at: offset) else { return nil }
+            power = RadioPower(octet: octets[offset])
+        }
+
+        public var octets: [UInt8] { [power.octet] }
+    }
+}
+
+/// LE Set Advertising Enable (7.8.9).
+public struct LESetAdvertisingEnable: HCICommand {
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x200A)
+    public static let name = "LE Set Advertising Enable"
+
+    /// 1 on, 0 off; what else a host may send is invalid.
+    public let enable: UInt8
+
+    public init(_ enable: Bool) {
+        self.enable = enable ? 1 : 0
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 1 else { return nil }
+        enable = octets[0]
+    }
+
+    public var parameters: [UInt8] { [enable] }
+    public var fields: [HCIField] { [HCIField("Advertising_Enable", onOff: enable)] }
+}

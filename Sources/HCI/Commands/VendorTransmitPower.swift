@@ -1,0 +1,173 @@
+public import BluetoothTypes
+
+// Commands of controller makers that move the radio's power. Numbers from 0xFC00 on mean something else with every
+// maker: they are sent only to a controller whose maker is known.
+
+/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. Lasts until the next reset.
+///
+/// Status 0x30 means that the chip does not know this power.
+public struct BroadcomSetTransmitPower: HCICommand {
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0xFC26)
+    public static let name = "Broadcom Set Transmit Power"
+
+    /// The handle that stands for LE advertising.
+    public static let advertisingHandle: UInt16 = 0x00FE
+
+    /// A connection, or ``advertisingHandle``.
+    public let handle: UInt16
+    public let power: RadioPower
+
+    /// - Throws: ``HCIParameterError`` for a power outside -127...20 dBm: this command has no "no preference".
+    public init(handle: UInt16 = Self.advertisingHandle, power: RadioPower) throws(HCIParameterError) {
+        try HCIParameterError.check("Transmit_Power", power.dBm, in: RadioPower.range, unit: "dBm")
+        self.handle = handle
+        self.power = power
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 3 else { return nil }
+        handle = octets.uint16LittleEndian(at: 0)
+        power = RadioPower(octet: octets[2])
+    }
+
+    public var parameters: [UInt8] {
+        var octets: [UInt8] = []
+        octets.append(littleEndian: handle)
+        return octets + [power.octet]
+    }
+
+    public var fields: [HCIField] {
+        let role = handle == Self.advertisingHandle ? "LE advertising" : "connection"
+        return [
+            HCIField("Handle", "\(role) (\(Hexadecimal.number(handle, width: 4)))"),
+            HCIField("Transmit_Power", "\(power.dBm) dBm"),
+        ]
+    }
+}
+
+/// Handle_Type of Zephyr's power commands: what the handle counts.
+public struct ZephyrHandleType: HCINamedOctet {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The handle is the advertising set's; 0 with the legacy commands.
+    public static let advertising = Self(rawValue: 0)
+    public static let scanning = Self(rawValue: 1)
+    public static let connection = Self(rawValue: 2)
+
+    public var name: String? {
+        switch rawValue {
+        case 0: "advertising"
+        case 1: "scanning"
+        case 2: "connection"
+        default: nil
+        }
+    }
+}
+
+/// Write Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
+public struct ZephyrWriteTxPowerLevel: HCICommand {
+    public typealias ReturnParameters = ZephyrTxPowerLevel
+    public static let opcode = HCIOpcode(rawValue: 0xFC0E)
+    public static let name = "Zephyr Write Tx Power Level"
+
+    public let handleType: ZephyrHandleType
+    public let handle: UInt16
+    public let power: RadioPower
+
+    /// - Throws: ``HCIParameterError`` for reserved handle types and for a power outside -127...20 dBm other than
+    ///   ``RadioPower/noPreference``.
+    public init(
+        handleType: ZephyrHandleType = .advertising, handle: UInt16 = 0, power: RadioPower
+    ) throws(HCIParameterError) {
+        try HCIParameterError.check("Handle_Type", handleType.rawValue, in: 0...2)
+        if power != .noPreference {
+            try HCIParameterError.check("Tx_Power_Level", power.dBm, in: RadioPower.range, unit: "dBm")
+        }
+        self.handleType = handleType
+        self.handle = handle
+        self.power = power
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 4 else { return nil }
+        handleType = ZephyrHandleType(rawValue: octets[0])
+        handle = octets.uint16LittleEndian(at: 1)
+        power = RadioPower(octet: octets[3])
+    }
+
+    public var parameters: [UInt8] {
+        ZephyrTxPowerLevel(handleType: handleType, handle: handle, power: power).octets
+    }
+
+    public var fields: [HCIField] {
+        [
+            HCIField("Handle_Type", handleType),
+            HCIField("Handle", Hexadecimal.number(handle, width: 4)),
+            HCIField("Tx_Power_Level", power),
+        ]
+    }
+}
+
+/// Read Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
+public struct ZephyrReadTxPowerLevel: HCICommand {
+    public typealias ReturnParameters = ZephyrTxPowerLevel
+    public static let opcode = HCIOpcode(rawValue: 0xFC0F)
+    public static let name = "Zephyr Read Tx Power Level"
+
+    public let handleType: ZephyrHandleType
+    public let handle: UInt16
+
+    /// - Throws: ``HCIParameterError`` for reserved handle types.
+    public init(handleType: ZephyrHandleType = .advertising, handle: UInt16 = 0) throws(HCIParameterError) {
+        try HCIParameterError.check("Handle_Type", handleType.rawValue, in: 0...2)
+        self.handleType = handleType
+        self.handle = handle
+    }
+
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count == 3 else { return nil }
+        handleType = ZephyrHandleType(rawValue: octets[0])
+        handle = octets.uint16LittleEndian(at: 1)
+    }
+
+    public var parameters: [UInt8] {
+        var octets = [handleType.rawValue]
+        octets.append(littleEndian: handle)
+        return octets
+    }
+
+    public var fields: [HCIField] {
+        [HCIField("Handle_Type", handleType), HCIField("Handle", Hexadecimal.number(handle, width: 4))]
+    }
+}
+
+/// What both of Zephyr's power commands return: whose power, and what the radio really sends with.
+public struct ZephyrTxPowerLevel: HCIReturnParameters {
+    public let handleType: ZephyrHandleType
+    public let handle: UInt16
+    public let power: RadioPower
+
+    public init(handleType: ZephyrHandleType, handle: UInt16, power: RadioPower) {
+        self.handleType = handleType
+        self.handle = handle
+        self.power = power
+    }
+
+    public init?(octets: Span<UInt8>, at offset: Int) {
+        guard octets.holds(4, at: offset) else { return nil }
+        handleType = ZephyrHandleType(rawValue: octets[offset])
+        handle = octets.uint16LittleEndian(at: offset + 1)
+        power = RadioPower(octet: octets[offset + 3])
+    }
+
+    public var octets: [UInt8] {
+        var octets = [handleType.rawValue]
+        octets.append(littleEndian: handle)
+        return octets + [power.octet]
+    }
+}
