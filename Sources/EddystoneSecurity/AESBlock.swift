@@ -1,0 +1,66 @@
+internal import BluetoothTypes
+internal import Crypto
+internal import CryptoExtras
+
+/// Single blocks of AES-128 and what EAX makes of them.
+///
+/// swift-crypto has AES blocks and CMAC but no EAX; Eddystone needs it for 12 octets only, which is less than a block.
+struct AESBlock {
+    private let key: SymmetricKey
+
+    init(key: FixedOctets<16>) {
+        self.key = SymmetricKey(data: key.octets)
+    }
+
+    /// One block in electronic codebook mode.
+    func encrypt(_ block: FixedOctets<16>) throws(EddystoneSecurityError) -> FixedOctets<16> {
+        var octets = block.octets
+        do { try AES.permute(&octets, key: key) } catch { throw .refused("AES block") }
+        guard let result = FixedOctets<16>(octets) else { throw .refused("AES block") }
+        return result
+    }
+
+    /// OMAC of `message` with the tweak that keeps EAX's three uses of it apart: a block that ends in `tweak`.
+    func omac(_ tweak: UInt8, _ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
+        var block = FixedOctets<16>()
+        block[15] = tweak
+        let mac: AES.CMAC.MAC
+        do {
+            var state = try AES.CMAC(key: key)
+            state.update(data: block.octets + message)
+            mac = state.finalize()
+        } catch {
+            throw .refused("AES-CMAC")
+        }
+        guard let result = FixedOctets<16>(Array(mac)) else { throw .refused("AES-CMAC") }
+        return result
+    }
+}
+
+/// AES-128-EAX (Bellare, Rogaway and Wagner) with an empty header, for messages of 12 octets.
+struct EAX {
+    private let block: AESBlock
+
+    init(key: FixedOctets<16>) {
+        block = AESBlock(key: key)
+    }
+
+    /// Encrypts or decrypts: the counter mode is its own inverse. Twelve octets need its first block only.
+    func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
+        let counter = try block.omac(0, nonce)
+        let keystream = try block.encrypt(counter)
+        var result = message
+        for index in 0..<12 { result[index] ^= keystream[index] }
+        return result
+    }
+
+    /// The whole tag over `ciphertext`. The header is empty, but its OMAC is not zero and enters all the same.
+    func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
+        let nonceMAC = try block.omac(0, nonce)
+        let headerMAC = try block.omac(1, [])
+        let messageMAC = try block.omac(2, ciphertext.octets)
+        var tag = FixedOctets<16>()
+        for index in 0..<16 { tag[index] = nonceMAC[index] ^ headerMAC[index] ^ messageMAC[index] }
+        return tag
+    }
+}
