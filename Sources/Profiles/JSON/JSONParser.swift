@@ -1,0 +1,156 @@
+/// Reads one JSON text. Wherever it is clear what was meant, a fault is noted and reading goes on.
+struct JSONParser {
+    var scanner: JSONScanner
+    private(set) var problems: [JSONProblem] = []
+    /// Set by a fault after which nothing that follows could be trusted.
+    private(set) var isStopped = false
+
+    init(_ octets: [UInt8]) {
+        scanner = JSONScanner(octets)
+        let encoding = Self.encoding(of: octets)
+        if let encoding {
+            stop("this file is \(encoding); JSON is UTF-8, so save it as that", path: .root)
+        } else {
+            for position in scanner.illFormed {
+                report("these octets are not UTF-8; save the file in that encoding", at: position, path: .root)
+            }
+        }
+    }
+
+    /// Unicode in units of 16 or 32 bits, told by its byte order mark or by the zeros it is full of.
+    private static func encoding(of octets: [UInt8]) -> String? {
+        let start = Array(octets.prefix(4))
+        if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
+        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) { return "UTF-16" }
+        guard start.count == 4 else { return nil }
+        return (start[0] == 0) != (start[1] == 0) && (start[2] == 0) != (start[3] == 0) ? "UTF-16" : nil
+    }
+
+    mutating func report(_ message: String, at position: JSONPosition, path: JSONPath) {
+        guard problems.count < JSONDocument.problemLimit else {
+            isStopped = true
+            return
+        }
+        problems.append(JSONProblem(message, at: position, path: path))
+    }
+
+    /// Reports at the next scalar and ends reading.
+    mutating func stop(_ message: String, path: JSONPath) {
+        guard !isStopped else { return }
+        report(message, at: scanner.position, path: path)
+        isStopped = true
+    }
+
+    mutating func parseDocument() -> JSONNode? {
+        guard !isStopped else { return nil }
+        if scanner.next == "\u{FEFF}" {
+            report("the file starts with a byte order mark; save it as UTF-8 without one", at: scanner.position, path: .root)
+            scanner.take()
+        }
+        skipSpace(path: .root)
+        guard scanner.next != nil else {
+            stop("the file is empty; a JSON value is expected", path: .root)
+            return nil
+        }
+        guard let root = parseValue(path: .root, depth: 0), !isStopped else { return nil }
+        skipSpace(path: .root)
+        if !isStopped, scanner.next != nil {
+            report("nothing may follow the end of the JSON value", at: scanner.position, path: .root)
+        }
+        return root
+    }
+
+    /// A value of any kind; `nil` after a fault that ends reading.
+    mutating func parseValue(path: JSONPath, depth: Int) -> JSONNode? {
+        let position = scanner.position
+        func node(_ value: JSONNode.Value?) -> JSONNode? { value.map { JSONNode($0, at: position, path: path) } }
+        switch scanner.next {
+        case "{": return node(parseObject(path: path, depth: depth))
+        case "[": return node(parseArray(path: path, depth: depth))
+        case "\"": return node(.string(parseString(path: path)))
+        case .some(let scalar) where Self.isWord(scalar) || "+-.".unicodeScalars.contains(scalar):
+            return node(parseWord(path: path))
+        case .some(let scalar):
+            stop("a value is expected here, not \(Self.show(scalar))", path: path)
+            return nil
+        case nil:
+            stop("the file ends where a value is expected", path: path)
+            return nil
+        }
+    }
+
+    /// A number, `true`, `false` or `null`, or what somebody took for one.
+    private mutating func parseWord(path: JSONPath) -> JSONNode.Value {
+        let position = scanner.position
+        let word = scanner.take { Self.isWord($0) || "+-.".unicodeScalars.contains($0) }
+        switch word {
+        case "true": return .boolean(true)
+        case "false": return .boolean(false)
+        case "null": return .null
+        default: break
+        }
+        if let number = JSONNumber(word) { return .number(number) }
+        report(Self.complaint(about: word), at: position, path: path)
+        return .malformed
+    }
+
+    private static func complaint(about word: String) -> String {
+        let shown = ProblemText.shortened(word)
+        switch word.lowercased() {
+        case "true", "false", "null": return "\(shown) is written \(word.lowercased())"
+        case "none", "nil", "undefined": return "\(shown) is no JSON value; null is"
+        case "yes", "on": return "\(shown) is no JSON value; true is"
+        case "no", "off": return "\(shown) is no JSON value; false is"
+        case "nan", "infinity", "-infinity": return "\(shown) is no JSON number"
+        case let word where word.hasPrefix("0x"):
+            return "JSON has no hexadecimal numbers: write \(shown) in decimal, or as a string where that is allowed"
+        case let word where word.first == "+": return "\(shown) is no JSON number: it has no sign before positive ones"
+        case let word where word.first == "." || word.last == ".":
+            return "\(shown) is no JSON number: digits stand on both sides of the point"
+        case let word where word.drop { $0 == "-" }.first == "0" && word.dropFirst().allSatisfy(\.isNumber):
+            return "\(shown) is no JSON number: it has no leading zeros"
+        case let word where word.first.map { $0.isNumber || $0 == "-" } ?? false:
+            return "\(shown) is no JSON number"
+        default: return "\(shown) is no JSON value; a string stands in double quotes"
+        }
+    }
+
+    /// Passes over white space and, with a problem each, over comments.
+    mutating func skipSpace(path: JSONPath) {
+        while let scalar = scanner.next {
+            switch scalar {
+            case " ", "\t", "\n", "\r": scanner.take()
+            case "/" where scanner.peek(1) == "/", "#":
+                report("JSON has no comments; take it out", at: scanner.position, path: path)
+                _ = scanner.take { $0 != "\n" && $0 != "\r" }
+            case "/" where scanner.peek(1) == "*":
+                report("JSON has no comments; take it out", at: scanner.position, path: path)
+                scanner.take()
+                scanner.take()
+                while scanner.next != nil, !(scanner.next == "*" && scanner.peek(1) == "/") { scanner.take() }
+                scanner.take()
+                scanner.take()
+            default: return
+            }
+        }
+    }
+
+    static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+        default: false
+        }
+    }
+
+    /// A scalar as part of a sentence.
+    static func show(_ scalar: Unicode.Scalar) -> String {
+        if scalar == "'" { return "a single quote; strings stand in double quotes" }
+        let isVisible = scalar.value > 0x20 && scalar.value != 0x7F && scalar.properties.generalCategory != .control
+        return isVisible && scalar != "\u{FEFF}" ? "\"\(scalar)\"" : "U+" + hexadecimal(scalar)
+    }
+
+    static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
