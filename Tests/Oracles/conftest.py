@@ -1,0 +1,55 @@
+"""What the tests share: the program must be there, and what cannot run is said, never passed over."""
+import os
+import shutil
+
+import pytest
+
+import peers
+import pharos
+
+ON_CI = os.environ.get("CI") == "true"
+
+
+def pytest_sessionstart(session):
+    if not os.access(pharos.PROGRAM, os.X_OK):
+        pytest.exit(f"no program at {pharos.PROGRAM}: build it first, or name it in PHAROS", returncode=2)
+
+
+@pytest.fixture
+def needs():
+    """`needs("tshark")`: the path of a program; without it the test is skipped, or fails where CI=true."""
+
+    def find(program: str) -> str:
+        path = shutil.which(program)
+        if path is None:
+            message = f"{program} is not installed: apt-get install {peers.PACKAGES.get(program, program)}"
+            pytest.fail(message) if ON_CI else pytest.skip(message)
+        return path
+
+    return find
+
+
+@pytest.fixture
+def start():
+    """`start(ARGUMENT, …)`: a process that is ended, by its id, with the test."""
+    started: list[peers.Peer] = []
+
+    def begin(*arguments, **options) -> peers.Peer:
+        started.append(peers.Peer(*arguments, **options))
+        return started[-1]
+
+    yield begin
+    for peer in reversed(started):
+        peer.end()
+
+
+@pytest.fixture
+def advertise(start):
+    """`advertise(OPTION, …)`: a running `pharos advertise … --json`, once it says that it is on the air."""
+
+    def begin(*options, timeout: float = 10) -> peers.Peer:
+        peer = start(pharos.PROGRAM, "advertise", *options, "--json")
+        peer.on_air = peer.wait(lambda line: line.get("event") == "on-air", timeout)
+        return peer
+
+    return begin

@@ -1,0 +1,150 @@
+"""Programs that run beside the test, line by line: pharos itself, controllers, scanners."""
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Callable
+
+import rootcanal
+
+import pharos
+
+HERE = Path(__file__).resolve().parent
+ROOTCANAL = Path(rootcanal.__file__).parent / "bin" / "linux-x86_64" / "rootcanal"
+#: Debian packages of the programs that are not from PyPI.
+PACKAGES = {"btmon": "bluez", "tshark": "tshark"}
+
+
+class Peer:
+    """One process. Its standard output is read line by line; lines that are JSON objects become dictionaries."""
+
+    def __init__(self, *arguments, **options):
+        self.arguments = [str(argument) for argument in arguments]
+        self.process = subprocess.Popen(
+            self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            errors="replace", **options)
+        self.lines: list = []
+        self.errors = ""
+        self._queue: queue.Queue = queue.Queue()
+        self._readers = [threading.Thread(target=reader, daemon=True) for reader in (self._read, self._read_errors)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self):
+        for text in self.process.stdout:
+            self._queue.put((time.monotonic(), text))
+        self._queue.put(None)
+
+    def _read_errors(self):
+        for text in self.process.stderr:
+            self.errors += text
+
+    def next(self, deadline: float):
+        """The next line, `None` at the end of the output. Lines that are no JSON come as `{"text": …}`."""
+        try:
+            item = self._queue.get(timeout=max(0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise AssertionError(f"{self} said nothing in time; so far {self.lines[-5:]}, errors {self.errors!r}") from None
+        if item is None:
+            self._queue.put(None)
+            return None
+        at, text = item
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict):
+            line = {"text": text.rstrip("\n")}
+        line["read_at"] = at
+        self.lines.append(line)
+        return line
+
+    def wait(self, wanted: Callable[[dict], bool], timeout: float = 10) -> dict:
+        """The next line that is wanted."""
+        deadline = time.monotonic() + timeout
+        while True:
+            line = self.next(deadline)
+            assert line is not None, f"{self} ended with {self.process.wait()}; errors {self.errors!r}; {self.lines[-5:]}"
+            if wanted(line):
+                return line
+
+    def collect(self, wanted: Callable[[dict], bool], count: int, timeout: float = 20) -> list[dict]:
+        """The next `count` lines that are wanted."""
+        deadline = time.monotonic() + timeout
+        return [self.wait(wanted, deadline - time.monotonic()) for _ in range(count)]
+
+    def during(self, seconds: float) -> list[dict]:
+        """Every line that comes within some seconds from now, those that were waiting left out."""
+        while not self._queue.empty():
+            self.next(time.monotonic() + 1)
+        found, deadline = [], time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                line = self.next(deadline)
+            except AssertionError:
+                break
+            if line is None:
+                break
+            found.append(line)
+        return found
+
+    def interrupt(self, how=signal.SIGINT, timeout: float = 10) -> int:
+        """Ends the process as a user does; its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(timeout)
+
+    def exit_code(self, timeout: float = 15) -> int:
+        code = self.process.wait(timeout)
+        for reader in self._readers:
+            reader.join(5)
+        return code
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(5)
+
+    def __str__(self):
+        return " ".join(self.arguments)
+
+
+def free_port() -> int:
+    """A TCP port of loopback that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start_rootcanal(start) -> int:
+    """rootcanal on loopback; the port on which every connection is a controller of its own on one air."""
+    names = ("hci", "test", "link", "link_ble")
+    for _ in range(3):
+        ports = [free_port() for _ in names]
+        peer = start(ROOTCANAL, *[word for name, port in zip(names, ports) for word in (f"-{name}_port", port)])
+        for _ in range(100):
+            if peer.process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", ports[0]), 1).close()
+                return ports[0]
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+    raise AssertionError(f"rootcanal does not listen: {peer.errors}")
+
+
+def start_strict_controller(start, transport: str, *options) -> Peer:
+    """strict_controller.py, serving one controller and scanning with another; ready when this returns."""
+    peer = start(sys.executable, "-u", HERE / "strict_controller.py", "--transport", transport, *options,
+                 env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    peer.wait(lambda line: line.get("kind") == "ready", 20)
+    return peer

@@ -1,0 +1,83 @@
+"""Runs the program under test as a user would: arguments in, exit code, standard output and standard error out."""
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+BUILT = Path(__file__).resolve().parents[2] / ".build" / "debug" / "pharos"
+PROGRAM = os.environ.get("PHAROS") or str(BUILT)
+
+
+class Result(NamedTuple):
+    """How one run ended. `code` is negative where a signal (a trap, for one) ended it."""
+
+    code: int
+    out: str
+    err: str
+
+    def lines(self) -> list[dict]:
+        """Standard output as JSON Lines, or as any other sequence of JSON values."""
+        values, text, decoder = [], self.out.strip(), json.JSONDecoder()
+        while text:
+            value, end = decoder.raw_decode(text)
+            values.append(value)
+            text = text[end:].lstrip()
+        return values
+
+
+def run(*arguments, stdin: str | bytes | None = None, timeout: float = 20, cwd=None) -> Result:
+    """One run to its end."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run([PROGRAM, *map(str, arguments)], input=given if given is not None else b"",
+                          capture_output=True, timeout=timeout, cwd=cwd)
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace"))
+
+
+def checked(*arguments, **options) -> Result:
+    """One run that must succeed."""
+    result = run(*arguments, **options)
+    assert result.code == 0, f"pharos {' '.join(map(str, arguments))}\nended with {result.code}: {result.err}"
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def encode(frame: str, *options: str) -> bytes:
+    """The octets of `pharos encode FRAME …`: one line of lower-case hex."""
+    out = checked("encode", frame, *options, "--format", "hex").out
+    assert out == out.strip().lower() + "\n", f"one line of lower-case hex was expected: {out!r}"
+    return bytes.fromhex(out)
+
+
+@functools.lru_cache(maxsize=None)
+def _decoded(octets: bytes, *options: str) -> str:
+    return checked("decode", octets.hex(), "--json", *options).out
+
+
+def decode(octets: bytes, *options: str) -> dict:
+    """The one JSON object of `pharos decode HEX --json`."""
+    return json.loads(_decoded(octets, *options))
+
+
+def only_frame(octets: bytes, *options: str) -> dict:
+    """The frame of a payload that holds exactly one and breaks no rule."""
+    answer = decode(octets, *options)
+    assert answer["octets"] == octets.hex()
+    assert answer["problems"] == [], answer["problems"]
+    assert len(answer["frames"]) == 1, answer["frames"]
+    return answer["frames"][0]
+
+
+def frames_within(value) -> list[dict]:
+    """Every decoded payload (an object with `octets` and `frames`) inside JSON values, in their order."""
+    found = []
+    if isinstance(value, dict):
+        if "octets" in value and "frames" in value:
+            found.append(value)
+        for inner in value.values():
+            found += frames_within(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            found += frames_within(inner)
+    return found
