@@ -20,13 +20,19 @@ public struct HCIInstant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// Later by `microseconds`; at the latest ``distantFuture``, and never earlier.
     public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
-        HCIInstant(nanoseconds: nanoseconds &+ UInt64(max(0, microseconds)) &* 1000)
+        let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
+        let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
+        guard !stepOverflow, !sumOverflow else { return max(self, .distantFuture) }
+        return max(self, min(HCIInstant(nanoseconds: sum), .distantFuture))
     }
 
     /// Microseconds since `earlier`, negative when it is later.
     public func microseconds(since earlier: HCIInstant) -> Int {
-        (Int(nanoseconds) - Int(earlier.nanoseconds)) / 1000
+        earlier <= self
+            ? Int((nanoseconds - earlier.nanoseconds) / 1000)
+            : -Int((earlier.nanoseconds - nanoseconds) / 1000)
     }
 
     public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))

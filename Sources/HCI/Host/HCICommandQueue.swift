@@ -1,0 +1,166 @@
+/// Sends commands one at a time and knows which answer belongs to which: flow control as a value, without clock or
+/// channel.
+///
+/// A controller says with every answer how many commands it takes (Num_HCI_Command_Packets, Core Specification 5.4,
+/// Vol 4 Part E 4.4); at zero the next one waits until an event, perhaps of opcode 0x0000, allows it.
+///
+/// **Late answers.** HCI does not number commands, so the late answer to a command that was given up looks like the
+/// answer to the next one with the same opcode. Therefore such a command is held back until the late answer has come,
+/// but no longer than ``graceMicroseconds``; for so long, too, the unanswered command keeps its credit. An answer that
+/// is later still, while the same opcode is under way again, cannot be told apart. Reset is not held back: its answer
+/// means the same whichever Reset it belongs to, and it ends the wait for all others.
+public struct HCICommandQueue: Sendable {
+    /// Names a command that was handed in.
+    public struct Ticket: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    /// How a command ended.
+    public enum Outcome: Hashable, Sendable {
+        /// Command Complete: status octet (if there was one) and return parameters.
+        case completed([UInt8])
+        /// Command Status with an error.
+        case refused(HCIStatus)
+        /// Sent, and not answered in time.
+        case unanswered
+        /// Never sent: the controller took no command in time.
+        case notSent
+    }
+
+    private struct Entry {
+        var ticket: Ticket
+        var opcode: HCIOpcode
+        var packet: HCIPacket
+        var deadline: HCIInstant
+    }
+
+    private struct Abandoned {
+        var opcode: HCIOpcode
+        /// When its answer is not expected any more.
+        var until: HCIInstant
+        var holdsCredit: Bool
+    }
+
+    /// How long the answer to a command that was given up is still expected.
+    public let graceMicroseconds: Int
+    /// Commands that the controller takes now.
+    public private(set) var credits: Int
+    /// Answers that belong to no command that was handed in here. On a shared adapter: the kernel's.
+    public private(set) var foreignAnswers = 0
+    /// Answers to commands that had been given up.
+    public private(set) var lateAnswers = 0
+
+    private var waiting: [Entry] = []
+    private var underWay: Entry?
+    private var abandoned: [Abandoned] = []
+    private var lastNumber: UInt64 = 0
+
+    /// After power-on a controller takes one command.
+    public init(credits: Int = 1, graceMicroseconds: Int = 1_000_000) {
+        self.credits = credits
+        self.graceMicroseconds = graceMicroseconds
+    }
+
+    /// Hands in a command packet; it ends at `deadline` at the latest.
+    public mutating func submit(_ opcode: HCIOpcode, _ packet: HCIPacket, deadline: HCIInstant) -> Ticket {
+        lastNumber += 1
+        let ticket = Ticket(number: lastNumber)
+        waiting.append(Entry(ticket: ticket, opcode: opcode, packet: packet, deadline: deadline))
+        return ticket
+    }
+
+    /// The packet to send now, or `nil`: nothing waits, a command is under way, or it is held back.
+    public mutating func nextToSend(at now: HCIInstant) -> HCIPacket? {
+        endGrace(at: now)
+        guard underWay == nil, let entry = waiting.first else { return nil }
+        let isReset = entry.opcode == HCIReset.opcode
+        if isReset {
+            reclaimCredits { _ in true }
+        } else if abandoned.contains(where: { $0.opcode == entry.opcode }) {
+            return nil
+        }
+        guard credits > 0 else { return nil }
+        credits -= 1
+        underWay = waiting.removeFirst()
+        return entry.packet
+    }
+
+    /// Takes an event; the command that it ends, if any.
+    public mutating func receive(_ event: HCIEvent) -> (ticket: Ticket, outcome: Outcome)? {
+        switch event {
+        case .commandComplete(let answer):
+            return take(answer.opcode, credits: answer.credits, outcome: .completed(answer.returnOctets))
+        case .commandStatus(let answer):
+            // Success only says that the command has been taken: its end is still to come.
+            let outcome: Outcome? = answer.status.isSuccess ? nil : .refused(answer.status)
+            return take(answer.opcode, credits: answer.credits, outcome: outcome)
+        default:
+            return nil
+        }
+    }
+
+    /// The first command whose time is over, if any. To be called until it returns `nil`.
+    public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
+        endGrace(at: now)
+        if let entry = underWay, entry.deadline <= now {
+            abandon(at: now)
+            return (entry.ticket, .unanswered)
+        }
+        guard let index = waiting.firstIndex(where: { $0.deadline <= now }) else { return nil }
+        return (waiting.remove(at: index).ticket, .notSent)
+    }
+
+    /// Gives a command up, for instance because the wait was interrupted.
+    public mutating func cancel(_ ticket: Ticket, at now: HCIInstant) {
+        if underWay?.ticket == ticket { abandon(at: now) }
+        waiting.removeAll { $0.ticket == ticket }
+    }
+
+    /// When to look again although no event came: a deadline, or the end of a wait for a late answer.
+    public var wakeTime: HCIInstant? {
+        let deadlines = waiting.map(\.deadline) + [underWay?.deadline].compactMap { $0 }
+        return (deadlines + abandoned.map(\.until)).min()
+    }
+
+    private mutating func take(
+        _ opcode: HCIOpcode, credits: UInt8, outcome: Outcome?
+    ) -> (ticket: Ticket, outcome: Outcome)? {
+        self.credits = Int(credits)
+        // The controller has counted anew: what the unanswered ones hold is in its number.
+        for index in abandoned.indices { abandoned[index].holdsCredit = false }
+        guard opcode != .noOperation else { return nil }
+        if let entry = underWay, entry.opcode == opcode {
+            guard let outcome else { return nil }
+            underWay = nil
+            if opcode == HCIReset.opcode { abandoned = [] }
+            return (entry.ticket, outcome)
+        }
+        if let index = abandoned.firstIndex(where: { $0.opcode == opcode }) {
+            if outcome != nil {
+                abandoned.remove(at: index)
+                lateAnswers += 1
+            }
+        } else {
+            foreignAnswers += 1
+        }
+        return nil
+    }
+
+    private mutating func abandon(at now: HCIInstant) {
+        guard let entry = underWay else { return }
+        underWay = nil
+        abandoned.append(
+            Abandoned(
+                opcode: entry.opcode, until: now.advanced(byMicroseconds: graceMicroseconds), holdsCredit: true))
+    }
+
+    private mutating func endGrace(at now: HCIInstant) {
+        reclaimCredits { $0.until <= now }
+    }
+
+    /// Stops expecting the answers that `isOver` picks, and takes back the credits that they hold.
+    private mutating func reclaimCredits(where isOver: (Abandoned) -> Bool) {
+        for entry in abandoned where isOver(entry) && entry.holdsCredit { credits += 1 }
+        abandoned.removeAll(where: isOver)
+    }
+}

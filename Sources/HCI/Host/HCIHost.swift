@@ -1,0 +1,159 @@
+/// Sends commands over a channel, waits for their answers, and keeps the events that come meanwhile.
+///
+/// For one thread: the one that owns the channel.
+public final class HCIHost {
+    /// Sees every packet in either direction at the moment of its passing, for captures.
+    public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
+
+    /// What is waited for an answer, unless said otherwise: 2 s.
+    public static let defaultTimeoutMicroseconds = 2_000_000
+    /// Events that are kept; of more the oldest ones are dropped, and counted.
+    public static let backlogLimit = 16_384
+
+    /// Packets of no interest that are still read after a deadline, lest a stream of them should hide the one behind
+    /// them, or go on for ever.
+    private static let patience = 64
+
+    public let channel: any HCIChannel
+    public var observer: Observer?
+    /// Events that were dropped because nobody fetched them.
+    public private(set) var droppedEvents = 0
+    /// Events whose length or layout was wrong. They are kept as unknown ones.
+    public private(set) var malformedEvents = 0
+    /// The flow control, with its counters of late and foreign answers.
+    public private(set) var queue = HCICommandQueue()
+
+    private var backlog: [HCIEvent] = []
+    private var backlogStart = 0
+
+    public init(channel: any HCIChannel, observer: Observer? = nil) {
+        self.channel = channel
+        self.observer = observer
+    }
+
+    /// Sends `command` and waits for what it returns.
+    ///
+    /// - Throws: ``HCICommandError``, at the latest when `timeoutMicroseconds` are over.
+    public func execute<C: HCICommand>(
+        _ command: C, timeoutMicroseconds: Int = HCIHost.defaultTimeoutMicroseconds
+    ) throws(HCICommandError) -> C.ReturnParameters {
+        let outcome = try outcome(of: command, timeoutMicroseconds)
+        switch outcome {
+        case .completed(let octets):
+            guard let status = octets.first.map(HCIStatus.init) else {
+                throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
+            }
+            // A refusal may leave the return parameters out: the status comes first.
+            guard status.isSuccess else { throw .refused(command: C.name, opcode: C.opcode, status: status) }
+            guard let returned = C.ReturnParameters(octets: octets.span, at: 1) else {
+                throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
+            }
+            return returned
+        case .refused(let status):
+            throw .refused(command: C.name, opcode: C.opcode, status: status)
+        case .unanswered:
+            throw .noAnswer(command: C.name, opcode: C.opcode, afterMicroseconds: timeoutMicroseconds)
+        case .notSent:
+            throw .notAccepted(command: C.name, opcode: C.opcode, afterMicroseconds: timeoutMicroseconds)
+        }
+    }
+
+    /// The next event that is no answer to a command, in the order of arrival, or `nil` when `deadline` came first.
+    public func nextEvent(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
+        for _ in 0..<Self.patience {
+            if let event = takeFromBacklog() { return event }
+            repeat {
+                guard let event = try receive(until: deadline) else { return nil }
+                _ = queue.receive(event)
+                keep(event)
+            } while backlogStart == backlog.count && channel.now < deadline
+        }
+        return nil
+    }
+
+    private func outcome<C: HCICommand>(
+        of command: C, _ timeoutMicroseconds: Int
+    ) throws(HCICommandError) -> HCICommandQueue.Outcome {
+        let deadline = channel.now.advanced(byMicroseconds: timeoutMicroseconds)
+        let ticket = queue.submit(C.opcode, command.packet, deadline: deadline)
+        do throws(HCICommandError) {
+            var now = channel.now
+            while true {
+                if let packet = queue.nextToSend(at: now) { try send(packet) }
+                let wake = min(deadline, queue.wakeTime ?? deadline)
+                if let event = try receive(until: wake) {
+                    if let end = queue.receive(event), end.ticket == ticket { return end.outcome }
+                    keep(event)
+                    now = channel.now
+                } else {
+                    // A channel that gives nothing has waited until then, whatever its clock says.
+                    now = max(channel.now, wake)
+                }
+                while let end = queue.expire(at: now) {
+                    if end.ticket == ticket { return end.outcome }
+                }
+            }
+        } catch {
+            queue.cancel(ticket, at: channel.now)
+            throw error
+        }
+    }
+
+    private func send(_ packet: HCIPacket) throws(HCICommandError) {
+        observer?(packet, false, channel.now)
+        do throws(HCIChannelError) {
+            try channel.send(packet)
+        } catch {
+            throw .channel(error)
+        }
+    }
+
+    /// The next event of any kind. Data packets are shown to the observer only.
+    private func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
+        do throws(HCIChannelError) {
+            for _ in 0..<Self.patience {
+                repeat {
+                    guard let packet = try channel.receive(until: deadline) else { return nil }
+                    observer?(packet, true, channel.now)
+                    if packet.kind == .event { return event(packet) }
+                } while channel.now < deadline
+            }
+            return nil
+        } catch {
+            throw .channel(error)
+        }
+    }
+
+    /// One broken event must not end the work of a beacon: it is counted, and kept as it came.
+    private func event(_ packet: HCIPacket) -> HCIEvent {
+        do throws(HCIEventError) {
+            return try HCIEvent(octets: packet.octets.span)
+        } catch {
+            malformedEvents += 1
+            return .unknown(code: packet.octets.first ?? 0, parameters: Array(packet.octets.dropFirst(2)))
+        }
+    }
+
+    private func keep(_ event: HCIEvent) {
+        switch event {
+        case .commandComplete, .commandStatus: return
+        default: break
+        }
+        if backlog.count - backlogStart >= Self.backlogLimit {
+            _ = takeFromBacklog()
+            droppedEvents += 1
+        }
+        backlog.append(event)
+    }
+
+    private func takeFromBacklog() -> HCIEvent? {
+        guard backlogStart < backlog.count else { return nil }
+        let event = backlog[backlogStart]
+        backlogStart += 1
+        if backlogStart == backlog.count || backlogStart >= Self.backlogLimit {
+            backlog.removeFirst(backlogStart)
+            backlogStart = 0
+        }
+        return event
+    }
+}
