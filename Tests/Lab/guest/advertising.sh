@@ -1,0 +1,112 @@
+# shellcheck shell=sh
+# What an advertiser must do on any adapter: the checks that more than one guest makes.
+
+# shellcheck disable=SC2034 # used by the scripts that read this one
+IBEACON_OCTETS=0201061aff4c000215fb0b57a2822844cd913a94a122ba120601020304c5
+IBEACON="ibeacon --uuid fb0b57a2-8228-44cd-913a-94a122ba1206 --major 258 --minor 772 --measured-power-dbm -59"
+
+# adapter_for raw|user: puts hci0 into the state this form of adapter needs, and names the form in $adapter.
+adapter_for() {
+    case $1 in
+    raw) adapter=hci0 && adapter_starts_up hci0 ;;
+    user) adapter=hci0:user && adapter_starts_down hci0 ;;
+    esac
+}
+
+# advertised_then_off: hci0's last word on advertising is "off", after it was on.
+advertised_then_off() {
+    sent hci0 '(0a2001|3920..)0[01]' >enables.txt
+    grep -qE 'command (0a2001|3920..)01' enables.txt || fail "advertising was never enabled"
+    tail -n 1 enables.txt | grep -qE 'command (0a2001|3920..)00' || fail "advertising was not disabled at the end"
+}
+
+# data_before_enable: parameters, then data, then enable, as far as hci0's first commands go.
+data_before_enable() {
+    sent hci0 '(06200f|082020|0a200101|362019|3720..|3920..01)' | cut -d' ' -f4 | cut -c1-4 | awk '!seen[$0]++' >order.txt
+    order=$(tr '\n' ' ' <order.txt)
+    case $order in
+    "0620 0820 0a20 " | "3620 3720 3920 ") echo "order of commands: $order" ;;
+    *) fail "commands in the order $order" ;;
+    esac
+}
+
+# only_one_family: every advertising and scanning command to hci0 was of the family that FAMILY names.
+only_one_family() {
+    sent hci0 '(3620|0620)' >/dev/null || fail "no advertising parameters were sent"
+    case $FAMILY in
+    legacy) wrong='(3[5-9a-d]|4[12])20' ;;
+    extended) wrong='(06|07|08|09|0a|0b|0c)20' ;;
+    esac
+    if sent hci0 "$wrong"; then fail "commands of the other family than $FAMILY"; fi
+}
+
+# pharos_decodes OCTETS TYPE: pharos finds the same frame in btmon's file.
+pharos_decodes() {
+    expect_exit 0 decoded.json pharos decode capture.btsnoop --json >/dev/null
+    grep -qE "\"octets\" ?: ?\"$1\"" decoded.json || {
+        tail -n 5 decoded.json
+        fail "pharos decode does not show the octets $1"
+    }
+    if [ "$2" != - ]; then
+        grep -E "\"octets\" ?: ?\"$1\"" decoded.json | grep -qE "\"type\" ?: ?\"$2\"" ||
+            fail "pharos decode shows no frame of type $2"
+    fi
+}
+
+# hears FORM NAME OCTETS TYPE ARGUMENT…: pharos sends one frame on hci0, hci1 hears exactly its octets.
+hears() {
+    form=$1 octets=$3 type=$4
+    shift 4
+    adapter_for "$form"
+    before=$(adapter_flags hci0)
+    listen_start
+    capture_start
+    expect_exit 0 out.json pharos advertise "$@" --interval-ms 100 --adapter "$adapter" --duration-s 0.5 --json
+    capture_stop
+    listen_stop
+    shows out.json '"event":"on-air"'
+    heard "$octets"
+    address=$(awk '/hci1 event 3e/ { print substr($4, 11, 12) }' heard.txt | head -n 1)
+    echo "address in the report, least significant octet first: $address"
+    only_one_family
+    data_before_enable
+    advertised_then_off
+    pharos_decodes "$octets" "$type"
+    equal "hci0 afterwards" "$before" "$(adapter_flags hci0)"
+}
+
+# hcitool_is_heard: BlueZ's own commands on hci0 reach hci1, so what fails elsewhere is not the lab's fault.
+hcitool_is_heard() {
+    adapter_starts_up hci0
+    listen_start
+    capture_start
+    "hcitool_$FAMILY" 2
+    capture_stop
+    listen_stop
+    heard "$IBEACON_OCTETS"
+    advertised_then_off
+}
+
+# hcitool_legacy SECONDS: interval 160 * 0.625 ms, ADV_NONCONN_IND, own address public, all three channels.
+hcitool_legacy() {
+    hcitool -i hci0 cmd 0x08 0x0006 A0 00 A0 00 03 00 00 00 00 00 00 00 00 07 00
+    # shellcheck disable=SC2046 # octets are words
+    hcitool -i hci0 cmd 0x08 0x0008 1E $(spaced "${IBEACON_OCTETS}00")
+    hcitool -i hci0 cmd 0x08 0x000a 01
+    sleep "$1"
+    hcitool -i hci0 cmd 0x08 0x000a 00
+}
+
+# hcitool_extended SECONDS: the same as set 0xEF, with no power asked for, LE 1M.
+hcitool_extended() {
+    hcitool -i hci0 cmd 0x08 0x0036 EF 10 00 A0 00 00 A0 00 00 07 00 00 00 00 00 00 00 00 00 7F 01 00 01 00 00
+    # shellcheck disable=SC2046 # octets are words
+    hcitool -i hci0 cmd 0x08 0x0037 EF 03 01 1E $(spaced "$IBEACON_OCTETS")
+    hcitool -i hci0 cmd 0x08 0x0039 01 01 EF 00 00 00
+    sleep "$1"
+    hcitool -i hci0 cmd 0x08 0x0039 00 01 EF 00 00 00
+    hcitool -i hci0 cmd 0x08 0x003c EF
+}
+
+# spaced HEX: its octets as words.
+spaced() { echo "$1" | sed 's/../& /g'; }

@@ -1,0 +1,43 @@
+# Guest 1: two adapters of btvirt, BlueZ's own controller in software, for what goes over the air and for every way in
+# which an adapter can be wrong. btvirt reports an advertisement once per enable, so time is not measured here.
+. "$LAB/lib.sh"
+. "$LAB/adapters.sh"
+. "$LAB/advertising.sh"
+. "$LAB/frames.sh"
+. "$LAB/failures.sh"
+
+# shellcheck disable=SC2120 # called through prepare
+plug_in() { # plug_in OPTION…: two new adapters, hci0 and hci1
+    btvirt "$@" -l2 >/tmp/btvirt.log 2>&1 &
+    btvirt_pid=$!
+    adapters_ready
+}
+
+unplug() {
+    kill "$btvirt_pid"
+    eventually 10 adapters_gone
+}
+
+# frame_by PREFIX FORM FRAMES NAME OCTETS TYPE ARGUMENT…: a test, if the frame's name is among those asked for or all are.
+frame_by() {
+    prefix=$1 form=$2
+    case " $3 " in *" $4 "* | " all ") ;; *) return ;; esac
+    shift 3
+    lab_test "$prefix/$form/$1" hears "$form" "$@"
+}
+
+FAMILY=extended
+prepare plug_in
+lab_test btvirt/hcitool hcitool_is_heard
+lab_test btvirt/adapters adapters_lists_both
+each_frame frame_by btvirt raw all
+each_frame frame_by btvirt user all
+failures
+prepare unplug
+
+# Controllers without extended advertising, as in every Raspberry Pi.
+FAMILY=legacy
+prepare plug_in -L
+lab_test btvirt/legacy/hcitool hcitool_is_heard
+each_frame frame_by btvirt/legacy raw "ibeacon etlm"
+each_frame frame_by btvirt/legacy user "url thesis-node"

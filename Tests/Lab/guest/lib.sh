@@ -1,0 +1,129 @@
+# shellcheck shell=sh
+# The test harness: planning, running, reporting. No Bluetooth in here.
+#
+# A guest's script says `lab_test NAME FUNCTION [ARGUMENT…]` for each test. With LAB_MODE=plan the names are printed
+# and nothing runs; that is how the host knows what must be reported. With LAB_MODE=run each test runs in a shell of
+# its own, in an empty folder, and ends with one line on the results port. What a test prints is its evidence and is
+# shown only if it fails.
+
+LAB_LIMIT=40 # seconds for one test
+started=0
+
+say() { echo "LAB $LAB_NONCE $*" >"$LAB_RESULTS"; }
+
+# planned NAME: whether the test was asked for.
+planned() {
+    # shellcheck disable=SC2254 # a pattern is what is wanted
+    case $1 in ${LAB_ONLY:-*}) true ;; *) false ;; esac
+}
+
+# lab_test NAME FUNCTION [ARGUMENT…]
+lab_test() {
+    name=$1
+    shift
+    planned "$name" || return 0
+    if [ "$LAB_MODE" = plan ]; then
+        echo "$name"
+        return 0
+    fi
+    WORK=/tmp/work/$name
+    mkdir -p "$WORK" && cd "$WORK" || return
+    : >.background
+    (set -u; "$@") >.evidence 2>&1 </dev/null &
+    test_pid=$!
+    (sleep "$LAB_LIMIT" && kill -9 "$test_pid") 2>/dev/null &
+    watchdog=$!
+    wait "$test_pid"
+    status=$?
+    kill "$watchdog"
+    # shellcheck disable=SC2046 # a list of process ids
+    kill -9 $(cat .background) 2>/dev/null
+    report_result "$status"
+    cd /root || return
+}
+
+report_result() {
+    if [ "$1" = 0 ]; then
+        say "ok $name"
+    elif [ -f .skipped ]; then
+        say "skip $name: $(cat .skipped)"
+    else
+        tail -n 60 .evidence | cut -c 1-300 | while IFS= read -r line; do say "evidence $name| $line"; done
+        case $1 in
+        137) say "not ok $name: no end within $LAB_LIMIT s" ;;
+        *) say "not ok $name: $(cat .why 2>/dev/null || echo "status $1")" ;;
+        esac
+    fi
+}
+
+# prepare COMMAND…: what a guest's tests need before they start; silent while planning.
+prepare() {
+    if [ "$LAB_MODE" != plan ]; then "$@"; fi
+}
+
+fail() {
+    echo "$*" >.why
+    exit 1
+}
+
+skip() {
+    echo "$*" >.skipped
+    exit 1
+}
+
+# background FILE COMMAND…: starts a program whose output goes to FILE; its process id is left in $started, and it is
+# ended with the test.
+background() {
+    output=$1
+    shift
+    "$@" >"$output" 2>&1 &
+    started=$!
+    if [ -f .background ]; then echo "$started" >>.background; fi
+}
+
+# eventually SECONDS COMMAND…: tries every tenth of a second until the command succeeds.
+eventually() {
+    tries=$(($1 * 10))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+# stop PID [SIGNAL]: ends a program of this test and waits for it; its exit status is the function's.
+stop() {
+    kill -"${2:-INT}" "$1" 2>/dev/null
+    wait "$1"
+}
+
+# shows FILE WHAT…: all the words must stand in the file, whatever their case.
+shows() {
+    file=$1
+    shift
+    for word in "$@"; do
+        grep -qiF -e "$word" "$file" || {
+            cat "$file"
+            fail "$file does not say: $word"
+        }
+    done
+}
+
+# expect_exit STATUS OUTPUT COMMAND…: the command must end with that status.
+expect_exit() {
+    expected=$1
+    output=$2
+    shift 2
+    "$@" >"$output" 2>&1
+    actual=$?
+    echo "\$ $* -> $actual"
+    cat "$output"
+    [ "$actual" = "$expected" ] || fail "exit status $actual, not $expected"
+}
+
+# equal WHAT EXPECTED ACTUAL
+equal() {
+    echo "$1: $3"
+    [ "$2" = "$3" ] || fail "$1 is '$3', not '$2'"
+}

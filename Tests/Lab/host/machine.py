@@ -1,0 +1,74 @@
+"""One guest: QEMU without hardware acceleration, its console and its results in files."""
+
+import subprocess
+import time
+from pathlib import Path
+
+BOOT_LIMIT = 60
+QEMU = "qemu-system-x86_64"
+
+
+def run_guest(cache, name, nonce, initramfs, folder, limit, arguments=""):
+    """Boots the guest and waits for its end. Returns the lines it reported and a complaint, or None.
+
+    A guest that shows no sign of life within a minute is ended and started once more: emulated machines do hang
+    before the kernel's first line now and then. One that stops later is not tried again, for that is a finding.
+    """
+    for attempt in (1, 2):
+        machine = _Machine(cache, name, nonce, initramfs, folder, arguments)
+        try:
+            complaint = machine.wait(limit)
+        finally:
+            machine.end()
+        if machine.booted():
+            break
+        complaint = f"did not boot within {BOOT_LIMIT} s, tried {attempt} times: see {machine.console}"
+    return machine.lines(), complaint
+
+
+class _Machine:
+    def __init__(self, cache, name, nonce, initramfs, folder, arguments):
+        self.console = Path(folder) / f"{name}.console.log"
+        self.results = Path(folder) / f"{name}.results.log"
+        self.nonce = nonce
+        self.results.write_bytes(b"")
+        kernel_line = (
+            "console=ttyS0 quiet loglevel=1 panic=-1 mitigations=off random.trust_cpu=on "
+            f"lab.guest={name} lab.nonce={nonce} {arguments}"
+        )
+        self.process = subprocess.Popen(
+            [
+                QEMU, "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "512", "-smp", "1",
+                "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none",
+                "-serial", f"file:{self.console}", "-serial", f"file:{self.results}",
+                "-kernel", str(cache.kernel), "-initrd", str(initramfs), "-append", kernel_line,
+            ],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def lines(self):
+        marker = f"LAB {self.nonce} "
+        text = self.results.read_text(errors="replace")
+        return [line[len(marker) :] for line in text.splitlines() if line.startswith(marker)]
+
+    def booted(self):
+        return "start" in self.lines()
+
+    def wait(self, limit):
+        start = time.monotonic()
+        while self.process.poll() is None:
+            elapsed = time.monotonic() - start
+            if elapsed > limit or (elapsed > BOOT_LIMIT and not self.booted()):
+                return f"still running after {elapsed:.0f} s: see {self.console}"
+            time.sleep(0.1)
+        if self.process.returncode != 0:
+            return f"{QEMU} ended with {self.process.returncode}: {self.process.stderr.read().strip()}"
+        if "end" not in self.lines():
+            return f"stopped before the end of its tests: see {self.console}"
+        return None
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
