@@ -73,5 +73,6 @@ public enum DecimalText {
         return (negative ? -1 : 1) * (whole * 1000 + fraction)
     }
 
-    private static func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
+    /// Not a range of characters: "1" with a combining accent lies between "0" and "9".
+    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
