@@ -1,0 +1,91 @@
+import BeaconFrames
+import BluetoothTypes
+import Testing
+
+@Test(arguments: [5, 127, 1, -128] as [Int8])
+func aMeasuredPowerOutOfRangeIsDecodedButNotEncoded(dBm: Int8) throws {
+    let power = MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: dBm))
+    let iBeacon = IBeacon(uuid: FixedOctets(), major: 1, minor: 2, measuredPower: power)
+    let altBeacon = AltBeacon(companyID: 0x0118, beaconID: FixedOctets(), measuredPower: power)
+    let error = BeaconFrameError.measuredPower(
+        ValueOutOfRange("measured power at 1 m", Int(dBm), range: -127...0, unit: "dBm"))
+    for frame in [BeaconFrame.iBeacon(iBeacon), .altBeacon(altBeacon)] {
+        #expect(throws: error) { try frame.advertisingData() }
+        let received = try AdvertisingData(frame.adStructures)
+        #expect(BeaconFrame(decoding: received) == frame)
+        #expect(received.lint().map(\.rule) == [.measuredPowerRange])
+    }
+}
+
+@Test(arguments: [21, 127, -101, -128] as [Int8])
+func aMeasuredPowerAtZeroMetersOutOfRangeIsDecodedButNotEncoded(dBm: Int8) throws {
+    let power = MeasuredPowerAtZeroMeters(octet: UInt8(bitPattern: dBm))
+    let frames: [BeaconFrame] = [
+        .eddystoneUID(EddystoneUID(namespace: FixedOctets(), instance: FixedOctets(), measuredPower: power)),
+        .eddystoneURL(EddystoneURL(url: try CompressedURL("https://a.org"), measuredPower: power)),
+        .eddystoneEID(EddystoneEID(id: FixedOctets(), measuredPower: power)),
+    ]
+    let error = BeaconFrameError.measuredPower(
+        ValueOutOfRange("measured power at 0 m", Int(dBm), range: -100...20, unit: "dBm"))
+    for frame in frames {
+        #expect(throws: error) { try frame.advertisingData() }
+        let received = try AdvertisingData(frame.adStructures)
+        #expect(BeaconFrame(decoding: received) == frame)
+        #expect(received.lint().map(\.rule) == [.measuredPowerRange])
+    }
+}
+
+@Test(
+    arguments: [
+        ("0416", URLEncodingError.reservedScheme(4)),
+        ("0161", nil),
+        ("03", .empty),
+        ("03 61 20 62", .reservedCode(0x20, offset: 1)),
+        ("03 0e", .reservedCode(0x0E, offset: 0)),
+        ("03 61 7f", .reservedCode(0x7F, offset: 1)),
+        ("00 c3a4", .reservedCode(0xC3, offset: 0)),
+    ] as [(String, URLEncodingError?)])
+func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEncodingError?) throws {
+    let octets = octetRow(octets)
+    let url = compressed(octets[0], Hexadecimal.text(octets.dropFirst()))
+    let frame = EddystoneURL(url: url, measuredPower: try MeasuredPowerAtZeroMeters(dBm: -20))
+    let received = try AdvertisingData(frame.adStructures)
+    #expect(BeaconFrame(decoding: received) == .eddystoneURL(frame))
+    if let error {
+        #expect(throws: BeaconFrameError.url(error)) { try frame.advertisingData() }
+        #expect(received.lint().count >= 1)
+    } else {
+        #expect(try frame.advertisingData(flags: nil) == received)
+        #expect(received.lint() == [])
+    }
+}
+
+@Test func anUUIDIsSentInTextOrderAndNotSwapped() throws {
+    let uuid = try #require(FixedOctets<16>(uuid: "FB0B57A2-8228-44cd-913a-94a122ba1206"))
+    let frame = IBeacon(uuid: uuid, major: 1, minor: 2, measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
+    #expect(
+        try frame.advertisingData().description == "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
+}
+
+/// Four AD structures that fill 31 octets: the advertiser of the thesis. Its listing gives the five-letter name the
+/// length 06, which is right: one octet of type and five of name.
+@Test func theAdvertiserOfTheThesisIsARowOfRawStructures() throws {
+    let uuid = try #require(BluetoothUUID("67a45dd0-4533-11e2-bcfd-0800200c9a66"))
+    let data = try AdvertisingData([
+        .flags(.beacon),
+        .txPowerLevel(try RadioPower(dBm: 3)),
+        .completeLocalName("NdeM1"),
+        ADStructure(.complete128BitUUIDs, uuid.littleEndian),
+    ])
+    #expect(data.octets.count == 31)
+    #expect(
+        data.description
+            == "020106" + "020a03" + "06094e64654d31" + "1107669a0c200008fdbce2113345d05da467")
+    #expect(data.lint() == [])
+    let decoded = DecodedAdvertisingData(data)
+    #expect(
+        decoded.structures.map(\.type.key)
+            == ["flags", "tx-power-level", "complete-local-name", "complete-128-bit-uuids"])
+    #expect(decoded.frames == [])
+    #expect(decoded.data == data)
+}

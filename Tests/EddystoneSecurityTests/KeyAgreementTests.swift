@@ -1,0 +1,41 @@
+import BluetoothTypes
+import EddystoneSecurity
+import Testing
+
+/// Private keys 01...20 and 65...84; what follows from them comes from Python's cryptography and hmac.
+private let beacon = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"
+private let resolver = "65666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f8081828384"
+private let beaconPublic = "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c"
+private let resolverPublic = "5714769d116bf76436ae74bc793d2c30ad1903c59ac5273805c7e2698b410c36"
+
+@Test func bothSidesAgreeOnTheSameIdentityKey() throws {
+    let onBeacon = try IdentityKey(
+        beaconPrivateKey: FixedOctets(hexadecimal: beacon), resolverPublicKey: FixedOctets(hexadecimal: resolverPublic))
+    let onResolver = try IdentityKey(
+        resolverPrivateKey: FixedOctets(hexadecimal: resolver), beaconPublicKey: FixedOctets(hexadecimal: beaconPublic))
+    #expect(onBeacon.octets.description == "3ec97da63809bc32fc82370c5a70a1fd")
+    #expect(onResolver.octets == onBeacon.octets)
+}
+
+@Test func publicKeysFollowFromPrivateOnes() throws {
+    #expect(try IdentityKey.publicKey(of: FixedOctets(hexadecimal: beacon)).description == beaconPublic)
+    #expect(try IdentityKey.publicKey(of: FixedOctets(hexadecimal: resolver)).description == resolverPublic)
+}
+
+/// Points of small order: the shared secret is zero with any private key.
+@Test(arguments: [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+])
+func aPublicKeyThatGivesZerosIsRefusedOnBothSides(weak: String) throws {
+    let weak = try FixedOctets<32>(hexadecimal: weak)
+    let own = try FixedOctets<32>(hexadecimal: beacon)
+    #expect(throws: EddystoneSecurityError.weakPublicKey) {
+        try IdentityKey(beaconPrivateKey: own, resolverPublicKey: weak)
+    }
+    #expect(throws: EddystoneSecurityError.weakPublicKey) {
+        try IdentityKey(resolverPrivateKey: own, beaconPublicKey: weak)
+    }
+}
