@@ -48,3 +48,23 @@ public struct JSONMember: Sendable {
         self.value = value
     }
 }
+
+extension JSONNode {
+    /// The member of an object; `nil` for other keys and for anything but an object.
+    public subscript(key: String) -> JSONNode? {
+        guard case .object(let members) = value else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+
+    /// The element of an array; `nil` outside it and for anything but an array.
+    public subscript(index: Int) -> JSONNode? {
+        guard case .array(let elements) = value, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
+    /// The text of a string; `nil` for anything else.
+    public var string: String? {
+        guard case .string(let text) = value else { return nil }
+        return text
+    }
+}

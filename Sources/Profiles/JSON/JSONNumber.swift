@@ -84,7 +84,7 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     private func compare(thousandths bound: Int) -> Int {
         guard let value = thousandths else { return isNegative ? -1 : 1 }
         if value != bound { return value < bound ? -1 : 1 }
-        // Rounded to the bound: the digits after the thousandths decide, and rounding was up when they start with 5...9.
+        // Rounded to the bound: the digits after the thousandths decide. They start with 5...9 if it was upwards.
         guard exponent < -3, !digits.isEmpty else { return 0 }
         let kept = digits.count + exponent + 3
         let roundedUp = kept >= 0 && kept < digits.count && digits[kept] >= 5

@@ -44,7 +44,8 @@ struct JSONParser {
     mutating func parseDocument() -> JSONNode? {
         guard !isStopped else { return nil }
         if scanner.next == "\u{FEFF}" {
-            report("the file starts with a byte order mark; save it as UTF-8 without one", at: scanner.position, path: .root)
+            let message = "the file starts with a byte order mark; save it as UTF-8 without one"
+            report(message, at: scanner.position, path: .root)
             scanner.take()
         }
         skipSpace(path: .root)

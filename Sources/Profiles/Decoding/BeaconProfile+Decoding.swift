@@ -1,0 +1,169 @@
+import BeaconFrames
+internal import BluetoothTypes
+
+extension BeaconProfile {
+    /// Reads a profile file.
+    ///
+    /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
+    public static func decode(_ octets: [UInt8]) -> (profile: BeaconProfile?, problems: [ProfileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        let result = root.map { decode($0) }
+        let problems = faults.map { ProfileProblem($0) } + (result?.problems ?? [])
+        let hasErrors = problems.contains { $0.severity == .error }
+        return (hasErrors ? nil : result?.profile, problems.sorted { $0.position < $1.position })
+    }
+
+    /// Reads a profile that stands somewhere in a JSON tree.
+    ///
+    /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
+    public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [ProfileProblem]) {
+        var decoder = ProfileDecoder()
+        let profile = decoder.profile(root)
+        let hasErrors = decoder.problems.contains { $0.severity == .error }
+        return (hasErrors ? nil : profile, decoder.problems.sorted { $0.position < $1.position })
+    }
+
+    /// Every key of a profile, in the order in which it is printed.
+    static let keys = [
+        "$schema", "version", "name", "adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration",
+        "eidEpoch", "advertisements", "scanResponse",
+    ]
+    static let nameLimit = 64
+}
+
+extension ProfileDecoder {
+    fileprivate mutating func profile(_ node: JSONNode) -> BeaconProfile? {
+        guard let root = object(node, keys: BeaconProfile.keys, hint: { KeyHint.profile($0) }) else { return nil }
+        let schema = text(root["$schema"])
+        _ = integer(required("version", in: root, "1 for this format"), in: 1...1)
+        let name = name(required("name", in: root, "what this beacon is called, such as \"lobby-north\""))
+        let adapter = adapter(root["adapter"])
+        let address = address(root["address"])
+        let radioPower = radioPower(root["radioPowerDbm"])
+        let channels = channels(root["channels"])
+        let calibration = calibration(root["calibration"])
+        let scanResponse = scanResponse(root["scanResponse"])
+        let pdu = word(root["pdu"], of: AdvertisingPDU.self)
+        let eidEpoch = time(root["eidEpoch"])
+        let context = AdvertisementContext(
+            root: root, radioPower: radioPower, calibration: calibration,
+            pdu: pdu ?? (root["scanResponse"] == nil ? .nonconnectable : .scannable))
+        let nodes = list(required("advertisements", in: root, "what to send"), of: "advertisements")
+        let advertisements = nodes?.map { advertisement($0, context) } ?? []
+        checkTogether(advertisements, in: root, pdu: context.pdu)
+        guard let name else { return nil }
+        return BeaconProfile(
+            schema: schema, name: name, adapter: adapter, address: address ?? .randomStatic, radioPower: radioPower,
+            calibration: calibration, channels: channels ?? .all, pdu: pdu, eidEpoch: eidEpoch,
+            advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
+    }
+
+    private mutating func name(_ node: JSONNode?) -> String? {
+        guard let node, let name = text(node) else { return nil }
+        let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
+        guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
+            error(
+                "\(ProblemText.quoted(name)) is no good name for files and units: letters, digits, \".\", \"_\" "
+                    + "and \"-\", with a letter or digit first", at: node)
+            return nil
+        }
+        guard name.utf8.count <= BeaconProfile.nameLimit else {
+            error("\(name.utf8.count) characters are more than the \(BeaconProfile.nameLimit) of a name", at: node)
+            return nil
+        }
+        return name
+    }
+
+    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func adapter(_ node: JSONNode?) -> String? {
+        guard let node, let text = text(node) else { return nil }
+        if AdapterSyntax.accepts(text) { return text }
+        error(
+            "\(ProblemText.quoted(text)) is no adapter; the forms are " + AdapterSyntax.forms.joined(separator: ", "),
+            at: node)
+        return nil
+    }
+
+    mutating func address(_ node: JSONNode?) -> ProfileAddress? {
+        guard let node, let text = text(node) else { return nil }
+        if text == "public" { return .public }
+        if text == "random-static" { return .randomStatic }
+        guard text.utf8.count == 17, text.utf8.enumerated().allSatisfy({ ($0 % 3 == 2) == ($1 == UInt8(ascii: ":")) }),
+            let address = DeviceAddress(text)
+        else {
+            error(
+                "\(ProblemText.quoted(text)) is no address: public, random-static, or one such as \"F0:01:02:03:04:05\"",
+                at: node)
+            return nil
+        }
+        guard address.randomKind == .staticDevice else {
+            error(
+                "\(address) is no static random address: its two top bits must be 11, so the first octet is C0...FF",
+                at: node)
+            return nil
+        }
+        guard address.isValidStaticRandom else {
+            error("\(address) is reserved: below the two top bits neither all bits may be 0 nor all 1", at: node)
+            return nil
+        }
+        return .explicit(address)
+    }
+
+    mutating func radioPower(_ node: JSONNode?) -> RadioPower? {
+        integer(node, in: RadioPower.range, unit: "dBm").flatMap { try? RadioPower(dBm: $0) }
+    }
+
+    mutating func channels(_ node: JSONNode?) -> AdvertisingChannels? {
+        guard let elements = list(node, of: "channels") else { return nil }
+        var numbers: [Int] = []
+        for element in elements {
+            guard let number = integer(element, in: 37...39) else { continue }
+            if numbers.contains(number) { error("channel \(number) stands in the list twice", at: element) }
+            numbers.append(number)
+        }
+        return AdvertisingChannels(numbers: numbers)
+    }
+
+    private mutating func calibration(_ node: JSONNode?) -> PowerCalibration? {
+        guard let node else { return nil }
+        guard case .object(let members) = node.value else {
+            wrongKind(node, expected: "an object from radio powers to measured powers, such as { \"0\": -59 },")
+            return nil
+        }
+        guard !members.isEmpty else {
+            error("the calibration is empty; give the signal strength at 1 m, such as { \"0\": -59 }", at: node)
+            return nil
+        }
+        var points: [PowerCalibration.Point] = []
+        var fallback: MeasuredPowerAtOneMeter?
+        for member in members {
+            let measured = integer(member.value, in: MeasuredPowerAtOneMeter.range, unit: "dBm at 1 m")
+                .flatMap { try? MeasuredPowerAtOneMeter(dBm: $0) }
+            if member.key == "default" {
+                fallback = measured
+            } else if let dBm = Int(member.key), String(dBm) == member.key, let power = try? RadioPower(dBm: dBm) {
+                if let measured { points.append(.init(radioPower: power, measuredPower: measured)) }
+            } else {
+                error(
+                    "the key \(ProblemText.quoted(member.key)) is neither \"default\" nor a radio power of "
+                        + "\(RadioPower.range.lowerBound)...\(RadioPower.range.upperBound) dBm", at: member)
+            }
+        }
+        return PowerCalibration(points: points, fallback: fallback)
+    }
+
+    private mutating func time(_ node: JSONNode?) -> RFC3339Time? {
+        guard let node, let text = text(node) else { return nil }
+        if let time = RFC3339Time(text) { return time }
+        error("\(ProblemText.quoted(text)) is no time such as \"2026-03-01T12:00:00Z\" (RFC 3339)", at: node)
+        return nil
+    }
+}

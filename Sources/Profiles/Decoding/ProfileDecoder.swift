@@ -1,0 +1,195 @@
+internal import BluetoothTypes
+
+/// Takes values out of a JSON tree and collects everything that is wrong with them.
+///
+/// Each reader gives `nil` for a value that is absent or wrong; only the latter is a problem.
+struct ProfileDecoder {
+    private(set) var problems: [ProfileProblem] = []
+
+    mutating func error(_ message: String, at node: JSONNode) {
+        problems.append(ProfileProblem(message, at: node.position, path: node.path))
+    }
+
+    /// An error about a key, not about its value.
+    mutating func error(_ message: String, at member: JSONMember) {
+        problems.append(ProfileProblem(message, at: member.keyPosition, path: member.value.path))
+    }
+
+    mutating func warning(_ message: String, at node: JSONNode) {
+        problems.append(ProfileProblem(message, at: node.position, path: node.path, severity: .warning))
+    }
+
+    /// An object with no other keys than `keys`.
+    ///
+    /// - Parameter hints: What to say about keys that people expect and that are not there.
+    mutating func object(
+        _ node: JSONNode?, keys: [String], hint: (String) -> String? = { _ in nil }
+    ) -> JSONNode? {
+        guard let node else { return nil }
+        guard case .object(let members) = node.value else {
+            wrongKind(node, expected: "an object")
+            return nil
+        }
+        for member in members where !keys.contains(member.key) {
+            let advice: String
+            if let hint = hint(member.key) {
+                advice = hint
+            } else if let nearest = NearestWord.find(member.key, among: keys) {
+                advice = "did you mean \"\(nearest)\"?"
+            } else {
+                advice = "known here: " + keys.joined(separator: ", ")
+            }
+            error("the key \(ProblemText.quoted(member.key)) is not known; \(advice)", at: member)
+        }
+        return node
+    }
+
+    /// The member of an object that must be there.
+    ///
+    /// - Parameter purpose: What it says, for the message.
+    mutating func required(_ key: String, in object: JSONNode, _ purpose: String) -> JSONNode? {
+        if let node = object[key] { return node }
+        error("the key \"\(key)\" is missing: \(purpose)", at: object)
+        return nil
+    }
+
+    /// A list with at least one element.
+    mutating func list(_ node: JSONNode?, of what: String) -> [JSONNode]? {
+        guard let node else { return nil }
+        guard case .array(let elements) = node.value else {
+            wrongKind(node, expected: "a list of \(what)")
+            return nil
+        }
+        guard !elements.isEmpty else {
+            error("the list is empty; at least one of the \(what) is needed", at: node)
+            return nil
+        }
+        return elements
+    }
+
+    mutating func text(_ node: JSONNode?) -> String? {
+        guard let node else { return nil }
+        guard case .string(let text) = node.value else {
+            wrongKind(node, expected: "a string")
+            return nil
+        }
+        return text
+    }
+
+    mutating func boolean(_ node: JSONNode?) -> Bool? {
+        guard let node else { return nil }
+        guard case .boolean(let value) = node.value else {
+            wrongKind(node, expected: "true or false")
+            return nil
+        }
+        return value
+    }
+
+    mutating func number(_ node: JSONNode?, expected: String = "a number") -> JSONNumber? {
+        guard let node else { return nil }
+        guard case .number(let number) = node.value else {
+            wrongKind(node, expected: expected)
+            return nil
+        }
+        return number
+    }
+
+    /// A whole number in `range`; `1.0` and `1e0` are whole.
+    mutating func integer(
+        _ node: JSONNode?, in range: ClosedRange<Int>, unit: String = "", expected: String = "a whole number"
+    ) -> Int? {
+        guard let node, let number = number(node, expected: expected) else { return nil }
+        guard number.isWhole else {
+            error("\(expected) is expected, not \(ProblemText.shortened(number.text))", at: node)
+            return nil
+        }
+        guard let value = number.integer, range.contains(value) else {
+            outOfRange(ProblemText.shortened(number.text), range, unit: unit, at: node)
+            return nil
+        }
+        return value
+    }
+
+    /// A whole number in `range`, or a string of `0x` and up to `digits` hexadecimal digits.
+    mutating func code(_ node: JSONNode?, in range: ClosedRange<Int>, digits: Int) -> Int? {
+        let example = "\"0x" + String(repeating: "0", count: digits - 1) + "6\""
+        let expected = "a whole number, or a string such as \(example),"
+        guard let node, case .string(let text) = node.value else {
+            return integer(node, in: range, expected: expected)
+        }
+        let octets = text.utf8
+        guard octets.count > 2, octets.count <= 2 + digits, text.hasPrefix("0x") || text.hasPrefix("0X"),
+            octets.dropFirst(2).allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let value = Int(text.dropFirst(2), radix: 16)
+        else {
+            error("\(expected) is expected, not \(ProblemText.quoted(text))", at: node)
+            return nil
+        }
+        guard range.contains(value) else {
+            outOfRange(text, range, unit: "", at: node)
+            return nil
+        }
+        return value
+    }
+
+    /// Octets as hexadecimal digits, with or without single spaces, colons or dashes between octets.
+    ///
+    /// - Parameter count: How many there must be; `nil` for any number.
+    mutating func octets(_ node: JSONNode?, count: Int? = nil) -> [UInt8]? {
+        guard let node, let text = text(node) else { return nil }
+        do throws(HexadecimalError) {
+            let octets = try Hexadecimal.octets(text)
+            guard Self.isTidy(text) else {
+                error("only single spaces, colons or dashes may stand between octets", at: node)
+                return nil
+            }
+            if let count, octets.count != count {
+                throw HexadecimalError(.wrongLength(expected: count, found: octets.count), at: 0)
+            }
+            return octets
+        } catch {
+            self.error(error.description, at: node)
+            return nil
+        }
+    }
+
+    private static func isTidy(_ text: String) -> Bool {
+        var previousIsDigit = false
+        for octet in text.utf8 {
+            let isDigit = Character(Unicode.Scalar(octet)).isHexDigit
+            let isSeparator = octet == UInt8(ascii: " ") || octet == UInt8(ascii: ":") || octet == UInt8(ascii: "-")
+            guard isDigit || isSeparator && previousIsDigit else { return false }
+            previousIsDigit = isDigit
+        }
+        return previousIsDigit || text.isEmpty
+    }
+
+    /// One of a few words.
+    mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ node: JSONNode?, of type: Word.Type) -> Word? {
+        guard let node, let text = text(node) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        notAWord(text, Word.allCases.map(\.rawValue), at: node)
+        return nil
+    }
+
+    mutating func notAWord(_ text: String, _ words: [String], at node: JSONNode) {
+        let advice = NearestWord.find(text, among: words).map { "did you mean \"\($0)\"?" }
+        error(
+            "\(ProblemText.quoted(text)) is not known; " + (advice ?? "one of " + words.joined(separator: ", ")),
+            at: node)
+    }
+
+    mutating func wrongKind(_ node: JSONNode, expected: String) {
+        switch node.value {
+        case .malformed: break
+        case .string(let text):
+            error("\(expected) is expected, not the string \(ProblemText.quoted(text))", at: node)
+        default: error("\(expected) is expected, not \(node.kind)", at: node)
+        }
+    }
+
+    mutating func outOfRange(_ value: String, _ range: ClosedRange<Int>, unit: String, at node: JSONNode) {
+        let unit = unit.isEmpty ? "" : " " + unit
+        error("\(value) is out of range \(range.lowerBound)...\(range.upperBound)\(unit)", at: node)
+    }
+}

@@ -1,0 +1,92 @@
+/// An instant in whole seconds, as configurations and reports write it: `2026-03-01T12:00:00Z` (RFC 3339).
+public struct RFC3339Time: Hashable, Comparable, Sendable {
+    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    public let secondsSince1970: Int
+
+    /// Years 0...9999 can be written; other instants are moved to the nearest that can.
+    public init(secondsSince1970: Int) {
+        self.secondsSince1970 = min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound)
+    }
+
+    /// Date, `T`, time with seconds, and `Z` or an offset from UTC; fractions of a second are cut off. `nil` for
+    /// anything else, and for days that are in no calendar.
+    public init?(_ text: String) {
+        let octets = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int? {
+            guard range.upperBound <= octets.count else { return nil }
+            var value = 0
+            for octet in octets[range] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) else { return nil }
+                value = value * 10 + Int(octet - UInt8(ascii: "0"))
+            }
+            return value
+        }
+        func isMark(_ mark: Unicode.Scalar, at index: Int) -> Bool {
+            index < octets.count && (octets[index] == UInt8(ascii: mark) || octets[index] == UInt8(ascii: mark) | 0x20)
+        }
+        guard let year = number(0..<4), isMark("-", at: 4), let month = number(5..<7), isMark("-", at: 7),
+            let day = number(8..<10), isMark("T", at: 10), let hour = number(11..<13), isMark(":", at: 13),
+            let minute = number(14..<16), isMark(":", at: 16), let second = number(17..<19),
+            (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), hour < 24, minute < 60,
+            second < 60
+        else { return nil }
+        var end = 19
+        if end < octets.count, octets[end] == UInt8(ascii: ".") {
+            repeat { end += 1 } while number(end..<end + 1) != nil
+            guard end > 20 else { return nil }
+        }
+        var offset = 0
+        if isMark("Z", at: end) {
+            end += 1
+        } else {
+            guard end < octets.count, octets[end] == UInt8(ascii: "+") || octets[end] == UInt8(ascii: "-"),
+                let hours = number(end + 1..<end + 3), isMark(":", at: end + 3),
+                let minutes = number(end + 4..<end + 6), hours < 24, minutes < 60
+            else { return nil }
+            offset = (hours * 60 + minutes) * (octets[end] == UInt8(ascii: "-") ? -60 : 60)
+            end += 6
+        }
+        guard end == octets.count else { return nil }
+        let days = Self.daysSince1970(year: year, month: month, day: day)
+        self.init(secondsSince1970: days * 86_400 + hour * 3600 + minute * 60 + second - offset)
+    }
+
+    private static let range = -62_167_219_200...253_402_300_799
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    /// Counts in years that begin in March, so that the leap day is the last one.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        // 400 years later, so that no division has a negative operand.
+        let year = (month > 2 ? year : year - 1) + 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468 - 146_097
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
+}
+
+extension RFC3339Time: CustomStringConvertible {
+    /// In UTC: `2026-03-01T12:00:00Z`.
+    public var description: String {
+        // Days and seconds from 0000-03-01, 400 years earlier, so that nothing is negative.
+        let total = secondsSince1970 + (719_468 + 146_097) * 86_400
+        let (days, second) = (total / 86_400, total % 86_400)
+        let (era, dayOfEra) = (days / 146_097, days % 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let march = (5 * dayOfYear + 2) / 153
+        let month = march < 10 ? march + 3 : march - 9
+        let year = era * 400 + yearOfEra - 400 + (month <= 2 ? 1 : 0)
+        func padded(_ value: Int, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        let day = dayOfYear - (153 * march + 2) / 5 + 1
+        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + padded(second / 3600, 2)
+            + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "Z"
+    }
+}

@@ -1,0 +1,137 @@
+internal import BluetoothTypes
+
+extension BeaconSchema {
+    static var commonDefinitions: [JSONValue.Member] {
+        [
+            .init(
+                "intervalMs",
+                [
+                    "description":
+                        """
+                    Advertising interval in ms, rounded to the nearest multiple of 0.625. Up to \
+                    10 ms of random delay come on top, 5 on average. Below 100 or above 10240 \
+                    not every controller can.
+                    """,
+                    "type": "number", "minimum": milliseconds(AdvertisingInterval.extendedRange.lowerBound),
+                    "maximum": milliseconds(AdvertisingInterval.extendedRange.upperBound),
+                ]),
+            .init(
+                "radioPowerDbm",
+                integer(
+                    """
+                    What the transmitter is asked for, in dBm. What it granted is reported. By \
+                    default it stays as it is.
+                    """,
+                    RadioPower.range)),
+            .init(
+                "channels",
+                [
+                    "description": "The advertising channels in use; all three by default.", "type": "array",
+                    "minItems": 1, "uniqueItems": true, "items": ["enum": [37, 38, 39]],
+                ]),
+            .init(
+                "pdu",
+                [
+                    "description":
+                        """
+                    What others may do: listen (nonconnectable, the default), ask for a scan \
+                    response as well (scannable, the default where there is one), or connect as \
+                    well (connectable).
+                    """,
+                    "enum": .array(AdvertisingPDU.allCases.map { .string($0.rawValue) }),
+                ]),
+            .init(
+                "address",
+                [
+                    "description":
+                        """
+                    Device address: the controller's (public), one that the box derives from its \
+                    identity (random-static, the default), or a static random one whose two top \
+                    bits are 11.
+                    """,
+                    "anyOf": [
+                        ["enum": ["public", "random-static"]],
+                        ["type": "string", "pattern": "^[C-Fc-f][0-9A-Fa-f](:[0-9A-Fa-f]{2}){5}$"],
+                    ],
+                ]),
+            .init(
+                "calibration",
+                [
+                    "description":
+                        """
+                    Signal strength at 1 m in dBm, by radio power in dBm. Between two powers it \
+                    is interpolated; "default" is for controllers that do not tell their power.
+                    """,
+                    "type": "object", "minProperties": 1,
+                    "propertyNames": [
+                        "pattern":
+                            "^(default|0|[1-9]|1[0-9]|20|-[1-9]|-[1-9][0-9]|-1[01][0-9]|-12[0-7])$"
+                    ],
+                    "additionalProperties": integer("Signal strength at 1 m, in dBm.", MeasuredPowerAtOneMeter.range),
+                ]),
+            .init("measuredPower1m", measuredPower("1 m", MeasuredPowerAtOneMeter.range)),
+            .init("measuredPower0m", measuredPower("0 m", MeasuredPowerAtZeroMeters.range)),
+            .init(
+                "identityKeyFile",
+                [
+                    "description":
+                        "A file of mode 0600 with the identity key as 32 hexadecimal digits; never the key itself.",
+                    "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
+                ]),
+            .init("rotationExponent", integer("K: the id turns over every 2^K seconds.", 0...15)),
+            .init("companyId", code("Company identifier, as a number or as in \"0x0118\".", 0...65_535, digits: 4)),
+        ]
+    }
+
+    private static func measuredPower(_ distance: String, _ range: ClosedRange<Int>) -> JSONValue {
+        let typical = BeaconProfile.typicalMeasuredPower
+        return [
+            "description": .string(
+                """
+                The octet that tells listeners the signal strength at \(distance), in dBm. "typical" \
+                sends an unmeasured \(typical).
+                """
+            ),
+            "anyOf": [
+                ["const": "typical"],
+                [
+                    "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+                ],
+            ],
+        ]
+    }
+
+    private static func milliseconds(_ interval: AdvertisingInterval) -> JSONValue {
+        .number(JSONNumber(thousandths: interval.microseconds))
+    }
+
+    static func integer(_ description: String, _ range: ClosedRange<Int>) -> JSONValue {
+        [
+            "description": .string(description), "type": "integer", "minimum": .integer(range.lowerBound),
+            "maximum": .integer(range.upperBound),
+        ]
+    }
+
+    /// A number that may also be written in hexadecimal, as a string.
+    static func code(_ description: String, _ range: ClosedRange<Int>, digits: Int) -> JSONValue {
+        [
+            "description": .string(description), "type": ["integer", "string"], "minimum": .integer(range.lowerBound),
+            "maximum": .integer(range.upperBound), "pattern": .string("^0[xX][0-9A-Fa-f]{1,\(digits)}$"),
+        ]
+    }
+
+    static func flags(_ description: String) -> JSONValue {
+        [
+            "description": .string(description), "type": ["integer", "string", "null"], "minimum": 0, "maximum": 255,
+            "pattern": "^0[xX][0-9A-Fa-f]{1,2}$",
+        ]
+    }
+
+    /// Digits of so many octets, with or without a space, colon or dash between two octets.
+    static func hexadecimal(_ description: String, _ count: Int, prefix: String = "") -> JSONValue {
+        [
+            "description": .string(description), "type": "string",
+            "pattern": .string("^\(prefix)[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){\(count - 1)}$"),
+        ]
+    }
+}
