@@ -1,0 +1,72 @@
+public import BluetoothTypes
+public import HCI
+
+/// One packet on a primary advertising channel.
+///
+/// An extended advertisement is modelled by its ADV_EXT_IND alone; the auxiliary packets that follow on the secondary
+/// channels are taken to arrive whenever that one does.
+public struct AirPDU: Hashable, Sendable {
+    /// The controller that sends it.
+    public var sender: VirtualController.ID
+    /// When its first bit leaves the antenna.
+    public var start: HCIInstant
+    /// 37, 38 or 39.
+    public var channel: Int
+    /// What it allows others to do, and whether it is a legacy PDU.
+    public var properties: AdvertisingEventProperties
+    /// SCAN_RSP, the answer to an active scanner, instead of the advertisement itself.
+    public var isScanResponse: Bool
+    public var addressType: AddressType
+    public var address: DeviceAddress
+    /// Whom a directed advertisement is for.
+    public var target: DeviceIdentity?
+    /// AdvData or ScanRspData.
+    public var data: [UInt8]
+    /// What the antenna emits, in dBm.
+    public var power: RadioPower
+    /// The power that the PDU itself announces (extended PDUs only).
+    public var announcedPower: RadioPower?
+    public var primaryPHY: AdvertisingPHY
+    /// `.none` for legacy PDUs.
+    public var secondaryPHY: AdvertisingPHY
+    /// Advertising SID; 0xFF for legacy PDUs.
+    public var setID: UInt8
+    /// Advertising DID: changes with the data of an extended advertisement.
+    public var dataID: UInt16
+
+    public var isLegacy: Bool { properties.contains(.legacyPDU) }
+
+    /// The specification's name, such as `ADV_NONCONN_IND` (Core Specification 5.4, Vol 6 Part B 2.3).
+    public var name: String {
+        guard isLegacy else { return isScanResponse ? "AUX_SCAN_RSP" : "ADV_EXT_IND" }
+        if isScanResponse { return "SCAN_RSP" }
+        if properties.contains(.directed) { return "ADV_DIRECT_IND" }
+        if properties.contains(.connectable) { return "ADV_IND" }
+        return properties.contains(.scannable) ? "ADV_SCAN_IND" : "ADV_NONCONN_IND"
+    }
+
+    /// Time on the air in microseconds.
+    ///
+    /// LE 1M sends an octet in 8 µs: preamble 1, access address 4, header 2, address 6, CRC 3 and the data
+    /// (Core Specification 5.4, Vol 6 Part B 2.1.1). An ADV_EXT_IND carries 7 octets of extended header instead of
+    /// address and data; on LE Coded with S=8 each of its octets takes 64 µs and the preamble 80 µs (2.2.1).
+    public var airtimeMicroseconds: Int {
+        if primaryPHY == .leCoded { return 80 + 256 + 16 + 24 + (2 + 7 + 3) * 64 + 24 }
+        if !isLegacy { return 8 * (10 + 7) }
+        return 8 * (16 + (properties.contains(.directed) ? 6 : data.count))
+    }
+
+    /// When its last bit has left the antenna.
+    public var end: HCIInstant { start.advanced(byMicroseconds: airtimeMicroseconds) }
+}
+
+/// An address and what kind it is: how devices are told apart.
+public struct DeviceIdentity: Hashable, Sendable {
+    public var type: AddressType
+    public var address: DeviceAddress
+
+    public init(_ type: AddressType, _ address: DeviceAddress) {
+        self.type = type
+        self.address = address
+    }
+}

@@ -1,0 +1,102 @@
+import BluetoothTypes
+import HCI
+
+/// The advertiser as the air sees it.
+extension VirtualController {
+    /// advDelay: 0...10 ms, new for each event (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+    private static let delayLimitMicroseconds: UInt32 = 10_000
+
+    func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
+
+    /// Puts a set on the air. One that is there already keeps its rhythm, but counts anew and takes up a new address.
+    func startAdvertising(
+        _ id: AdvertisingSetID, as identity: DeviceIdentity, durationMicroseconds: Int = 0, maximumEvents: Int = 0
+    ) {
+        guard let air, var set = state.sets[id] else { return }
+        let run = AdvertisingRun(controller: self.id, set: id, number: newRun())
+        let due = set.isEnabled ? set.nextEvent ?? air.now : air.now
+        set.run = run
+        set.identity = identity
+        set.nextEvent = due
+        set.eventsSent = 0
+        set.maximumEvents = maximumEvents
+        state.sets[id] = set
+        air.plan(.advertisingEvent(run), at: due)
+        if durationMicroseconds > 0 { air.plan(.durationOver(run), inMicroseconds: durationMicroseconds) }
+    }
+
+    func stopAdvertising(_ id: AdvertisingSetID) {
+        state.sets[id]?.run = nil
+    }
+
+    /// An event is due: the set's content is taken as it is now, and the next event planned.
+    func beginAdvertisingEvent(_ run: AdvertisingRun) {
+        guard let air, var set = state.sets[run.set], set.run == run, let identity = set.identity else { return }
+        let isLast = set.maximumEvents > 0 && set.eventsSent + 1 >= set.maximumEvents
+        let delay = set.isHighDuty ? 0 : air.generator.next(upTo: Self.delayLimitMicroseconds)
+        let due = air.now.advanced(byMicroseconds: set.periodMicroseconds + delay)
+        set.nextEvent = due
+        state.sets[run.set] = set
+        if !isLast { air.plan(.advertisingEvent(run), at: due) }
+        air.transmit(event(of: set, run, identity, isLast: isLast), copy: 0)
+    }
+
+    private func event(
+        of set: AdvertisingSet, _ run: AdvertisingRun, _ identity: DeviceIdentity, isLast: Bool
+    ) -> AdvertisingEvent {
+        let isScannable = set.properties.contains(.scannable)
+        let pdu = AirPDU(
+            sender: id, start: HCIInstant(nanoseconds: 0), channel: 37, properties: set.properties,
+            isScanResponse: false, addressType: identity.type, address: identity.address,
+            target: set.properties.contains(.directed) ? set.peer : nil,
+            data: AdvertisingSet.takesData(set.properties) ? set.data.octets : [], power: set.power,
+            announcedPower: set.properties.contains(.includeTxPower) ? set.power : nil, primaryPHY: set.primaryPHY,
+            secondaryPHY: set.isLegacyPDU ? .none : set.secondaryPHY,
+            setID: set.isLegacyPDU ? 0xFF : set.setIdentifier, dataID: set.isLegacyPDU ? 0 : set.dataID)
+        var response = pdu
+        response.isScanResponse = true
+        response.data = set.scanResponse.octets
+        return AdvertisingEvent(
+            run: run, channels: set.channels.numbers, pdu: pdu, scanResponse: isScannable ? response : nil,
+            filterPolicy: set.filterPolicy, isLast: isLast)
+    }
+
+    /// The last copy of an event is on the air.
+    func completedAdvertisingEvent(_ event: AdvertisingEvent) {
+        state.sets[event.run.set]?.eventsSent += 1
+    }
+
+    func durationIsOver(_ run: AdvertisingRun) {
+        guard isRunning(run) else { return }
+        terminate(run.set, .advertisingTimeout)
+    }
+
+    func eventsAreOver(_ run: AdvertisingRun) {
+        guard isRunning(run) else { return }
+        terminate(run.set, .limitReached)
+    }
+
+    /// A set has come to the end that its host gave it.
+    private func terminate(_ id: AdvertisingSetID, _ status: HCIStatus) {
+        guard let set = state.sets[id] else { return }
+        stopAdvertising(id)
+        guard let handle = id.handle else {
+            return sendMeta(ControllerEvents.directedAdvertisingTimeout, .connectionComplete)
+        }
+        // The number counts only where a maximum was given (7.7.65.18).
+        let completed = set.maximumEvents > 0 ? set.eventsSent : 0
+        sendMeta(
+            ControllerEvents.setTerminated(status, handle: handle, completedEvents: completed),
+            .advertisingSetTerminated)
+    }
+
+    /// Whether a scan request of this device is answered.
+    func answers(_ scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
+        policy.rawValue & 1 == 0 || state.acceptList.contains(scanner)
+    }
+
+    func noticeScanRequest(_ id: AdvertisingSetID, from scanner: DeviceIdentity) {
+        guard let handle = id.handle, state.sets[id]?.notifiesScanRequests == true else { return }
+        sendMeta(ControllerEvents.scanRequestReceived(handle: handle, from: scanner), .scanRequestReceived)
+    }
+}

@@ -1,0 +1,116 @@
+public import BluetoothTypes
+public import HCI
+
+/// Which controller a virtual one behaves like.
+///
+/// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is not there.
+public struct VirtualControllerModel: Hashable, Sendable {
+    /// Whose vendor commands it knows.
+    public enum Vendor: Hashable, Sendable {
+        case none
+        /// 0xFC26 sets the power of LE advertising.
+        case broadcom
+        /// 0xFC01 and 0xFC02 tell what it is, 0xFC0E and 0xFC0F set and read the power.
+        case zephyr
+    }
+
+    /// What `--like` takes.
+    public var name: String
+    public var version: HCIVersion
+    public var company: CompanyIdentifier
+    public var revision: UInt16 = 0
+    public var features: LEFeatures
+    /// How many advertising sets there are with extended advertising.
+    public var advertisingSets = 0
+    /// Octets of data that one advertising set holds.
+    public var maximumDataLength = 1650
+    /// What the radio can be set to, lowest first.
+    public var powerLevels: [RadioPower]
+    /// What it sends with unless told otherwise.
+    public var defaultPower: RadioPower
+    public var knowsReadTransmitPower = false
+    public var vendor = Vendor.none
+    /// Answers 0x0C to disabling legacy advertising that is disabled, where the specification sees no error.
+    public var refusesDisablingTwice = false
+    /// Knows Write LE Host Supported, as dual-mode chips do.
+    public var isDualMode = false
+
+    public init(
+        name: String, version: HCIVersion, company: CompanyIdentifier, features: LEFeatures, powerLevels: [Int8],
+        defaultPower: Int8
+    ) {
+        self.name = name
+        self.version = version
+        self.company = company
+        self.features = features
+        self.powerLevels = powerLevels.sorted().map { RadioPower(octet: UInt8(bitPattern: $0)) }
+        self.defaultPower = RadioPower(octet: UInt8(bitPattern: defaultPower))
+    }
+
+    public var hasExtendedAdvertising: Bool { features.contains(.extendedAdvertising) }
+
+    /// The shortest interval of a non-connectable or scannable legacy advertiser: 100 ms before Core 5.0.
+    public var shortestNonconnectableInterval: AdvertisingInterval {
+        version < .core50 ? .nonconnectableMinimumBefore5 : AdvertisingInterval.legacyRange.lowerBound
+    }
+
+    /// The highest level that is not over `wanted`; the lowest one when all are.
+    func level(for wanted: RadioPower) -> RadioPower {
+        if wanted == .noPreference { return defaultPower }
+        return powerLevels.last { $0 <= wanted } ?? powerLevels.first ?? defaultPower
+    }
+}
+
+extension VirtualControllerModel {
+    /// The Broadcom chip of a Raspberry Pi 4: Core 5.0, but one legacy advertiser and nothing else.
+    public static let raspberryPi: Self = {
+        var model = Self(
+            name: "raspberry-pi", version: .core50, company: .broadcom, features: LEFeatures(rawValue: 0x0800_0000),
+            powerLevels: [-16, -12, -8, -4, 0, 4, 8, 12], defaultPower: 12)
+        model.vendor = .broadcom
+        model.refusesDisablingTwice = true
+        model.isDualMode = true
+        return model
+    }()
+
+    /// Zephyr's own controller on a Nordic chip.
+    public static let zephyr: Self = {
+        var model = Self(
+            name: "zephyr", version: .core54, company: .linuxFoundation,
+            features: [.extendedAdvertising, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2],
+            powerLevels: [-40, -20, -16, -12, -8, -4, 0, 2, 3, 4, 5, 6, 7, 8], defaultPower: 0)
+        model.advertisingSets = 4
+        model.knowsReadTransmitPower = true
+        model.vendor = .zephyr
+        return model
+    }()
+
+    /// An Intel AX2xx of a laptop.
+    public static let intel: Self = {
+        var model = Self(
+            name: "intel", version: .core53, company: .intel,
+            features: [.extendedAdvertising, .le2MPHY, .channelSelectionAlgorithm2],
+            powerLevels: Array(-34...7), defaultPower: 7)
+        model.advertisingSets = 12
+        model.knowsReadTransmitPower = true
+        model.isDualMode = true
+        return model
+    }()
+
+    /// A dongle of the years before Core 5.0: the 100 ms floor, and no way to set the power.
+    public static let core4: Self = {
+        var model = Self(
+            name: "core-4", version: .core42, company: .cambridgeSiliconRadio, features: [], powerLevels: [0],
+            defaultPower: 0)
+        model.isDualMode = true
+        return model
+    }()
+
+    public static let all = [raspberryPi, zephyr, intel, core4]
+
+    /// By what `--like` takes; `nil` for other names.
+    public init?(named name: String) {
+        guard let model = Self.all.first(where: { $0.name == name }) else { return nil }
+        self = model
+    }
+}
