@@ -42,10 +42,11 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
-            name: "HCITransports", dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost"],
-            swiftSettings: strict),
-        .target(
             name: "VirtualController", dependencies: ["BluetoothTypes", "HCI", "LinuxHost"], swiftSettings: strict),
+        .target(
+            name: "HCITransports",
+            dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
+            swiftSettings: strict),
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: strict),

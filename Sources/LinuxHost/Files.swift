@@ -32,6 +32,18 @@ public enum Files {
         return String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
+    /// Whether anything of that name is there.
+    public static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0
+    }
+
+    /// Whether the file's owner alone may read it; `false` when it is not there.
+    public static func isPrivate(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & (S_IRWXG | S_IRWXO) == 0
+    }
+
     /// The names in a directory, sorted; empty when it cannot be read.
     public static func names(in directory: String) -> [String] {
         guard let stream = unsafe opendir(directory) else { return [] }

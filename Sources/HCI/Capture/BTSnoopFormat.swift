@@ -4,7 +4,7 @@ import BluetoothTypes
 /// header and the packet. All integers big-endian.
 public enum BTSnoopFormat {
     /// `btsnoop` and a zero octet.
-    static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
+    public static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
     static let version: UInt32 = 1
     static let headerLength = 16
     static let recordHeaderLength = 24

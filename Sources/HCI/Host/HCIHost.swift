@@ -31,6 +31,9 @@ public final class HCIHost {
         self.observer = observer
     }
 
+    /// Now, on the channel's clock.
+    public var now: HCIInstant { channel.now }
+
     /// Sends `command` and waits for what it returns.
     ///
     /// - Throws: ``HCICommandError``, at the latest when `timeoutMicroseconds` are over.

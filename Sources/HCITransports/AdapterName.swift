@@ -1,0 +1,113 @@
+internal import LinuxHost
+
+/// Which controller is meant and by which way it is reached: what `--adapter` takes.
+public enum AdapterName: Hashable, Sendable {
+    /// `hci0`: raw HCI beside the kernel's own stack.
+    case raw(index: UInt16)
+    /// `hci0:user`: the user channel, which takes the adapter away from the kernel's stack.
+    case user(index: UInt16)
+    /// `tcp:HOST:PORT`: H4 over TCP.
+    case tcp(host: String, port: UInt16)
+    /// `unix:PATH`: H4 over a unix stream socket.
+    case unix(path: String)
+    /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
+    case serial(path: String, rate: Int)
+    /// `virtual`: a controller in software inside this process.
+    case virtual
+
+    /// The bit rate of `serial:` names that give none.
+    public static let defaultSerialRate = 115_200
+
+    /// Reads a name as people write it.
+    public init(_ text: String) throws(AdapterNameError) {
+        if text == "virtual" {
+            self = .virtual
+        } else if let rest = text.after("tcp:") {
+            guard let colon = rest.lastIndex(of: ":"), colon != rest.startIndex,
+                let port = UInt16(rest[rest.index(after: colon)...]), port != 0
+            else { throw AdapterNameError(text, .tcp) }
+            var host = String(rest[..<colon])
+            if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            self = .tcp(host: host, port: port)
+        } else if let path = text.after("unix:") {
+            guard !path.isEmpty else { throw AdapterNameError(text, .unix) }
+            self = .unix(path: path)
+        } else if let rest = text.after("serial:") {
+            let parts = rest.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let path = parts.first, !path.isEmpty else { throw AdapterNameError(text, .serial) }
+            guard let rate = parts.count == 2 ? Int(parts[1]) : Self.defaultSerialRate,
+                SerialPort.rates.contains(rate)
+            else { throw AdapterNameError(text, .serialRate) }
+            self = .serial(path: String(path), rate: rate)
+        } else if let rest = text.after("hci") {
+            let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let digits = parts.first, digits.allSatisfy({ ("0"..."9").contains($0) }), let index = UInt16(digits)
+            else { throw AdapterNameError(text, .unknown) }
+            switch parts.count == 2 ? String(parts[1]) : "" {
+            case "" where parts.count == 1: self = .raw(index: index)
+            case "user": self = .user(index: index)
+            case "mgmt": throw AdapterNameError(text, .mgmt)
+            default: throw AdapterNameError(text, .unknown)
+            }
+        } else {
+            throw AdapterNameError(text, .unknown)
+        }
+    }
+}
+
+extension AdapterName: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .raw(let index): "hci\(index)"
+        case .user(let index): "hci\(index):user"
+        case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        case .serial(let path, let rate): "serial:\(path)@\(rate)"
+        case .virtual: "virtual"
+        }
+    }
+}
+
+/// A text that names no adapter, with the forms that do.
+public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertible {
+    enum Reason: Hashable, Sendable {
+        case unknown
+        case mgmt
+        case tcp
+        case unix
+        case serial
+        case serialRate
+    }
+
+    public let text: String
+    let reason: Reason
+
+    init(_ text: String, _ reason: Reason) {
+        self.text = text
+        self.reason = reason
+    }
+
+    public var description: String {
+        switch reason {
+        case .unknown:
+            "\"\(text)\" names no adapter; use hci0, hci0:user, tcp:HOST:PORT, unix:PATH, "
+                + "serial:/dev/ttyACM0@115200 or virtual"
+        case .mgmt:
+            "\"\(text)\": the kernel's advertising manager is not supported yet; "
+                + "use \(text.prefix { $0 != ":" }) or \(text.prefix { $0 != ":" }):user"
+        case .tcp: "\"\(text)\" needs a host and a port 1...65535: tcp:HOST:PORT"
+        case .unix: "\"\(text)\" needs the path of a socket: unix:PATH"
+        case .serial: "\"\(text)\" needs the path of a serial line: serial:/dev/ttyACM0@115200"
+        case .serialRate:
+            "\"\(text)\" has no bit rate that Linux knows; use one of "
+                + SerialPort.rates.map(String.init).joined(separator: ", ")
+        }
+    }
+}
+
+extension String {
+    /// What follows `prefix`; `nil` when the text does not begin with it.
+    fileprivate func after(_ prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+}

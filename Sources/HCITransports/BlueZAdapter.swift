@@ -1,0 +1,64 @@
+public import BluetoothTypes
+internal import CBlueZ
+internal import Glibc
+internal import LinuxHost
+
+/// An hciN as the kernel describes it without asking the controller anything.
+public struct BlueZAdapter: Hashable, Sendable {
+    public let index: UInt16
+    public let address: DeviceAddress
+    public let isUp: Bool
+    /// Whether the controller has LE at all (LMP feature bit 38).
+    public let supportsLE: Bool
+
+    public var name: String { "hci\(index)" }
+
+    /// Every adapter that the kernel knows, in the order of their numbers; empty where it has no Bluetooth.
+    public static func all() -> [BlueZAdapter] {
+        (0..<UInt16(HCI_MAX_DEV)).compactMap { index in try? BlueZAdapter(index: index) }
+    }
+
+    /// Whether the kernel has Bluetooth sockets.
+    public static var kernelHasBluetooth: Bool { (try? controlSocket("hci")) != nil }
+
+    /// Asks the kernel about hci`index`.
+    public init(index: UInt16) throws(TransportError) {
+        var info = hci_dev_info()
+        guard unsafe hci_devinfo(Int32(index), &info) >= 0 else {
+            throw TransportError.bluetooth("HCIGETDEVINFO", errno, "hci\(index)")
+        }
+        let wire = info.bdaddr.b
+        let octets = [wire.5, wire.4, wire.3, wire.2, wire.1, wire.0]
+        self.index = index
+        address = FixedOctets<6>(octets).map(DeviceAddress.init) ?? DeviceAddress(FixedOctets())
+        isUp = info.flags & 1 << UInt32(HCI_UP) != 0
+        supportsLE = info.features.4 & 0x40 != 0
+    }
+
+    /// Powers the adapter. Returns whether it had to be done.
+    public static func bringUp(_ index: UInt16) throws(TransportError) -> Bool {
+        let name = "hci\(index)"
+        let socket = try controlSocket(name)
+        guard ioctl(socket.number, PHAROS_HCIDEVUP, Int32(index)) < 0 else { return true }
+        switch errno {
+        case EALREADY: return false
+        case EPERM: throw TransportError.notPermitted(.netAdmin, name, "the adapter is down, and bringing it up")
+        case let number: throw TransportError.bluetooth("HCIDEVUP", number, name)
+        }
+    }
+
+    /// Takes the adapter's power away.
+    public static func bringDown(_ index: UInt16) throws(TransportError) {
+        let name = "hci\(index)"
+        let socket = try controlSocket(name)
+        guard ioctl(socket.number, PHAROS_HCIDEVDOWN, Int32(index)) < 0, errno != EALREADY else { return }
+        if errno == EPERM { throw TransportError.notPermitted(.netAdmin, name, "putting the adapter down") }
+        throw TransportError.bluetooth("HCIDEVDOWN", errno, name)
+    }
+
+    static func controlSocket(_ name: String) throws(TransportError) -> Descriptor {
+        let number = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), BTPROTO_HCI)
+        guard number >= 0 else { throw TransportError.bluetooth("socket", errno, name) }
+        return Descriptor(owning: number)
+    }
+}

@@ -1,0 +1,97 @@
+internal import CBlueZ
+internal import Glibc
+public import HCI
+public import LinuxHost
+
+/// A Bluetooth socket to one hciN: beside the kernel's stack (raw), or in its place (user channel).
+///
+/// Each read is one packet, its H4 type octet first.
+public final class BlueZChannel: HCIChannel {
+    private let socket: Descriptor
+    private let waiter: ChannelWaiter
+    private let name: String
+
+    /// The raw channel of an adapter that is up.
+    ///
+    /// Sending what moves the radio needs CAP_NET_RAW. The kernel says so only when the first command is sent, so it
+    /// is asked beforehand.
+    public init(raw index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
+        name = "hci\(index)"
+        guard Privileges.has(.netRaw) else {
+            throw TransportError.notPermitted(.netRaw, name, "sending HCI commands")
+        }
+        let number = hci_open_dev(Int32(index))
+        guard number >= 0 else { throw TransportError.bluetooth("bind", errno, name) }
+        socket = Descriptor(owning: number)
+        waiter = ChannelWaiter(socket, interruption)
+        try hearEvents()
+    }
+
+    /// The user channel of an adapter that is down: nobody else can use the adapter until it is closed.
+    public init(user index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
+        name = "hci\(index):user"
+        guard Privileges.has(.netAdmin) else {
+            throw TransportError.notPermitted(.netAdmin, name, "the user channel")
+        }
+        socket = try BlueZAdapter.controlSocket(name)
+        waiter = ChannelWaiter(socket, interruption)
+        var address = sockaddr_hci()
+        address.hci_family = sa_family_t(AF_BLUETOOTH)
+        address.hci_dev = index
+        address.hci_channel = UInt16(HCI_CHANNEL_USER)
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(socket.number, $0, socklen_t(MemoryLayout<sockaddr_hci>.size))
+            }
+        }
+        guard result == 0 else { throw TransportError.bluetooth("bind", errno, name) }
+    }
+
+    public var now: HCIInstant { waiter.now }
+
+    public func send(_ packet: HCIPacket) throws(HCIChannelError) {
+        do throws(SystemError) {
+            _ = try socket.write(packet.h4)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        while try waiter.wait(until: deadline) {
+            let octets: [UInt8]
+            do throws(SystemError) {
+                octets = try socket.read(upTo: 4096)
+            } catch {
+                throw failure(error)
+            }
+            guard let first = octets.first else { throw .gone("\(name): the adapter was closed") }
+            // Types that Core does not know (the kernel's own notices) are nothing for a host.
+            if let kind = HCIPacket.Kind(rawValue: first) { return HCIPacket(kind, Array(octets.dropFirst())) }
+        }
+        return nil
+    }
+
+    /// A new raw socket hears nothing. The filter is kept to what an advertiser needs, so that a busy adapter does
+    /// not wake it for every data packet.
+    private func hearEvents() throws(TransportError) {
+        var filter = hci_filter()
+        unsafe hci_filter_clear(&filter)
+        unsafe hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
+        for event in [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_LE_META_EVENT, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE] {
+            unsafe hci_filter_set_event(event, &filter)
+        }
+        let size = socklen_t(MemoryLayout<hci_filter>.size)
+        guard unsafe setsockopt(socket.number, SOL_HCI, HCI_FILTER, &filter, size) == 0 else {
+            throw TransportError.bluetooth("setsockopt HCI_FILTER", errno, name)
+        }
+    }
+
+    private func failure(_ error: SystemError) -> HCIChannelError {
+        switch error.errno {
+        case ENETDOWN: .gone("\(name): the adapter was powered down")
+        case EPIPE, ENODEV, EBADFD, ENXIO: .gone("\(name): the adapter was unplugged")
+        default: .system(call: error.call, errno: error.errno, text: error.text)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import HCI
+public import LinuxHost
+
+/// H4 over any stream: a UART, TCP, a unix socket, or one end of a socket pair.
+public final class H4Channel: HCIChannel {
+    private let stream: Descriptor
+    private let waiter: ChannelWaiter
+    private let name: String
+    private var framer = H4Framer()
+
+    /// Takes over a connected, nonblocking `stream`; `name` stands in error messages.
+    public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
+        self.stream = stream
+        self.name = name
+        waiter = ChannelWaiter(stream, interruption)
+    }
+
+    public var now: HCIInstant { waiter.now }
+
+    public func send(_ packet: HCIPacket) throws(HCIChannelError) {
+        do throws(SystemError) {
+            try stream.writeAll(packet.h4)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        while true {
+            do throws(H4Error) {
+                if let packet = try framer.next() { return packet }
+            } catch {
+                throw .framing("\(name): \(error)")
+            }
+            guard try waiter.wait(until: deadline) else { return nil }
+            let octets: [UInt8]
+            do throws(SystemError) {
+                octets = try stream.read(upTo: 4096)
+            } catch {
+                if error.errno == SystemError.wouldBlock { continue }
+                throw failure(error)
+            }
+            if octets.isEmpty { throw .gone("\(name): the controller closed the connection") }
+            framer.push(octets)
+        }
+    }
+
+    /// Throws away what has arrived so far: a UART may hold the tail of an earlier conversation.
+    public func flushInput() {
+        while let octets = try? stream.read(upTo: 4096), !octets.isEmpty {}
+        framer = H4Framer()
+    }
+
+    private func failure(_ error: SystemError) -> HCIChannelError {
+        switch error.errno {
+        case SystemError.brokenPipe, SystemError.connectionReset, SystemError.ioError, SystemError.noDevice:
+            .gone("\(name): the controller is gone")
+        default:
+            .system(call: error.call, errno: error.errno, text: error.text)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import HCI
+public import LinuxHost
+public import VirtualController
+
+/// An adapter that has been opened by name, and what must be undone when it is closed.
+public final class OpenAdapter {
+    public let name: AdapterName
+    public let channel: any HCIChannel
+    /// Whether nobody else talks to this controller, so that it may be reset.
+    public let isExclusive: Bool
+    private var raisedIndex: UInt16?
+    /// Lives as long as its only client.
+    private let ownAir: VirtualAirServer?
+
+    /// Opens `name`; an hciN that is down is brought up first.
+    ///
+    /// - Parameters:
+    ///   - interruption: a signal on it ends waiting with `HCIChannelError.interrupted`.
+    ///   - air: where a `virtual` controller lives.
+    public init(
+        _ name: AdapterName, interruption: SignalDescriptor? = nil, air: VirtualAirServer? = nil
+    ) throws(TransportError) {
+        self.name = name
+        ownAir = try Self.needed(air, for: name)
+        switch name {
+        case .raw(let index):
+            _ = try BlueZAdapter(index: index)
+            let raised = try BlueZAdapter.bringUp(index)
+            raisedIndex = raised ? index : nil
+            do throws(TransportError) {
+                channel = try BlueZChannel(raw: index, interruption: interruption)
+            } catch {
+                if raised { try? BlueZAdapter.bringDown(index) }
+                throw error
+            }
+            isExclusive = false
+        case .user(let index):
+            _ = try BlueZAdapter(index: index)
+            channel = try BlueZChannel(user: index, interruption: interruption)
+            isExclusive = true
+        case .tcp, .unix, .serial, .virtual:
+            let stream: Descriptor
+            do throws(SystemError) {
+                stream = try Self.connect(name, air ?? ownAir)
+            } catch {
+                throw TransportError.unreachable(name, error)
+            }
+            let h4 = H4Channel(stream, name: name.description, interruption: interruption)
+            if case .serial = name { h4.flushInput() }
+            channel = h4
+            isExclusive = true
+        }
+    }
+
+    /// Puts down again what was brought up. Call it when the controller has been left in order.
+    public func close() throws(TransportError) {
+        guard let index = raisedIndex else { return }
+        raisedIndex = nil
+        try BlueZAdapter.bringDown(index)
+    }
+
+    private static func needed(_ air: VirtualAirServer?, for name: AdapterName) throws(TransportError)
+        -> VirtualAirServer?
+    {
+        guard name == .virtual, air == nil else { return nil }
+        do throws(SystemError) {
+            return try VirtualAirServer(VirtualAirConfiguration(model: .intel))
+        } catch {
+            throw TransportError.unreachable(name, error)
+        }
+    }
+
+    private static func connect(_ name: AdapterName, _ air: VirtualAirServer?) throws(SystemError) -> Descriptor {
+        switch name {
+        case .tcp(let host, let port): return try StreamSocket.connect(host: host, port: port)
+        case .unix(let path): return try StreamSocket.connect(path: path)
+        case .serial(let path, let rate): return try SerialPort.open(path, rate: rate)
+        case .raw, .user, .virtual:
+            guard let air else { throw SystemError("connect", name.description, errno: SystemError.invalid) }
+            return try air.connect()
+        }
+    }
+}

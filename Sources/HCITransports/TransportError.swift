@@ -1,0 +1,80 @@
+public import LinuxHost
+
+/// Why an adapter cannot be used, each with its remedy.
+public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: Hashable, Sendable {
+        /// The kernel has no Bluetooth, or no such hciN.
+        case missing
+        /// The kernel wants a capability that this process has not.
+        case notPermitted(Privileges.Capability)
+        case down
+        case rfkilled
+        /// Up, or in the hands of another program.
+        case busy
+        /// The other end of a stream cannot be reached.
+        case unreachable
+        /// Anything else that the kernel said.
+        case system
+    }
+
+    public let reason: Reason
+    /// The adapter as the user named it.
+    public let adapter: String
+    private let message: String
+
+    init(_ reason: Reason, _ adapter: String, _ message: String) {
+        self.reason = reason
+        self.adapter = adapter
+        self.message = message
+    }
+
+    public var description: String { "\(adapter): \(message)" }
+}
+
+extension TransportError {
+    /// What an errno means for a Bluetooth socket or ioctl on `adapter`.
+    static func bluetooth(_ call: String, _ number: Int32, _ adapter: String) -> TransportError {
+        switch number {
+        case SystemError.noBluetooth:
+            TransportError(
+                .missing, adapter,
+                "this kernel has no Bluetooth (or this is a container without the host's network); "
+                    + "`--adapter virtual` works without one")
+        case SystemError.noDevice:
+            TransportError(
+                .missing, adapter, "there is no such adapter; `pharos adapters` lists those that are there")
+        case SystemError.rfkilled:
+            TransportError(
+                .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` frees it")
+        case SystemError.networkDown:
+            TransportError(.down, adapter, "the adapter is down")
+        case SystemError.alreadyInUse:
+            TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
+        case SystemError.busy:
+            TransportError(
+                .busy, adapter,
+                "the adapter is up, and the user channel wants it down; "
+                    + "`hciconfig \(adapter.prefix { $0 != ":" }) down` (and stop bluetoothd), or use it without :user")
+        default:
+            TransportError(.system, adapter, "\(call): \(SystemError.text(number)) (errno \(number))")
+        }
+    }
+
+    static func notPermitted(_ capability: Privileges.Capability, _ adapter: String, _ what: String) -> TransportError {
+        TransportError(
+            .notPermitted(capability), adapter,
+            "\(what) needs \(capability): run as root, or "
+                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary")
+    }
+
+    static func unreachable(_ adapter: AdapterName, _ error: SystemError) -> TransportError {
+        let remedy: String
+        switch error.errno {
+        case SystemError.noEntry: remedy = "check the name; nothing of that name is there"
+        case SystemError.accessDenied: remedy = "this user may not open it"
+        case SystemError.timedOut: remedy = "nothing answers there"
+        default: remedy = "is the controller's program running and listening there?"
+        }
+        return TransportError(.unreachable, adapter.description, "\(error.text); \(remedy)")
+    }
+}

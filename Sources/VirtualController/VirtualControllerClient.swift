@@ -1,0 +1,84 @@
+internal import HCI
+internal import LinuxHost
+
+/// One host of a virtual controller: its stream, and what it has not yet taken.
+final class VirtualControllerClient {
+    let stream: Descriptor
+    var controller: VirtualController?
+    /// The host has gone, or speaks no H4.
+    private(set) var isFinished = false
+    private let isPacketOriented: Bool
+    private var framer = H4Framer()
+    private var outgoing: [[UInt8]] = []
+    private var outgoingOctets = 0
+
+    /// A host that reads nothing loses reports instead of eating memory; answers to commands are never lost, because
+    /// it cannot send more commands than it has credits.
+    private static let outgoingLimit = 1 << 20
+
+    /// - Parameter isPacketOriented: each read and each write is one whole packet, as /dev/vhci wants it.
+    init(_ stream: Descriptor, isPacketOriented: Bool) {
+        self.stream = stream
+        self.isPacketOriented = isPacketOriented
+    }
+
+    var isBehind: Bool { !outgoing.isEmpty }
+
+    func readAvailable() {
+        while !isFinished {
+            let octets: [UInt8]
+            do throws(SystemError) {
+                octets = try stream.read(upTo: 4096)
+            } catch {
+                if error.errno != SystemError.wouldBlock { isFinished = true }
+                return
+            }
+            guard !octets.isEmpty else {
+                isFinished = true
+                return
+            }
+            take(octets)
+        }
+    }
+
+    private func take(_ octets: [UInt8]) {
+        if isPacketOriented {
+            // The kernel's answer to the creation of the controller is a packet of type FF.
+            guard let kind = octets.first.flatMap(HCIPacket.Kind.init) else { return }
+            controller?.receive(HCIPacket(kind, Array(octets.dropFirst())))
+            return
+        }
+        framer.push(octets)
+        do throws(H4Error) {
+            while let packet = try framer.next() { controller?.receive(packet) }
+        } catch {
+            // H4 has no way back into step.
+            isFinished = true
+        }
+    }
+
+    func queue(_ packet: HCIPacket) {
+        guard outgoingOctets < Self.outgoingLimit else { return }
+        let octets = packet.h4
+        outgoing.append(octets)
+        outgoingOctets += octets.count
+    }
+
+    /// Writes what the host takes without making us wait.
+    func flush() {
+        while let first = outgoing.first, !isFinished {
+            do throws(SystemError) {
+                let taken = try stream.write(first)
+                outgoingOctets -= taken
+                if taken == first.count {
+                    outgoing.removeFirst()
+                } else {
+                    outgoing[0] = Array(first[taken...])
+                }
+            } catch {
+                if error.errno != SystemError.wouldBlock { isFinished = true }
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import BluetoothTypes
+internal import HCI
+public import LinuxHost
+
+/// What all controllers of one virtual air have in common.
+public struct VirtualAirConfiguration: Hashable, Sendable {
+    public var model: VirtualControllerModel
+    public var air: VirtualAir.Parameters
+
+    public init(model: VirtualControllerModel, air: VirtualAir.Parameters = VirtualAir.Parameters()) {
+        self.model = model
+        self.air = air
+    }
+}
+
+/// Serves virtual controllers in real time: each connection is a new one on the same air.
+///
+/// One thread owns the air, all streams, and the waiting for both.
+public final class VirtualControllerServer {
+    private let configuration: VirtualAirConfiguration
+    private let air: VirtualAir
+    private var listeners: [Descriptor] = []
+    private var clients: [VirtualControllerClient] = []
+    private var born = 0
+    var mailbox: VirtualAirServer.Mailbox?
+
+    public init(_ configuration: VirtualAirConfiguration) {
+        self.configuration = configuration
+        air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+    }
+
+    /// Takes connections from a listening socket.
+    public func serve(listener: Descriptor) {
+        listeners.append(listener)
+    }
+
+    /// Serves one host over a stream of H4 packets.
+    public func serve(stream: Descriptor) {
+        admit(stream, isPacketOriented: false)
+    }
+
+    /// Serves the kernel: /dev/vhci becomes an hciN whose controller is ours (drivers/bluetooth/hci_vhci.c).
+    public func serveKernel(device: String = "/dev/vhci") throws(SystemError) {
+        let vhci = try Descriptor.open(device, .device)
+        // Vendor packet with opcode 0: make a primary controller now.
+        _ = try vhci.write([0xFF, 0x00])
+        admit(vhci, isPacketOriented: true)
+    }
+
+    /// How many hosts are connected.
+    public var clientCount: Int { clients.count }
+
+    /// Serves until a signal comes, or the mailbox is closed.
+    public func run(until stop: SignalDescriptor? = nil) throws(SystemError) {
+        while true {
+            air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+            for client in clients { client.flush() }
+            removeFinished()
+            let interests =
+                (stop.map { [Poller.Interest($0.descriptor, .read)] } ?? [])
+                + (mailbox.map { [Poller.Interest($0.wakeUp, .read)] } ?? [])
+                + listeners.map { Poller.Interest($0, .read) }
+                + clients.map { Poller.Interest($0.stream, $0.isBehind ? .readAndWrite : .read) }
+            var ready = try Poller.wait(interests, until: air.nextEvent?.nanoseconds ?? UInt64.max)[...]
+            air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+            if let stop, ready.removeFirst(), stop.take() != nil { return }
+            if let mailbox, ready.removeFirst() {
+                guard let streams = mailbox.empty() else { return }
+                for stream in streams { serve(stream: stream) }
+            }
+            for listener in listeners where ready.removeFirst() {
+                // A connection that is gone again before it was taken is nobody's loss.
+                if let stream = try? StreamSocket.accept(listener) { serve(stream: stream) }
+            }
+            for (client, isReady) in zip(clients, ready) where isReady { client.readAvailable() }
+        }
+    }
+
+    private func admit(_ stream: Descriptor, isPacketOriented: Bool) {
+        born += 1
+        let client = VirtualControllerClient(stream, isPacketOriented: isPacketOriented)
+        client.controller = air.attach(configuration.model, address: Self.address(of: born)) { [weak client] packet in
+            client?.queue(packet)
+        }
+        clients.append(client)
+    }
+
+    private func removeFinished() {
+        for client in clients where client.isFinished { client.controller.map(air.detach) }
+        clients.removeAll { $0.isFinished }
+    }
+
+    /// From the block 00-00-5E-00-53, which RFC 7042 sets aside for examples.
+    private static func address(of number: Int) -> DeviceAddress {
+        var octets = FixedOctets<6>()
+        octets[2] = 0x5E
+        octets[4] = 0x53
+        octets[5] = UInt8(truncatingIfNeeded: number)
+        return DeviceAddress(octets)
+    }
+}
