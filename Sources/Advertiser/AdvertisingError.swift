@@ -1,0 +1,38 @@
+public import HCI
+
+/// Why an advertisement is not on the air.
+public enum AdvertisingError: Error, Sendable {
+    /// This controller cannot do what is asked: found before anything was sent.
+    case impossible(String)
+    /// A command was refused, not answered, or could not be sent.
+    case command(HCICommandError, remedy: String?)
+    /// The payload cannot be made.
+    case payload(String)
+    /// The controller stopped by itself, and why.
+    case ended(String)
+}
+
+extension AdvertisingError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .impossible(let reason), .payload(let reason), .ended(let reason): reason
+        case .command(let error, nil): error.description
+        case .command(let error, let remedy?): "\(error); \(remedy)"
+        }
+    }
+}
+
+/// Runs `body`, and tells `hint` beside a refusal with Command Disallowed: the status alone says nothing of who or
+/// what is in the way.
+func advertising<Result>(hint: String? = nil, _ body: () throws -> Result) throws(AdvertisingError) -> Result {
+    do {
+        return try body()
+    } catch let error as AdvertisingError {
+        throw error
+    } catch let error as HCICommandError {
+        throw .command(error, remedy: error.status == .commandDisallowed ? hint : nil)
+    } catch {
+        // What is left are parameters that a command's own check refuses.
+        throw .impossible("\(error)")
+    }
+}

@@ -1,0 +1,150 @@
+public import BluetoothTypes
+public import HCI
+
+/// One advertisement on one controller, from the first command to the last.
+///
+/// Runs on the caller's thread: ``run(until:)`` waits in the channel, renews the payload when it is due, and notices
+/// when the controller stops by itself.
+public final class AdvertisingSession {
+    public let plan: AdvertisingPlan
+    /// What the radio really sends with; known after ``start()``.
+    public private(set) var grant = RadioPowerGrant.unknown
+    /// What is on the air now.
+    public private(set) var payload = AdvertisingData(octets: [])
+    /// The address it is sent from; turns over with an ephemeral id.
+    public private(set) var address: DeviceAddress
+    /// When advertising was first enabled; `nil` before.
+    public private(set) var onAirSince: HCIInstant?
+
+    private let host: HCIHost
+    private let source: PayloadSource
+    private let isExclusive: Bool
+    private let commands: any AdvertisingCommands
+    private var randomness: any RandomNumberGenerator
+    private var nextChange: Int?
+
+    /// - Parameters:
+    ///   - isExclusive: nobody else uses the controller, so it may be reset at the end.
+    ///   - randomness: for salts and turned-over addresses.
+    public init(
+        host: HCIHost, plan: AdvertisingPlan, source: PayloadSource, isExclusive: Bool,
+        randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) {
+        self.host = host
+        self.plan = plan
+        self.source = source
+        self.isExclusive = isExclusive
+        self.randomness = randomness
+        address = plan.address
+        switch plan.family {
+        case .legacy: commands = LegacyAdvertising()
+        case .extended(let handle): commands = ExtendedAdvertising(handle: handle)
+        }
+    }
+
+    /// Configures the controller, sets the data, and enables advertising, in this order.
+    ///
+    /// When it fails half-way, what was set is taken back before the error is thrown.
+    public func start() throws(AdvertisingError) {
+        do throws(AdvertisingError) {
+            var first = plan
+            if source.changesAddress { first = plan.replacingAddress(newAddress()) }
+            address = first.address
+            grant = try commands.configure(first, host)
+            payload = try makePayload(elapsed: 0)
+            try commands.setData(payload, host)
+            if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
+            try commands.enable(host)
+        } catch {
+            stop()
+            throw error
+        }
+        onAirSince = host.now
+        nextChange = source.nextChange(after: 0)
+    }
+
+    /// Keeps the advertisement on the air until `deadline`.
+    ///
+    /// - Throws: `ended` when the controller stopped, `command` with `interrupted` inside when a signal came.
+    public func run(until deadline: HCIInstant) throws(AdvertisingError) {
+        while true {
+            let due = nextChange.flatMap { change in onAirSince?.advanced(byMicroseconds: change) }
+            let event = try advertising { try host.nextEvent(until: min(due ?? deadline, deadline)) }
+            if let event {
+                try react(to: event)
+            } else if let due, due <= host.now {
+                try renew()
+            }
+            if host.now >= deadline { return }
+        }
+    }
+
+    /// Turns advertising off and gives back what was taken. Never fails: whoever stops has nothing left to try.
+    public func stop() {
+        try? commands.disable(host)
+        if isExclusive {
+            // A reset is the state in which we found it, and the only way back for what has no off switch.
+            _ = try? host.execute(HCIReset())
+        } else {
+            try? commands.release(plan, host)
+        }
+        onAirSince = nil
+        nextChange = nil
+    }
+
+    /// Advertising events sent so far, computed from the time on the air and the mean period: a legacy controller does
+    /// not count them, and an extended one tells only at the end of a set.
+    public var computedEvents: UInt64 {
+        guard onAirSince != nil else { return 0 }
+        return UInt64(elapsed / plan.interval.meanPeriodMicroseconds) + 1
+    }
+
+    /// Whole seconds since advertising was enabled.
+    public var secondsOnAir: Int { elapsed / 1_000_000 }
+
+    private var elapsed: Int { onAirSince.map { max(0, host.now.microseconds(since: $0)) } ?? 0 }
+
+    private func makePayload(elapsed: Int) throws(AdvertisingError) -> AdvertisingData {
+        try source.payload(
+            elapsed: elapsed, events: computedEvents, radioPower: grant.power,
+            salt: UInt16.random(in: 0...UInt16.max, using: &randomness))
+    }
+
+    private func renew() throws(AdvertisingError) {
+        let elapsed = elapsed
+        payload = try makePayload(elapsed: elapsed)
+        if source.changesAddress {
+            // Neither family lets the address of an enabled advertiser change in every state, so this costs an event.
+            let turned = plan.replacingAddress(newAddress())
+            grant = try commands.configure(turned, host)
+            address = turned.address
+            try commands.setData(payload, host)
+            try commands.enable(host)
+        } else {
+            try commands.setData(payload, host)
+        }
+        nextChange = source.nextChange(after: elapsed)
+    }
+
+    private func react(to event: HCIEvent) throws(AdvertisingError) {
+        switch event {
+        case .hardwareError(let code):
+            throw .ended("the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))")
+        case .advertisingSetTerminated(let terminated):
+            guard plan.family == .extended(handle: terminated.handle) else { return }
+            guard terminated.status == .success else {
+                throw .ended("the controller ended the advertising set: \(terminated.status)")
+            }
+            // Somebody connected; connectable advertising ends with that and goes on for the next one.
+            try commands.enable(host)
+        default:
+            return
+        }
+    }
+
+    private func newAddress() -> DeviceAddress {
+        var octets = FixedOctets<6>()
+        for index in 0..<6 { octets[index] = UInt8.random(in: 0...255, using: &randomness) }
+        return .staticRandom(from: octets)
+    }
+}

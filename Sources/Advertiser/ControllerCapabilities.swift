@@ -1,0 +1,99 @@
+public import BluetoothTypes
+public import HCI
+
+/// What a controller says it can do, as far as an advertiser cares.
+public struct ControllerCapabilities: Hashable, Sendable {
+    public var version: HCIVersion
+    public var manufacturer: CompanyIdentifier
+    /// All zero where the controller has none.
+    public var publicAddress: DeviceAddress
+    public var leFeatures: LEFeatures
+    public var supportedCommands: SupportedCommands
+    /// Advertising sets; 1 without extended advertising.
+    public var advertisingSets: Int
+    /// Octets of data a set may hold; 31 without extended advertising.
+    public var maximumDataLength: Int
+    /// What LE Read Transmit Power says; `nil` where there is no such command.
+    public var transmitPowerRange: ClosedRange<RadioPower>?
+    /// By which way the radio's power can be set.
+    public var powerControl: PowerControl
+
+    /// Whether the extended commands are there. They are used whenever they are: a controller that has once seen one
+    /// family refuses the other until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
+    public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
+
+    /// The shortest and longest interval for `pdu` on this controller.
+    public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
+        if hasExtendedAdvertising { return AdvertisingInterval.extendedRange }
+        let longest = AdvertisingInterval.legacyRange.upperBound
+        // Core 4.x: ADV_NONCONN_IND and ADV_SCAN_IND not below 100 ms.
+        if version < .core50 && pdu != .connectable {
+            return AdvertisingInterval.nonconnectableMinimumBefore5...longest
+        }
+        return AdvertisingInterval.legacyRange
+    }
+}
+
+extension ControllerCapabilities {
+    /// Asks the controller behind `host`.
+    ///
+    /// - Parameter isExclusive: nobody else has set this controller up, so it is reset first and its event masks are
+    ///   opened. Beside the kernel's stack neither is done.
+    public static func read(
+        from host: HCIHost, isExclusive: Bool
+    ) throws(HCICommandError) -> ControllerCapabilities {
+        if isExclusive { try reset(host) }
+        let version = try host.execute(ReadLocalVersionInformation())
+        let commands = try host.execute(ReadLocalSupportedCommands()).commands
+        let address = try host.execute(ReadBDADDR()).address
+        let features = try host.execute(LEReadLocalSupportedFeatures()).features
+        if isExclusive { try openEventMasks(host, commands, features) }
+        var result = ControllerCapabilities(
+            version: version.version, manufacturer: version.company, publicAddress: address,
+            leFeatures: features, supportedCommands: commands, advertisingSets: 1,
+            maximumDataLength: AdvertisingData.legacyLimit, transmitPowerRange: nil, powerControl: .none)
+        if result.hasExtendedAdvertising {
+            result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
+            if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
+                result.maximumDataLength = Int(
+                    try host.execute(LEReadMaximumAdvertisingDataLength()).maximumLength)
+            }
+        }
+        if commands.contains(LEReadTransmitPower.self) {
+            let range = try host.execute(LEReadTransmitPower())
+            if range.minimum <= range.maximum { result.transmitPowerRange = range.minimum...range.maximum }
+        }
+        result.powerControl = try PowerControl.find(for: result, host: host)
+        return result
+    }
+
+    /// A UART may swallow the first octets after it was opened, so Reset is tried three times.
+    private static func reset(_ host: HCIHost) throws(HCICommandError) {
+        for _ in 0..<2 {
+            do throws(HCICommandError) {
+                _ = try host.execute(HCIReset())
+                return
+            } catch {
+                guard case .noAnswer = error else { throw error }
+            }
+        }
+        _ = try host.execute(HCIReset())
+    }
+
+    /// After Reset the LE Meta event is masked, and of its subevents Advertising Set Terminated is.
+    private static func openEventMasks(
+        _ host: HCIHost, _ commands: SupportedCommands, _ features: LEFeatures
+    ) throws(HCICommandError) {
+        let extendedMask = LEEventMask.standard.union([.extendedAdvertisingReport, .advertisingSetTerminated])
+        _ = try host.execute(SetEventMask(.standardAndLE))
+        _ = try host.execute(LESetEventMask(features.contains(.extendedAdvertising) ? extendedMask : .standard))
+        if commands.contains(WriteLEHostSupported.self) {
+            do throws(HCICommandError) {
+                _ = try host.execute(WriteLEHostSupported(true))
+            } catch {
+                // Controllers with LE alone list the command and refuse it; they need no telling.
+                guard case .refused = error else { throw error }
+            }
+        }
+    }
+}

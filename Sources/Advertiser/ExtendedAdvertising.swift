@@ -1,0 +1,71 @@
+internal import BluetoothTypes
+internal import HCI
+
+/// The extended family, sending legacy PDUs from one set, so that every phone hears them.
+///
+/// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
+struct ExtendedAdvertising: AdvertisingCommands {
+    let handle: UInt8
+
+    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) -> RadioPowerGrant {
+        // A set that an earlier run left behind would refuse new parameters while it is enabled.
+        try disable(host)
+        let selected = try advertising(
+            hint: "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
+        ) {
+            try host.execute(
+                LESetExtendedAdvertisingParameters(
+                    handle: handle, properties: plan.pdu.legacyProperties, intervalMinimum: plan.interval,
+                    intervalMaximum: plan.interval, channels: plan.channels, ownAddressType: plan.ownAddressType,
+                    power: plan.radioPower ?? .noPreference)
+            ).selectedPower
+        }
+        if let address = plan.randomAddress {
+            try advertising {
+                _ = try host.execute(LESetAdvertisingSetRandomAddress(handle: handle, address: address))
+            }
+        }
+        // 0x7F is no level: some controllers echo the question.
+        guard selected != .noPreference else { return .unknown }
+        return plan.radioPower == nil ? .reported(selected) : .granted(selected)
+    }
+
+    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+        try advertising { _ = try host.execute(LESetExtendedAdvertisingData(handle: handle, data: data.octets)) }
+    }
+
+    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+        try advertising { _ = try host.execute(LESetExtendedScanResponseData(handle: handle, data: data.octets)) }
+    }
+
+    func enable(_ host: HCIHost) throws(AdvertisingError) {
+        try advertising {
+            _ = try host.execute(LESetExtendedAdvertisingEnable(true, [.init(handle: handle)]))
+        }
+    }
+
+    func disable(_ host: HCIHost) throws(AdvertisingError) {
+        try advertising {
+            try host.execute(
+                LESetExtendedAdvertisingEnable(false, [.init(handle: handle)]),
+                tolerating: .unknownAdvertisingIdentifier, .commandDisallowed)
+        }
+    }
+
+    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) {
+        try advertising {
+            try host.execute(LERemoveAdvertisingSet(handle: handle), tolerating: .unknownAdvertisingIdentifier)
+        }
+    }
+}
+
+extension AdvertisingPDU {
+    /// Advertising_Event_Properties of the legacy PDU.
+    fileprivate var legacyProperties: AdvertisingEventProperties {
+        switch self {
+        case .nonconnectable: .legacyNonconnectable
+        case .scannable: .legacyScannable
+        case .connectable: .legacyConnectable
+        }
+    }
+}
