@@ -1,0 +1,129 @@
+internal import Advertiser
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import HCITransports
+internal import LinuxHost
+internal import Profiles
+internal import VirtualController
+
+struct Advertise: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Puts a profile or a frame on the air, until you stop it.",
+        discussion: """
+            pharos advertise profiles/lobby-ibeacon.json --adapter hci0
+            pharos advertise url --url https://example.org --measured-power-dbm -18 --interval-ms 500
+            """,
+        subcommands: [
+            AdvertiseProfile.self, AdvertiseFrame<IBeaconOptions>.self, AdvertiseFrame<AltBeaconOptions>.self,
+            AdvertiseFrame<UIDOptions>.self, AdvertiseFrame<URLOptions>.self, AdvertiseFrame<TLMOptions>.self,
+            AdvertiseFrame<EIDOptions>.self, AdvertiseFrame<RawOptions>.self,
+        ],
+        defaultSubcommand: AdvertiseProfile.self)
+}
+
+/// Where and how long: the same for profiles and for frames.
+struct OnAirOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Flag(help: "Print each HCI command in hex with its fields, and send nothing.")
+    var dryRun = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What a dry run, or the virtual adapter, behaves like: \(OptionValue.modelNames) (default: raspberry-pi).",
+            valueName: "model"),
+        transform: OptionValue.model)
+    var like: VirtualControllerModel = .raspberryPi
+
+    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"))
+    var capture: String?
+
+    @Flag(help: "Print one JSON line for each thing that happens.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "No live view.")
+    var quiet = false
+}
+
+/// `advertise PROFILE`.
+struct AdvertiseProfile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "A beacon profile from a JSON file (the word profile may be left out).")
+
+    @Argument(help: "A beacon profile, such as profiles/lobby-ibeacon.json.")
+    var profile: String
+
+    @Option(help: ArgumentHelp("Which of the profile's advertisements to send, counted from 1.", valueName: "number"))
+    var advertisement: Int?
+
+    @OptionGroup var options: OnAirOptions
+
+    func run() throws {
+        let loaded = try LoadedProfile(path: profile)
+        let chosen = try choose(from: loaded.advertisements)
+        let source = PayloadSource(
+            chosen, identityKey: try loaded.identityKey(for: chosen), eidTimeAtStart: loaded.eidTime())
+        try AdvertisingJob(
+            name: loaded.name, source: source, adapter: options.adapter ?? loaded.adapter, options: options
+        ).run()
+    }
+
+    /// One set, one advertisement: which one is never chosen silently.
+    private func choose(from all: [Advertisement]) throws -> Advertisement {
+        guard let advertisement else {
+            if let only = all.first, all.count == 1 { return only }
+            let list = all.enumerated().map { "\($0 + 1) \($1.content.typeName)" }.joined(separator: ", ")
+            throw Failure(
+                .configuration,
+                "\(profile): this version sends one advertisement at a time and the profile has \(all.count): "
+                    + "choose with --advertisement (\(list))")
+        }
+        guard all.indices.contains(advertisement - 1) else {
+            throw Failure(.usage, "--advertisement \(advertisement): the profile has \(all.count), counted from 1")
+        }
+        return all[advertisement - 1]
+    }
+}
+
+/// `advertise FRAME …`, with the options of `encode`.
+struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: Frame.frameName, abstract: Frame.abstract)
+    }
+
+    @OptionGroup var frame: Frame
+    @OptionGroup var radio: RadioOptions
+    @OptionGroup var options: OnAirOptions
+
+    func run() throws {
+        let advertisement = try radio.advertisement(frame, name: Frame.frameName)
+        let source = PayloadSource(advertisement, live: try frame.liveOptions())
+        try AdvertisingJob(
+            name: Frame.frameName, source: source, adapter: options.adapter, options: options
+        ).run()
+    }
+}
+
+/// The adapter where none is named.
+enum DefaultAdapter {
+    /// The first hciN with LE; never another form, never a silent way out.
+    static func find() throws -> AdapterName {
+        if let adapter = BlueZAdapter.all().first(where: \.supportsLE) { return .raw(index: adapter.index) }
+        throw Failure(
+            .unavailable,
+            BlueZAdapter.kernelHasBluetooth
+                ? "no Bluetooth adapter with LE is there; `--adapter virtual` works without one"
+                : "this kernel has no Bluetooth; `--adapter virtual` works without one")
+    }
+}

@@ -1,0 +1,103 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import VirtualController
+
+/// `advertise`: opens the adapter, starts the session, shows what is on the air, and leaves everything as it was.
+struct AdvertisingJob {
+    let name: String
+    let source: PayloadSource
+    /// As named; `nil` takes the default.
+    let adapter: AdapterName?
+    let options: OnAirOptions
+
+    func run() throws {
+        if options.dryRun { return try DryRun(source: source, model: options.like, json: options.json).run() }
+        let adapter = try adapter ?? DefaultAdapter.find()
+        let signals = try SignalDescriptor()
+        let air = adapter == .virtual ? try VirtualAirServer(VirtualAirConfiguration(model: options.like)) : nil
+        let opened = try OpenAdapter(adapter, interruption: signals, air: air)
+        do {
+            try advertise(opened, air)
+        } catch {
+            try? opened.close()
+            throw error
+        }
+        try opened.close()
+    }
+
+    private func advertise(_ opened: OpenAdapter, _ air: VirtualAirServer?) throws {
+        let host = HCIHost(channel: opened.channel)
+        if let path = options.capture { try CaptureFile(path).record(host) }
+        do {
+            let capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
+            let plan = try AdvertisingPlan(
+                source.advertisement, on: capabilities, isExclusive: opened.isExclusive)
+            let session = AdvertisingSession(
+                host: host, plan: plan, source: source, isExclusive: opened.isExclusive)
+            let listener = try air.map { try VirtualListener($0) }
+            try session.start()
+            defer { session.stop() }
+            let view = makeView(opened.name, session, capabilities)
+            view.onAir(session)
+            try keepOnAir(session, host, view, listener)
+            view.offAir(session, listener?.heard)
+        } catch let error as AdvertisingError {
+            // A signal during set-up or in the middle of a command is an ordinary end.
+            if case .command(.channel(.interrupted), _) = error { return }
+            throw error
+        } catch HCICommandError.channel(.interrupted) {
+            return
+        }
+    }
+
+    /// Until the duration is over or a signal comes.
+    private func keepOnAir(
+        _ session: AdvertisingSession, _ host: HCIHost, _ view: any AdvertisingView, _ listener: VirtualListener?
+    ) throws {
+        guard let since = session.onAirSince else { return }
+        let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
+        do {
+            while host.now < end {
+                let tick = host.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates)
+                try session.run(until: min(tick, end))
+                try listener?.listen()
+                view.update(session, listener?.heard)
+            }
+        } catch AdvertisingError.command(.channel(.interrupted), _) {
+            return
+        }
+    }
+
+    private func makeView(
+        _ adapter: AdapterName, _ session: AdvertisingSession, _ capabilities: ControllerCapabilities
+    ) -> any AdvertisingView {
+        let facts = OnAirFacts(name: name, adapter: adapter, capabilities: capabilities, source: source)
+        if options.json { return JSONView(facts) }
+        if options.quiet { return QuietView() }
+        return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)
+    }
+}
+
+/// A btsnoop file that grows while packets pass.
+struct CaptureFile {
+    private let file: OutputFile
+
+    init(_ path: String) throws {
+        file = try OutputFile(replacing: path)
+        try file.append(BTSnoopWriter.header)
+    }
+
+    /// Writes each packet that `host` sends or receives. A disk that fills up ends the capture, not the beacon.
+    func record(_ host: HCIHost) {
+        let file = file
+        host.observer = { packet, isFromController, _ in
+            try? file.append(
+                BTSnoopWriter.record(
+                    packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+        }
+    }
+}

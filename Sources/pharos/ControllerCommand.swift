@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import LinuxHost
+internal import VirtualController
+
+struct ControllerCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "controller",
+        abstract: "Serves virtual controllers over H4, for other hosts and for kernels.",
+        discussion: """
+            Each connection is a new controller, all on one virtual air. With vhci the kernel gets an hciN; repeat \
+            --listen for more, on the same air.
+            pharos controller --listen unix:/tmp/controller.sock --like raspberry-pi
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "unix:PATH, tcp:HOST:PORT (port 0 takes a free one) or vhci. Repeat it for more.", valueName: "address"),
+        transform: ListenAddress.init)
+    var listen: [ListenAddress]
+
+    @Option(
+        help: ArgumentHelp("Behave like this one: \(OptionValue.modelNames) (default: intel).", valueName: "model"),
+        transform: OptionValue.model)
+    var like: VirtualControllerModel = .intel
+
+    @Option(help: ArgumentHelp("The same seed gives the same random delays.", valueName: "number"))
+    var seed: UInt64 = 0
+
+    func validate() throws {
+        if listen.isEmpty { throw ValidationError("Give --listen unix:PATH, tcp:HOST:PORT or vhci.") }
+    }
+
+    func run() throws {
+        let signals = try SignalDescriptor()
+        let server = VirtualControllerServer(
+            VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
+        for address in listen { try open(address, server) }
+        defer { for case .unix(let path) in listen { StreamSocket.removeSocketFile(path) } }
+        try server.run(until: signals)
+    }
+
+    private func open(_ address: ListenAddress, _ server: VirtualControllerServer) throws {
+        do throws(SystemError) {
+            switch address {
+            case .unix(let path):
+                server.serve(listener: try StreamSocket.listen(path: path))
+                Terminal.write("listening unix:\(path)\n")
+            case .tcp(let host, let port):
+                let (socket, bound) = try StreamSocket.listen(host: host, port: port)
+                server.serve(listener: socket)
+                Terminal.write("listening tcp:\(host.contains(":") ? "[\(host)]" : host):\(bound)\n")
+            case .kernel:
+                try server.serveKernel()
+                Terminal.write("listening vhci\n")
+            }
+        } catch {
+            throw Failure(
+                error.errno == SystemError.accessDenied ? .notPermitted : .unavailable, remedy(address, error))
+        }
+    }
+
+    private func remedy(_ address: ListenAddress, _ error: SystemError) -> String {
+        guard address == .kernel else { return "\(error)" }
+        return "\(error): serving the kernel needs root and the module hci_vhci (`modprobe hci_vhci`)"
+    }
+}
+
+/// Where `controller` listens.
+enum ListenAddress: Equatable {
+    case unix(path: String)
+    case tcp(host: String, port: UInt16)
+    case kernel
+
+    init(_ text: String) throws {
+        if text == "vhci" {
+            self = .kernel
+        } else if text.hasPrefix("unix:"), text.count > 5 {
+            self = .unix(path: String(text.dropFirst(5)))
+        } else if text.hasPrefix("tcp:"), let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        {
+            var host = String(text[text.index(text.startIndex, offsetBy: 4)..<colon])
+            if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            guard !host.isEmpty else { throw Mistake("name the host to listen on: tcp:127.0.0.1:\(port)") }
+            self = .tcp(host: host, port: port)
+        } else {
+            throw Mistake("use unix:PATH, tcp:HOST:PORT or vhci")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import HCI
+internal import LinuxHost
+
+struct Decode: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tells what is in a payload or in a capture, frame by frame.",
+        discussion: """
+            pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
+            pharos decode capture.btsnoop --json
+            echo 02 01 06 | pharos decode -
+            """)
+
+    @Argument(help: "Hexadecimal octets, a btsnoop file, or - for standard input (either of the two).")
+    var input: [String]
+
+    @Flag(help: "One JSON object, or one a line for each packet of a capture or line of input.")
+    var json = false
+
+    @Flag(help: "List every rule that is broken, with offset and section; exit 1 when there is one.")
+    var lint = false
+
+    @Flag(help: "Tell what each octet means.")
+    var explain = false
+
+    @OptionGroup var rotation: RotationOptions
+
+    func validate() throws {
+        guard rotation.identityKey != nil else { return }
+        if rotation.rotationExponent == nil || rotation.timeS == nil {
+            throw ValidationError("Decrypting needs --rotation-exponent and --time-s beside --identity-key.")
+        }
+    }
+
+    func run() throws {
+        let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: opener)
+        var isClean = true
+        switch try DecodeInput(input) {
+        case .payloads(let payloads):
+            for (index, payload) in payloads.enumerated() {
+                if index > 0 && !json { print() }
+                isClean = printer.print(payload) && isClean
+            }
+        case .capture(let octets):
+            isClean = try CapturePrinter(printer).print(octets)
+        }
+        if lint && !isClean { throw Failure(.failure) }
+    }
+
+    private var opener: TelemetryOpener? {
+        guard let key = rotation.identityKey, let time = rotation.timeS,
+            let exponent = rotation.rotationExponent.flatMap(RotationExponent.init(rawValue:))
+        else { return nil }
+        return TelemetryOpener(key: IdentityKey(key), exponent: exponent, time: time)
+    }
+}
+
+/// What `decode` was given.
+enum DecodeInput {
+    case payloads([AdvertisingData])
+    case capture([UInt8])
+
+    init(_ arguments: [String]) throws {
+        guard arguments.count == 1, let only = arguments.first else {
+            self = .payloads([try Self.payload(arguments.joined(separator: " "), place: "")])
+            return
+        }
+        guard only != "-" else {
+            self = try Self.contents(try Files.read("-"), of: "standard input")
+            return
+        }
+        // Octets are tried first: a file called c0ffee must be named ./c0ffee.
+        if let octets = try? Hexadecimal.octets(only) {
+            self = .payloads([AdvertisingData(octets: octets)])
+        } else if Files.exists(only) || only.contains("/") || only.contains(".") {
+            self = try Self.contents(try Files.read(only), of: only)
+        } else {
+            self = .payloads([try Self.payload(only, place: "")])
+        }
+    }
+
+    private static func contents(_ octets: [UInt8], of name: String) throws -> DecodeInput {
+        if octets.starts(with: BTSnoopFormat.magic) { return .capture(octets) }
+        guard octets.allSatisfy({ $0 < 0x80 }) else {
+            throw Failure(.dataFormat, "\(name): this is neither a btsnoop file nor hexadecimal text")
+        }
+        let lines = String(decoding: octets, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard !lines.isEmpty else { throw Failure(.dataFormat, "\(name): nothing to decode: it is empty") }
+        return .payloads(
+            try lines.enumerated().map { number, line in try payload(line, place: "\(name):\(number + 1): ") })
+    }
+
+    private static func payload(_ text: some StringProtocol, place: String) throws -> AdvertisingData {
+        do {
+            return AdvertisingData(octets: try Hexadecimal.octets(text))
+        } catch {
+            throw Failure(.dataFormat, "\(place)\(error)")
+        }
+    }
+}

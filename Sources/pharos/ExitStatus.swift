@@ -1,0 +1,110 @@
+internal import Advertiser
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import Glibc
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import Profiles
+
+/// Every way in which Pharos ends, as sysexits.h numbers them. The one place that maps errors to numbers.
+enum ExitStatus: Int32 {
+    case success = 0
+    /// A check found something.
+    case failure = 1
+    case usage = 64
+    case dataFormat = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case osError = 71
+    case temporaryFailure = 75
+    case protocolError = 76
+    case notPermitted = 77
+    case configuration = 78
+
+    /// Says what went wrong and ends the program.
+    static func end(with error: any Error) -> Never {
+        if let failure = error as? Failure {
+            if !failure.message.isEmpty { Terminal.writeError("pharos: \(failure.message)\n") }
+            exit(failure.status.rawValue)
+        }
+        if let (status, message) = classify(error) {
+            Terminal.writeError("pharos: \(message)\n")
+            exit(status.rawValue)
+        }
+        // What is left is the argument parser's own: help and version on standard output, mistakes on standard error.
+        let message = Pharos.fullMessage(for: error)
+        let code = Pharos.exitCode(for: error)
+        if code.isSuccess {
+            Terminal.write(message + "\n")
+            exit(0)
+        }
+        Terminal.writeError(ArgumentMessages.spoken(message))
+        exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+    }
+
+    private static func classify(_ error: any Error) -> (ExitStatus, String)? {
+        switch error {
+        case let error as TransportError: (status(error), "\(error)")
+        case let error as AdvertisingError: (status(error), "\(error)")
+        case let error as HCICommandError: (status(error), "\(error)")
+        case let error as SystemError: (status(error), "\(error)")
+        default: nil
+        }
+    }
+
+    private static func status(_ error: TransportError) -> ExitStatus {
+        switch error.reason {
+        case .missing, .down, .rfkilled, .busy, .unreachable: .unavailable
+        case .notPermitted: .notPermitted
+        case .system: .osError
+        }
+    }
+
+    private static func status(_ error: AdvertisingError) -> ExitStatus {
+        switch error {
+        case .impossible, .payload: .configuration
+        case .command(let error, _): status(error)
+        case .ended: .unavailable
+        }
+    }
+
+    private static func status(_ error: HCICommandError) -> ExitStatus {
+        switch error {
+        case .refused: .protocolError
+        case .noAnswer, .notAccepted: .temporaryFailure
+        case .malformedReturn: .protocolError
+        case .channel(let error):
+            switch error {
+            case .gone: .unavailable
+            case .system(_, SystemError.notPermitted, _): .notPermitted
+            case .system: .osError
+            case .framing: .protocolError
+            case .interrupted: .success
+            }
+        }
+    }
+
+    private static func status(_ error: SystemError) -> ExitStatus {
+        switch error.errno {
+        case SystemError.noEntry: .noInput
+        case SystemError.notPermitted, SystemError.accessDenied: .notPermitted
+        default: .osError
+        }
+    }
+}
+
+/// An error with its sentence and its number, thrown where the general mapping would say too little.
+struct Failure: Error {
+    let status: ExitStatus
+    /// What stands after `pharos: `; empty where everything has been said already.
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String = "") {
+        self.status = status
+        self.message = message
+    }
+}

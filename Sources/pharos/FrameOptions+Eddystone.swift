@@ -1,0 +1,204 @@
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+
+struct UIDOptions: FrameOptions {
+    static let frameName = "uid"
+    static let abstract = "Eddystone-UID: namespace and instance."
+
+    @Option(
+        help: ArgumentHelp("Namespace, 20 hexadecimal digits.", valueName: "hex"), transform: OptionValue.namespace)
+    var namespace: FixedOctets<10>?
+
+    @Option(help: ArgumentHelp("Make the namespace from a domain name (SHA-1).", valueName: "domain"))
+    var namespaceFromDomain: String?
+
+    @Option(
+        help: ArgumentHelp("Make the namespace from a UUID (its octets 5...10 left out).", valueName: "uuid"),
+        transform: OptionValue.uuid)
+    var namespaceFromUuid: FixedOctets<16>?
+
+    @Option(help: ArgumentHelp("Instance, 12 hexadecimal digits.", valueName: "hex"), transform: OptionValue.instance)
+    var instance: FixedOctets<6>
+
+    @OptionGroup var power: ZeroMeterPowerOptions
+
+    func validate() throws {
+        _ = try chosenNamespace()
+    }
+
+    private func chosenNamespace() throws -> FixedOctets<10> {
+        switch (namespace, namespaceFromDomain, namespaceFromUuid) {
+        case (let octets?, nil, nil): return octets
+        case (nil, let domain?, nil):
+            do { return try EddystoneUID.namespace(fromDomain: domain) } catch { throw ValidationError("\(error).") }
+        case (nil, nil, let uuid?):
+            do { return try EddystoneUID.namespace(fromUUID: uuid) } catch { throw ValidationError("\(error).") }
+        case (nil, nil, nil):
+            throw ValidationError(
+                "Give the namespace: --namespace, --namespace-from-domain or --namespace-from-uuid.")
+        default:
+            throw ValidationError(
+                "Give only one of --namespace, --namespace-from-domain and --namespace-from-uuid.")
+        }
+    }
+
+    func content() throws -> Advertisement.Content {
+        .eddystoneUID(namespace: try chosenNamespace(), instance: instance)
+    }
+
+    func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+}
+
+struct URLOptions: FrameOptions {
+    static let frameName = "url"
+    static let abstract = "Eddystone-URL: a compressed web address."
+
+    @Option(
+        help: ArgumentHelp("The address; at most 17 octets after its scheme, compressed.", valueName: "url"),
+        transform: URLOptions.compress)
+    var url: CompressedURL
+
+    @OptionGroup var power: ZeroMeterPowerOptions
+
+    private static func compress(_ text: String) throws -> CompressedURL {
+        do { return try CompressedURL(text) } catch { throw Mistake("\(error)") }
+    }
+
+    func content() -> Advertisement.Content { .eddystoneURL(url) }
+    func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+}
+
+/// Identity key, rotation and time: what EID and encrypted telemetry are made from.
+struct RotationOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Identity key, 32 hexadecimal digits.", valueName: "hex"), transform: OptionValue.key)
+    var identityKey: FixedOctets<16>?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("K, 0...15: the id turns over every 2^K seconds.", valueName: "k"),
+        transform: OptionValue.rotationExponent)
+    var rotationExponent: UInt8?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The beacon's own clock, in seconds; a new beacon starts at 65280.", valueName: "seconds"),
+        transform: OptionValue.uint32)
+    var timeS: UInt32?
+
+    /// The key stands in the options, so there is no file to name.
+    var rotatingKey: Advertisement.RotatingKey? {
+        rotationExponent.map { Advertisement.RotatingKey(identityKeyFile: "", rotationExponent: $0) }
+    }
+}
+
+struct TLMOptions: FrameOptions {
+    static let frameName = "tlm"
+    static let abstract = "Eddystone-TLM: telemetry, in the clear or, with an identity key, encrypted."
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Battery voltage, 1...65535; unknown when left out.", valueName: "mV"),
+        transform: OptionValue.uint16)
+    var batteryMv: UInt16?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Temperature; unknown when left out.", valueName: "°C"), transform: TLMOptions.temperature)
+    var temperatureC: FixedPointTemperature?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Advertising events since power-on (ADV_CNT).", valueName: "count"),
+        transform: OptionValue.uint32)
+    var advertisements: UInt32 = 0
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Seconds since power-on, to a tenth (SEC_CNT).", valueName: "seconds"),
+        transform: TLMOptions.deciseconds)
+    var uptimeS: UInt32 = 0
+
+    @OptionGroup var rotation: RotationOptions
+
+    @Option(
+        help: ArgumentHelp("Salt of the encrypted form, 4 hexadecimal digits.", valueName: "hex"),
+        transform: OptionValue.salt)
+    var salt: UInt16?
+
+    private static func temperature(_ text: String) throws -> FixedPointTemperature {
+        guard let value = Double(text) else { throw Mistake("it is no temperature") }
+        do { return try FixedPointTemperature(celsius: value) } catch { throw Mistake("\(error)") }
+    }
+
+    private static func deciseconds(_ text: String) throws -> UInt32 {
+        guard let thousandths = DecimalText.thousandths(text), let value = UInt32(exactly: (thousandths + 50) / 100)
+        else { throw Mistake("it is out of range 0...429496729.5 s") }
+        return value
+    }
+
+    func validate() throws {
+        guard rotation.identityKey != nil else {
+            if rotation.rotationExponent != nil || rotation.timeS != nil || salt != nil {
+                throw ValidationError("--rotation-exponent, --time-s and --salt go with --identity-key.")
+            }
+            return
+        }
+        if rotation.rotationExponent == nil {
+            throw ValidationError("The encrypted form needs --rotation-exponent.")
+        }
+    }
+
+    func validateForEncoding() throws {
+        guard rotation.identityKey != nil else { return }
+        if rotation.timeS == nil || salt == nil {
+            throw ValidationError("The encrypted form needs --time-s and --salt.")
+        }
+    }
+
+    func content() -> Advertisement.Content {
+        let source = Advertisement.TelemetrySource(
+            battery: batteryMv.map { .fixed($0) } ?? .unknown, temperature: temperatureC.map { .fixed($0) } ?? .unknown)
+        return .eddystoneTLM(source, encryption: rotation.identityKey.flatMap { _ in rotation.rotatingKey })
+    }
+
+    func measuredPowerRule() -> MeasuredPowerRule { .none }
+
+    func liveOptions() -> LiveOptions {
+        LiveOptions(
+            identityKey: rotation.identityKey, eidTime: rotation.timeS, salt: salt, advertisements: advertisements,
+            uptimeDeciseconds: uptimeS)
+    }
+}
+
+struct EIDOptions: FrameOptions {
+    static let frameName = "eid"
+    static let abstract = "Eddystone-EID: an id that only the key's owners can resolve."
+
+    @OptionGroup var rotation: RotationOptions
+    @OptionGroup var power: ZeroMeterPowerOptions
+
+    func validate() throws {
+        if rotation.identityKey == nil { throw ValidationError("An ephemeral id needs --identity-key.") }
+        if rotation.rotationExponent == nil { throw ValidationError("An ephemeral id needs --rotation-exponent.") }
+    }
+
+    func validateForEncoding() throws {
+        if rotation.timeS == nil { throw ValidationError("An ephemeral id needs --time-s.") }
+    }
+
+    func content() throws -> Advertisement.Content {
+        guard let key = rotation.rotatingKey else {
+            throw ValidationError("An ephemeral id needs --rotation-exponent.")
+        }
+        return .eddystoneEID(key)
+    }
+
+    func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+
+    func liveOptions() -> LiveOptions {
+        LiveOptions(identityKey: rotation.identityKey, eidTime: rotation.timeS)
+    }
+}

@@ -1,0 +1,151 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import HCITransports
+internal import VirtualController
+
+/// Reads option values. What is thrown here, the argument parser repeats behind the option's name.
+enum OptionValue {
+    static func octets(_ text: String) throws -> [UInt8] {
+        do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
+    }
+
+    static func uuid(_ text: String) throws -> FixedOctets<16> {
+        try fixed(text, what: "a UUID")
+    }
+
+    static func namespace(_ text: String) throws -> FixedOctets<10> {
+        try fixed(text, what: "an Eddystone namespace")
+    }
+
+    static func instance(_ text: String) throws -> FixedOctets<6> {
+        try fixed(text, what: "an Eddystone instance")
+    }
+
+    static func beaconID(_ text: String) throws -> FixedOctets<20> {
+        try fixed(text, what: "an AltBeacon id")
+    }
+
+    static func key(_ text: String) throws -> FixedOctets<16> {
+        try fixed(text, what: "an identity key")
+    }
+
+    /// Decimal, or hexadecimal after 0x.
+    static func integer(_ text: String) throws -> Int {
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
+        guard let value, !digits.hasPrefix("+"), !digits.hasPrefix("-") else {
+            throw Mistake("it is no whole number (decimal, or hexadecimal after 0x)")
+        }
+        return isNegative ? -value : value
+    }
+
+    static func uint8(_ text: String) throws -> UInt8 {
+        UInt8(try number(text, 0...255))
+    }
+
+    static func uint16(_ text: String) throws -> UInt16 {
+        UInt16(try number(text, 0...65535))
+    }
+
+    static func uint32(_ text: String) throws -> UInt32 {
+        UInt32(try number(text, 0...4_294_967_295))
+    }
+
+    static func rotationExponent(_ text: String) throws -> UInt8 {
+        UInt8(try number(text, 0...15))
+    }
+
+    static func salt(_ text: String) throws -> UInt16 {
+        let octets: FixedOctets<2> = try fixed(text, what: "a salt")
+        return UInt16(octets[0]) << 8 | UInt16(octets[1])
+    }
+
+    /// `100`, `100ms`, `152.5` or `1.28s`.
+    static func interval(_ text: String) throws -> AdvertisingInterval {
+        let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
+        let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
+        guard let thousandths = DecimalText.thousandths(number),
+            let interval = AdvertisingInterval(microseconds: thousandths * factor)
+        else { throw Mistake("write milliseconds as 100, 100ms or 152.5, or seconds as 1.28s") }
+        guard AdvertisingInterval.extendedRange.contains(interval) else {
+            throw Mistake("\(interval) is out of range 20 ms...10485.759 s")
+        }
+        return interval
+    }
+
+    /// Seconds with up to three decimals, as microseconds.
+    static func duration(_ text: String) throws -> Int {
+        guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
+            throw Mistake("it is no number of seconds")
+        }
+        return thousandths * 1000
+    }
+
+    static func radioPower(_ text: String) throws -> RadioPower {
+        let value = try integer(text)
+        do { return try RadioPower(dBm: value) } catch { throw Mistake("\(error)") }
+    }
+
+    static func powerAtOneMeter(_ text: String) throws -> MeasuredPowerAtOneMeter {
+        let value = try integer(text)
+        do { return try MeasuredPowerAtOneMeter(dBm: value) } catch { throw Mistake("\(error)") }
+    }
+
+    static func powerAtZeroMeters(_ text: String) throws -> MeasuredPowerAtZeroMeters {
+        let value = try integer(text)
+        do { return try MeasuredPowerAtZeroMeters(dBm: value) } catch { throw Mistake("\(error)") }
+    }
+
+    static func channels(_ text: String) throws -> AdvertisingChannels {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        guard let channels = AdvertisingChannels(numbers: numbers) else {
+            throw Mistake("name one or more of 37,38,39")
+        }
+        return channels
+    }
+
+    static func pdu(_ text: String) throws -> AdvertisingPDU {
+        guard let pdu = AdvertisingPDU(rawValue: text) else {
+            throw Mistake("use " + AdvertisingPDU.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return pdu
+    }
+
+    static let modelNames = VirtualControllerModel.all.map(\.name).joined(separator: ", ")
+
+    static func model(_ text: String) throws -> VirtualControllerModel {
+        guard let model = VirtualControllerModel(named: text) else { throw Mistake("use one of \(modelNames)") }
+        return model
+    }
+
+    static func adapter(_ text: String) throws -> AdapterName {
+        do { return try AdapterName(text) } catch { throw Mistake("\(error)") }
+    }
+
+    private static func number(_ text: String, _ range: ClosedRange<Int>) throws -> Int {
+        let value = try integer(text)
+        guard range.contains(value) else {
+            throw Mistake("\(value) is out of range \(range.lowerBound)...\(range.upperBound)")
+        }
+        return value
+    }
+
+    private static func fixed<let count: Int>(_ text: String, what: String) throws -> FixedOctets<count> {
+        let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+        do {
+            return try FixedOctets<count>(hexadecimal: digits)
+        } catch {
+            throw Mistake("\(what) has \(2 * count) hexadecimal digits: \(error)")
+        }
+    }
+}
+
+/// One sentence about an option's value, told behind the option's name.
+struct Mistake: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import LinuxHost
+internal import Profiles
+
+struct ProfileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "Checks and shows beacon profiles.",
+        subcommands: [ProfileCheck.self, ProfileShow.self, ProfileSchema.self])
+}
+
+struct ProfileCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Lists every problem of one or more profiles; exit 1 when there is an error.")
+
+    @Argument(help: "Beacon profiles in JSON, or - for standard input.")
+    var files: [String]
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() throws {
+        let reports = try files.map { ProfileReport(try Files.read($0, limit: ProfileReport.sizeLimit), file: $0) }
+        if json {
+            print(JSONValue.record([("files", .array(reports.map(\.json)))]).line)
+        } else {
+            for report in reports {
+                for problem in report.problems { print(problem.text(file: report.file)) }
+                if report.problems.isEmpty { print("\(report.file): good") }
+            }
+        }
+        if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
+    }
+}
+
+struct ProfileShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Prints a profile with all its defaults filled in.")
+
+    @Argument(help: "A beacon profile in JSON, or - for standard input.")
+    var file: String
+
+    func run() throws {
+        let report = ProfileReport(try Files.read(file, limit: ProfileReport.sizeLimit), file: file)
+        guard let profile = report.profile else { throw report.refusal }
+        print(profile.json.pretty, terminator: "")
+    }
+}
+
+struct ProfileSchema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Prints the JSON Schema of beacon profiles, for editors.")
+
+    func run() {
+        print(BeaconSchema.text, terminator: "")
+    }
+}
+
+/// What decoding a profile found.
+struct ProfileReport {
+    /// Far more than any profile needs.
+    static let sizeLimit = 1 << 22
+
+    let file: String
+    let profile: BeaconProfile?
+    let problems: [ProfileProblem]
+    private let isJSON: Bool
+
+    init(_ octets: [UInt8], file: String) {
+        self.file = file == "-" ? "standard input" : file
+        isJSON = JSONDocument.parse(octets).root != nil
+        (profile, problems) = BeaconProfile.decode(octets)
+    }
+
+    /// All problems at once, as the error of a command that needs a good profile.
+    var refusal: Failure {
+        let lines = problems.filter { $0.severity == .error }.map { $0.text(file: file) }
+        return Failure(isJSON ? .configuration : .dataFormat, lines.joined(separator: "\npharos: "))
+    }
+
+    var json: JSONValue {
+        .record([
+            ("file", .string(file)), ("good", .boolean(profile != nil)),
+            (
+                "problems",
+                .array(
+                    problems.map { problem in
+                        .record([
+                            ("line", .integer(problem.line)), ("column", .integer(problem.column)),
+                            ("path", .string(problem.path.description)),
+                            ("severity", .string(problem.severity.rawValue)), ("message", .string(problem.message)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}

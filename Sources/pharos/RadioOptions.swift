@@ -1,0 +1,96 @@
+internal import Advertiser
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import LinuxHost
+
+/// How a frame given on the command line is sent.
+struct RadioOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s.", valueName: "ms"),
+        transform: OptionValue.interval)
+    var intervalMs: AdvertisingInterval = .defaultForCommandLine
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("What the transmitter is asked for, -127...20.", valueName: "dBm"),
+        transform: OptionValue.radioPower)
+    var radioPowerDbm: RadioPower?
+
+    @Option(
+        help: ArgumentHelp("PDU type: nonconnectable, scannable or connectable.", valueName: "type"),
+        transform: OptionValue.pdu)
+    var pdu: AdvertisingPDU?
+
+    @Option(help: ArgumentHelp("Local name for the scan response.", valueName: "name"))
+    var localName: String?
+
+    @Option(
+        help: ArgumentHelp("public, random-static or a static random address (C0...FF first).", valueName: "address"),
+        transform: AddressChoice.parse)
+    var address: AddressChoice = .randomStatic
+
+    @Option(
+        help: ArgumentHelp("Advertising channels, such as 37,38,39.", valueName: "list"),
+        transform: OptionValue.channels)
+    var channels: AdvertisingChannels = .all
+
+    enum AddressChoice {
+        case `public`
+        case randomStatic
+        case explicit(DeviceAddress)
+
+        static func parse(_ text: String) throws -> AddressChoice {
+            switch text {
+            case "public": return .public
+            case "random-static": return .randomStatic
+            default:
+                guard let address = DeviceAddress(text), address.isValidStaticRandom else {
+                    throw Mistake("use public, random-static, or six octets of which the first is C0...FF")
+                }
+                return .explicit(address)
+            }
+        }
+    }
+
+    func advertisement(_ frame: some FrameOptions, name: String) throws -> Advertisement {
+        let content = try frame.content()
+        var response = AdvertisingData(octets: [])
+        if let localName {
+            if case .eddystoneEID = content {
+                throw ValidationError("A name in the scan response would undo the ephemeral id.")
+            }
+            do {
+                response = try AdvertisingData([.completeLocalName(localName)])
+            } catch {
+                throw ValidationError("--local-name: \(error).")
+            }
+        }
+        let chosen = pdu ?? (response.octets.isEmpty ? .nonconnectable : .scannable)
+        if chosen == .nonconnectable && localName != nil {
+            throw ValidationError("--local-name needs --pdu scannable or connectable.")
+        }
+        return Advertisement(
+            content: content, interval: intervalMs, radioPower: radioPowerDbm,
+            measuredPower: try frame.measuredPowerRule(), address: rule(name), channels: channels, pdu: chosen,
+            scanResponse: response)
+    }
+
+    private func rule(_ name: String) -> Advertisement.AddressRule {
+        switch address {
+        case .public: .public
+        case .randomStatic: .staticRandom(StaticAddress.make(name: name))
+        case .explicit(let address): .staticRandom(address)
+        }
+    }
+}
+
+/// The box's own static random address: the same after every restart, another for each profile name.
+enum StaticAddress {
+    static func make(name: String) -> DeviceAddress {
+        // A box without a machine id still gets an address, a new one each time.
+        let machine = Privileges.machineID ?? Hexadecimal.text(Privileges.randomOctets(16))
+        return DeviceAddress.staticRandom(machineID: machine, name: name)
+    }
+}
