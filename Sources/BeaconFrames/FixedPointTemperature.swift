@@ -20,9 +20,15 @@ extension FixedPointTemperature {
     /// - Throws: ``TemperatureOutOfRange`` for anything that does not round into -128...127.996 °C, for infinities and
     ///   for not-a-number.
     public init(celsius: Double) throws(TemperatureOutOfRange) {
-        let steps = (celsius * 256).rounded()
-        guard celsius >= -128, steps <= Double(Int16.max) else { throw TemperatureOutOfRange(celsius: celsius) }
-        rawValue = max(Int16(steps), -Int16.max)
+        guard celsius >= -128, celsius < 128 else { throw TemperatureOutOfRange(celsius: celsius) }
+        // Rounded by hand, half a step away from zero: rounded() calls the C library's round(), and this module links
+        // no C library.
+        let exact = celsius * 256
+        let whole = Int(exact)
+        let rest = exact - Double(whole)
+        let steps = rest >= 0.5 ? whole + 1 : rest <= -0.5 ? whole - 1 : whole
+        guard let value = Int16(exactly: steps) else { throw TemperatureOutOfRange(celsius: celsius) }
+        rawValue = max(value, -Int16.max)
     }
 
     /// Degrees Celsius, exactly.
