@@ -28,15 +28,17 @@ extension Advertisement {
     /// - Throws: ``PayloadError`` where a live value is missing, the measured power is not known, or the frame may not
     ///   be sent.
     public func payload(_ live: LiveValues = LiveValues()) throws(PayloadError) -> AdvertisingData {
+        let flags: ADFlags?
         switch content {
-        case .raw(let data):
-            return data
-        case .iBeacon(_, _, _, let flags), .altBeacon(_, _, _, let flags):
-            let frame = try frame(live)
-            return try Self.encoded(frame, flags: flags)
-        default:
-            let frame = try frame(live)
-            return try Self.encoded(frame, flags: .beacon)
+        case .raw(let data): return data
+        case .iBeacon(_, _, _, let wanted), .altBeacon(_, _, _, let wanted): flags = wanted
+        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID: flags = .beacon
+        }
+        guard let frame = try frame(live) else { throw .missing("frame") }
+        do throws(BeaconFrameError) {
+            return try frame.advertisingData(flags: flags)
+        } catch {
+            throw .frame(error)
         }
     }
 
@@ -86,15 +88,6 @@ extension Advertisement {
             return try measuredPower.atZeroMeters(radioPower: live.radioPower)
         } catch {
             throw .measuredPower(error)
-        }
-    }
-
-    private static func encoded(_ frame: BeaconFrame?, flags: ADFlags?) throws(PayloadError) -> AdvertisingData {
-        guard let frame else { throw .missing("frame") }
-        do throws(BeaconFrameError) {
-            return try frame.advertisingData(flags: flags)
-        } catch {
-            throw .frame(error)
         }
     }
 }

@@ -23,15 +23,15 @@ extension AltBeacon {
     /// Octets of manufacturer data: company, code, id, power and the reserved octet.
     static let manufacturerDataLength = 26
 
-    /// From manufacturer data within `span`; `nil` unless it is exactly an AltBeacon's.
-    init?(manufacturerData range: Range<Int>, in span: Span<UInt8>) {
-        let start = range.lowerBound
-        guard range.count == Self.manufacturerDataLength, span.uint16BigEndian(at: start + 2) == 0xBEAC,
-            let beaconID = FixedOctets<20>(span, at: start + 4)
+    /// From manufacturer data; `nil` unless it is exactly an AltBeacon's.
+    @inline(__always)
+    init?(manufacturerData data: Span<UInt8>) {
+        guard data.count == Self.manufacturerDataLength, data.uint16BigEndian(at: 2) == 0xBEAC,
+            let beaconID = FixedOctets<20>(data, at: 4)
         else { return nil }
         self.init(
-            companyID: span.uint16LittleEndian(at: start), beaconID: beaconID,
-            measuredPower: MeasuredPowerAtOneMeter(octet: span[start + 24]), reserved: span[start + 25])
+            companyID: data.uint16LittleEndian(at: 0), beaconID: beaconID,
+            measuredPower: MeasuredPowerAtOneMeter(octet: data[24]), reserved: data[25])
     }
 
     /// The manufacturer data alone, without Flags, whatever the power.

@@ -31,21 +31,22 @@ extension BeaconFrame {
         self.init(structure: element, in: span)
     }
 
-    /// The same for a structure that is known to lie inside the span.
+    /// The same for a structure that is known to lie inside the span. Its data are cut out once; from there on every
+    /// offset is a constant, and the check of the length makes all further checks superfluous.
     @inline(__always)
     private init?(structure element: ADElement, in span: Span<UInt8>) {
         switch element.type.rawValue {
-        case 0xFF: self.init(manufacturerData: element.data, in: span)
-        case 0x16: self.init(serviceData: element.data, in: span)
+        case 0xFF: self.init(manufacturerData: span.extracting(element.data))
+        case 0x16: self.init(serviceData: span.extracting(element.data))
         default: return nil
         }
     }
 
     @inline(__always)
-    private init?(manufacturerData range: Range<Int>, in span: Span<UInt8>) {
-        if let frame = IBeacon(manufacturerData: range, in: span) {
+    private init?(manufacturerData data: Span<UInt8>) {
+        if let frame = IBeacon(manufacturerData: data) {
             self = .iBeacon(frame)
-        } else if let frame = AltBeacon(manufacturerData: range, in: span) {
+        } else if let frame = AltBeacon(manufacturerData: data) {
             self = .altBeacon(frame)
         } else {
             return nil
@@ -53,28 +54,28 @@ extension BeaconFrame {
     }
 
     @inline(__always)
-    private init?(serviceData range: Range<Int>, in span: Span<UInt8>) {
-        guard range.count > 2, span.uint16LittleEndian(at: range.lowerBound) == Eddystone.serviceUUID,
-            let type = Eddystone.FrameType(rawValue: span[range.lowerBound + 2])
+    private init?(serviceData data: Span<UInt8>) {
+        guard data.count > 2, data.uint16LittleEndian(at: 0) == Eddystone.serviceUUID,
+            let type = Eddystone.FrameType(rawValue: data[2])
         else { return nil }
-        let frame = range.lowerBound + 2..<range.upperBound
+        let frame = data.extracting(2..<data.count)
         switch type {
         case .uid:
-            guard let value = EddystoneUID(frame: frame, in: span) else { return nil }
+            guard let value = EddystoneUID(frame: frame) else { return nil }
             self = .eddystoneUID(value)
         case .url:
-            guard let value = EddystoneURL(frame: frame, in: span) else { return nil }
+            guard let value = EddystoneURL(frame: frame) else { return nil }
             self = .eddystoneURL(value)
         case .tlm:
-            if let value = EddystoneTLM(frame: frame, in: span) {
+            if let value = EddystoneTLM(frame: frame) {
                 self = .eddystoneTLM(value)
-            } else if let value = EddystoneEncryptedTLM(frame: frame, in: span) {
+            } else if let value = EddystoneEncryptedTLM(frame: frame) {
                 self = .eddystoneEncryptedTLM(value)
             } else {
                 return nil
             }
         case .eid:
-            guard let value = EddystoneEID(frame: frame, in: span) else { return nil }
+            guard let value = EddystoneEID(frame: frame) else { return nil }
             self = .eddystoneEID(value)
         }
     }

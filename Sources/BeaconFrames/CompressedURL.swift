@@ -7,24 +7,28 @@ public struct CompressedURL: Hashable, Sendable {
     /// 0...3; anything when received.
     public let scheme: UInt8
     private let storage: FixedOctets<17>
+    private let length: UInt8
     /// Octets after the scheme, 0...17 (0 only when received).
-    public let count: Int
+    public var count: Int { Int(length) }
 
     /// The most octets after the scheme.
     public static let limit = 17
 
     /// Octets as received; `nil` when `range` is over 17 octets or leaves the span.
     public init?(scheme: UInt8, encoded span: Span<UInt8>, range: Range<Int>) {
-        guard range.count <= Self.limit, range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
+        guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
+        self.init(scheme: scheme, encoded: span.extracting(range))
+    }
+
+    /// Octets as received; `nil` when there are over 17.
+    @inline(__always)
+    init?(scheme: UInt8, encoded: Span<UInt8>) {
+        guard encoded.count <= Self.limit else { return nil }
         var storage = FixedOctets<17>()
-        var position = 0
-        for index in range {
-            storage[position] = span[index]
-            position += 1
-        }
+        for index in 0..<encoded.count { storage[index] = encoded[index] }
         self.scheme = scheme
         self.storage = storage
-        count = range.count
+        length = UInt8(truncatingIfNeeded: encoded.count)
     }
 
     /// The octets after the scheme.

@@ -14,12 +14,13 @@ public struct EddystoneEID: Hashable, Sendable {
 extension EddystoneEID {
     static let frameLength = 10
 
-    /// From a frame within `span`, its type octet included.
-    init?(frame range: Range<Int>, in span: Span<UInt8>) {
-        guard range.count == Self.frameLength, let id = FixedOctets<8>(span, at: range.lowerBound + 2) else {
+    /// From a frame, its type octet included.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength, let id = FixedOctets<8>(frame, at: 2) else {
             return nil
         }
-        self.init(id: id, measuredPower: MeasuredPowerAtZeroMeters(octet: span[range.lowerBound + 1]))
+        self.init(id: id, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
     /// The list of service UUIDs and the service data, without Flags, whatever the power.

@@ -17,15 +17,15 @@ public struct EddystoneEncryptedTLM: Hashable, Sendable {
 extension EddystoneEncryptedTLM {
     static let frameLength = 18
 
-    /// From a frame within `span`, its type octet included; `nil` unless the version is 01.
-    init?(frame range: Range<Int>, in span: Span<UInt8>) {
-        let start = range.lowerBound
-        guard range.count == Self.frameLength, span[start + 1] == 0x01,
-            let encrypted = FixedOctets<12>(span, at: start + 2)
+    /// From a frame, its type octet included; `nil` unless the version is 01.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength, frame[1] == 0x01,
+            let encrypted = FixedOctets<12>(frame, at: 2)
         else { return nil }
         self.init(
-            encrypted: encrypted, salt: span.uint16BigEndian(at: start + 14),
-            mic: span.uint16BigEndian(at: start + 16))
+            encrypted: encrypted, salt: frame.uint16BigEndian(at: 14),
+            mic: frame.uint16BigEndian(at: 16))
     }
 
     /// The list of service UUIDs and the service data, without Flags.

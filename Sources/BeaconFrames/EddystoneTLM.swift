@@ -29,10 +29,11 @@ extension EddystoneTLM {
     /// Octets from the battery to SEC_CNT: what the encrypted form encrypts.
     public static let telemetryLength = 12
 
-    /// From a frame within `span`, its type octet included; `nil` unless the version is 00.
-    init?(frame range: Range<Int>, in span: Span<UInt8>) {
-        guard range.count == Self.frameLength, span[range.lowerBound + 1] == 0x00 else { return nil }
-        self.init(telemetryIn: span, at: range.lowerBound + 2)
+    /// From a frame, its type octet included; `nil` unless the version is 00.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength, frame[1] == 0x00 else { return nil }
+        self.init(telemetryIn: frame, at: 2)
     }
 
     /// The twelve octets from the battery to SEC_CNT.
@@ -40,6 +41,7 @@ extension EddystoneTLM {
         self.init(telemetryIn: octets.octets.span, at: 0)
     }
 
+    @inline(__always)
     private init(telemetryIn span: Span<UInt8>, at start: Int) {
         let battery = span.uint16BigEndian(at: start)
         self.init(

@@ -20,15 +20,15 @@ extension EddystoneUID {
     static let frameLength = 20
     static let frameLengthWithoutReserved = 18
 
-    /// From a frame within `span`, its type octet included; the reserved octets may be missing and hold anything.
-    init?(frame range: Range<Int>, in span: Span<UInt8>) {
-        let start = range.lowerBound
-        guard range.count == Self.frameLength || range.count == Self.frameLengthWithoutReserved,
-            let namespace = FixedOctets<10>(span, at: start + 2), let instance = FixedOctets<6>(span, at: start + 12)
+    /// From a frame, its type octet included; the reserved octets may be missing and hold anything.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength || frame.count == Self.frameLengthWithoutReserved,
+            let namespace = FixedOctets<10>(frame, at: 2), let instance = FixedOctets<6>(frame, at: 12)
         else { return nil }
         self.init(
             namespace: namespace, instance: instance,
-            measuredPower: MeasuredPowerAtZeroMeters(octet: span[start + 1]))
+            measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
     /// The list of service UUIDs and the service data, without Flags, whatever the power.

@@ -16,14 +16,14 @@ extension EddystoneURL {
     /// Type, power and scheme, which stand before the encoded URL.
     static let headerLength = 3
 
-    /// From a frame within `span`, its type octet included. Reserved schemes and codes, and an empty URL, are kept.
-    init?(frame range: Range<Int>, in span: Span<UInt8>) {
-        let start = range.lowerBound
-        guard range.count >= Self.headerLength,
+    /// From a frame, its type octet included. Reserved schemes and codes, and an empty URL, are kept.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count >= Self.headerLength,
             let url = CompressedURL(
-                scheme: span[start + 2], encoded: span, range: start + Self.headerLength..<range.upperBound)
+                scheme: frame[2], encoded: frame.extracting(Self.headerLength..<frame.count))
         else { return nil }
-        self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: span[start + 1]))
+        self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
     /// The list of service UUIDs and the service data, without Flags, whatever the power and the URL.

@@ -25,15 +25,15 @@ extension IBeacon {
     /// Octets of manufacturer data: company, type, length, UUID, major, minor and power.
     static let manufacturerDataLength = 25
 
-    /// From manufacturer data within `span`; `nil` unless it is exactly an iBeacon's.
-    init?(manufacturerData range: Range<Int>, in span: Span<UInt8>) {
-        let start = range.lowerBound
-        guard range.count == Self.manufacturerDataLength, span.uint32BigEndian(at: start) == 0x4C00_0215,
-            let uuid = FixedOctets<16>(span, at: start + 4)
+    /// From manufacturer data; `nil` unless it is exactly an iBeacon's.
+    @inline(__always)
+    init?(manufacturerData data: Span<UInt8>) {
+        guard data.count == Self.manufacturerDataLength, data.uint32BigEndian(at: 0) == 0x4C00_0215,
+            let uuid = FixedOctets<16>(data, at: 4)
         else { return nil }
         self.init(
-            uuid: uuid, major: span.uint16BigEndian(at: start + 20), minor: span.uint16BigEndian(at: start + 22),
-            measuredPower: MeasuredPowerAtOneMeter(octet: span[start + 24]))
+            uuid: uuid, major: data.uint16BigEndian(at: 20), minor: data.uint16BigEndian(at: 22),
+            measuredPower: MeasuredPowerAtOneMeter(octet: data[24]))
     }
 
     /// The manufacturer data alone, without Flags, whatever the power.

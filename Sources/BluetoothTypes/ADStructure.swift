@@ -73,13 +73,15 @@ public struct ADStructureCursor: Sendable {
         guard !ranOver, position < end else { return nil }
         let length = Int(span[position])
         guard length > 0 else { return nil }
-        guard end - position > length else {
+        guard end &- position > length else {
             ranOver = true
             return nil
         }
+        // The structure ends within the range, so no sum can run over.
+        let next = position &+ 1 &+ length
         let element = ADElement(
-            type: ADType(rawValue: span[position + 1]), offset: position, data: position + 2..<position + 1 + length)
-        position += 1 + length
+            type: ADType(rawValue: span[position &+ 1]), offset: position, data: position &+ 2..<next)
+        position = next
         return element
     }
 }
