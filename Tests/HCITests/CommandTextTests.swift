@@ -44,7 +44,7 @@ import Testing
             (0x00, "Success (0x00)"), (0x01, "Unknown HCI Command (0x01)"), (0x0C, "Command Disallowed (0x0C)"),
             (0x11, "Unsupported Feature or Parameter Value (0x11)"), (0x12, "Invalid HCI Command Parameters (0x12)"),
             (0x1F, "Unspecified Error (0x1F)"),
-            (0x20, "Unsupported LMP Parameter Value / Unsupported LL Parameter Value (0x20)"),
+            (0x22, "LMP Response Timeout / LL Response Timeout (0x22)"),
             (0x28, "Instant Passed (0x28)"), (0x2F, "Insufficient Security (0x2F)"),
             (0x30, "Parameter Out Of Mandatory Range (0x30)"), (0x36, "Extended Inquiry Response Too Large (0x36)"),
             (0x3A, "Controller Busy (0x3A)"), (0x3C, "Advertising Timeout (0x3C)"),

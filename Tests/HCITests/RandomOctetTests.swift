@@ -1,0 +1,130 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+/// Any octets into any decoder: a value, `nil` or an error, and never a trap.
+@Suite struct RandomOctetTests {
+    private static let rounds = 100_000
+
+    @Test func eventsReadBackWhatTheyRead() throws {
+        var generator = SplitMix64(seed: 2)
+        var understood = 0
+        for _ in 0..<Self.rounds {
+            let codes: [UInt8] = [0x0E, 0x0F, 0x10, 0x3E, 0x3E, 0x3E, UInt8.random(in: 0...255, using: &generator)]
+            let subevents: [UInt8] = [0x02, 0x0D, 0x12, UInt8.random(in: 0...255, using: &generator)]
+            var octets = generator.octets(Int.random(in: 0...80, using: &generator))
+            if octets.count >= 2 {
+                octets[0] = codes[Int.random(in: 0..<codes.count, using: &generator)]
+                if Int.random(in: 0..<8, using: &generator) > 0 { octets[1] = UInt8(octets.count - 2) }
+            }
+            if octets.count >= 4 {
+                octets[2] = subevents[Int.random(in: 0..<4, using: &generator)]
+                octets[3] &= 3
+            }
+            guard let read = try? event(octets) else { continue }
+            understood += 1
+            #expect(read.packet.octets == octets)
+        }
+        #expect(understood > Self.rounds / 20)
+    }
+
+    @Test func truncatedAndAlteredReportsAreSurvived() {
+        var generator = SplitMix64(seed: 3)
+        let packets = [
+            HCIEvent.advertisingReports([EventTests.legacyReport, EventTests.scanResponse]).packet.octets,
+            HCIEvent.extendedAdvertisingReports([EventTests.extendedReport]).packet.octets,
+        ]
+        for round in 0..<Self.rounds {
+            var octets = packets[round % 2]
+            octets[Int.random(in: 0..<octets.count, using: &generator)] = UInt8(truncatingIfNeeded: generator.next())
+            octets.removeLast(Int.random(in: 0...3, using: &generator))
+            let span = octets.span
+            do throws(HCIEventError) {
+                guard var cursor = try AdvertisingReportCursor(event: span, in: 0..<octets.count) else { continue }
+                while let element = try cursor.next(in: span) {
+                    let report = AdvertisingReport(element, in: span)
+                    #expect(report.data.count == element.data.count)
+                }
+            } catch {
+                #expect(error.offset <= octets.count)
+            }
+        }
+    }
+
+    @Test func anyCommandIsDescribed() {
+        var generator = SplitMix64(seed: 4)
+        let opcodes = HCICommands.all.map { $0.opcode }
+        for _ in 0..<Self.rounds {
+            let known = opcodes[Int.random(in: 0..<opcodes.count, using: &generator)]
+            let random = HCIOpcode(rawValue: UInt16(truncatingIfNeeded: generator.next()))
+            let octets = generator.octets(Int.random(in: 0...33, using: &generator))
+            let description = HCICommandDescription.describe(
+                Bool.random(using: &generator) ? known : random, parameters: octets.span)
+            #expect(!description.name.isEmpty)
+        }
+    }
+
+    @Test func anyReturnParametersAreReadOrRefused() {
+        var generator = SplitMix64(seed: 5)
+        func check<C: HCICommand>(_ type: C.Type, _ octets: [UInt8], _ offset: Int) {
+            guard let value = returned(C.ReturnParameters.self, octets, at: offset) else { return }
+            guard offset >= 0, offset <= octets.count else { return }
+            #expect(octets[offset...].starts(with: value.octets))
+        }
+        for _ in 0..<Self.rounds / HCICommands.all.count {
+            let octets = generator.octets(Int.random(in: 0...70, using: &generator))
+            let offset = Int.random(in: -1...71, using: &generator)
+            for type in HCICommands.all { check(type, octets, offset) }
+        }
+    }
+
+    @Test func anyStreamIsFramedOrGivenUp() {
+        var generator = SplitMix64(seed: 6)
+        for _ in 0..<Self.rounds / 10 {
+            var framer = H4Framer(limit: 300)
+            for _ in 0..<10 {
+                var octets = generator.octets(Int.random(in: 0...20, using: &generator))
+                if !octets.isEmpty { octets[0] = octets[0] % 6 }
+                framer.push(octets)
+                while let packet = try? framer.next() { #expect(packet.h4.count <= 300) }
+            }
+            #expect(framer.pending <= 300)
+        }
+    }
+
+    @Test func anyFileIsReadOrRefused() {
+        var generator = SplitMix64(seed: 8)
+        var file = BTSnoopWriter.header
+        for _ in 0..<4 {
+            file += BTSnoopWriter.record(HCIReset().packet, isFromController: false, unixMicroseconds: 0)
+        }
+        for _ in 0..<Self.rounds {
+            var octets = file
+            for _ in 0..<2 {
+                octets[Int.random(in: 0..<octets.count, using: &generator)] = UInt8(
+                    truncatingIfNeeded: generator.next())
+            }
+            octets.removeLast(Int.random(in: 0...40, using: &generator))
+            let span = octets.span
+            do throws(BTSnoopError) {
+                var cursor = try BTSnoopCursor(span)
+                while let record = try cursor.next(in: span) {
+                    #expect(record.octets.upperBound <= octets.count)
+                    _ = record.packet(in: span)
+                }
+            } catch {
+                #expect(error.offset <= octets.count)
+            }
+        }
+    }
+
+    @Test func instantsNeverOverflow() {
+        let far = HCIInstant.distantFuture
+        #expect(far.advanced(byMicroseconds: 1) == far)
+        #expect(at(1).advanced(byMicroseconds: .max) == far)
+        #expect(at(1).advanced(byMicroseconds: -5) == at(1))
+        #expect(at(1).microseconds(since: at(3)) == -2000)
+        #expect(at(3).microseconds(since: at(1)) == 2000)
+        #expect(HCIInstant(nanoseconds: .max).microseconds(since: at(0)) == Int(UInt64.max / 1000))
+    }
+}
