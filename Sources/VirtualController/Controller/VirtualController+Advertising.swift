@@ -85,9 +85,9 @@ extension VirtualController {
         }
         // The number counts only where a maximum was given (7.7.65.18).
         let completed = set.maximumEvents > 0 ? set.eventsSent : 0
-        sendMeta(
-            ControllerEvents.setTerminated(status, handle: handle, completedEvents: completed),
-            .advertisingSetTerminated)
+        let event = AdvertisingSetTerminated(
+            status: status, handle: handle, completedEvents: UInt8(clamping: completed))
+        sendMeta(.advertisingSetTerminated(event), .advertisingSetTerminated)
     }
 
     /// Whether a scan request of this device is answered.

@@ -31,9 +31,8 @@ extension VirtualController {
     func work(on packet: HCIPacket) {
         guard isAttached, let opcode = packet.opcode else { return }
         guard supported.contains(opcode) else {
-            return send(
-                ControllerEvents.commandStatus(opcode, .unknownCommand, credits: credits()),
-                after: latencyMicroseconds)
+            let answer = CommandStatus(status: .unknownCommand, credits: credits(), opcode: opcode)
+            return send(.commandStatus(answer), after: latencyMicroseconds)
         }
         guard let header = packet.commandHeader else {
             return answer(opcode, CommandReply(status: .invalidParameters))
@@ -43,7 +42,9 @@ extension VirtualController {
     }
 
     private func answer(_ opcode: HCIOpcode, _ reply: CommandReply) {
-        send(ControllerEvents.commandComplete(opcode, reply, credits: credits()), after: latencyMicroseconds)
+        let answer = CommandComplete(
+            credits: credits(), opcode: opcode, returnOctets: [reply.status.rawValue] + reply.returned)
+        send(.commandComplete(answer), after: latencyMicroseconds)
     }
 
     /// What the next answer says about further commands.
@@ -55,12 +56,13 @@ extension VirtualController {
 
     private func returnCredits(_ withholding: CreditWithholding) {
         guard let microseconds = withholding.microseconds else { return }
-        air?.plan(.toHost(id, ControllerEvents.credits(1)), inMicroseconds: microseconds)
+        air?.plan(.toHost(id, ControllerEvents.creditsReturned.packet), inMicroseconds: microseconds)
     }
 
     /// Sends an event to the host, unless the hook has other plans for it.
-    func send(_ packet: HCIPacket, after latency: Int = 0) {
+    func send(_ event: HCIEvent, after latency: Int = 0) {
         guard isAttached else { return }
+        let packet = event.packet
         switch eventHook?(packet) ?? .pass {
         case .pass: deliver(packet, after: latency)
         case .drop: break
@@ -83,9 +85,9 @@ extension VirtualController {
     }
 
     /// Sends an LE Meta event, if both masks let it out.
-    func sendMeta(_ octets: [UInt8], _ bit: LEEventMask) {
+    func sendMeta(_ event: HCIEvent, _ bit: LEEventMask) {
         guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
-        send(ControllerEvents.event(0x3E, octets))
+        send(event)
     }
 }
 

@@ -63,7 +63,7 @@ extension VirtualController {
         // RSSI is reported within -127...20 (7.7.65.2).
         let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(air.parameters.pathLoss)
         let rssi = overflow ? -127 : Int8(max(-127, min(20, level)))
-        guard scanner.isExtended else { return sendMeta(AdvertisingReports.legacy(pdu, rssi: rssi), bit) }
-        for octets in AdvertisingReports.extended(pdu, rssi: rssi) { sendMeta(octets, bit) }
+        guard scanner.isExtended else { return sendMeta(pdu.legacyReport(rssi: rssi), bit) }
+        for event in pdu.extendedReports(rssi: rssi) { sendMeta(event, bit) }
     }
 }
