@@ -1,12 +1,17 @@
 /// Finds what somebody meant who mistyped a word.
 enum NearestWord {
-    /// The one of `words` with the fewest typing errors; `nil` when all are too far off to be meant.
+    /// The one of `words` with the fewest typing errors, else the shortest that contains the word; `nil` when all are
+    /// too far off to be meant.
     static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
-        return words.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+        let given = word.lowercased()
+        let nearest = words.map { (word: $0, distance: distance(given, $0.lowercased())) }
             .filter { $0.distance <= limit }
-            .min { $0.distance < $1.distance }?.word
+            .min { $0.distance < $1.distance }
+        if let nearest { return nearest.word }
+        guard given.utf8.count > 2 else { return nil }
+        return words.filter { $0.lowercased().contains(given) }.min { $0.utf8.count < $1.utf8.count }
     }
 
     /// Octets inserted, removed, replaced or swapped with their neighbor (optimal string alignment).

@@ -35,7 +35,7 @@ extension ProfileDecoder {
     fileprivate mutating func profile(_ node: JSONNode) -> BeaconProfile? {
         guard let root = object(node, keys: BeaconProfile.keys, hint: { KeyHint.profile($0) }) else { return nil }
         let schema = text(root["$schema"])
-        _ = integer(required("version", in: root, "1 for this format"), in: 1...1)
+        version(required("version", in: root, "\(BeaconProfile.version) for this format"))
         let name = name(required("name", in: root, "what this beacon is called, such as \"lobby-north\""))
         let adapter = adapter(root["adapter"])
         let address = address(root["address"])
@@ -56,6 +56,13 @@ extension ProfileDecoder {
             schema: schema, name: name, adapter: adapter, address: address ?? .randomStatic, radioPower: radioPower,
             calibration: calibration, channels: channels ?? .all, pdu: pdu, eidEpoch: eidEpoch,
             advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
+    }
+
+    private mutating func version(_ node: JSONNode?) {
+        guard let node, let number = number(node), number.integer != BeaconProfile.version else { return }
+        error(
+            "version \(ProblemText.shortened(number.text)) of the format is not known, only \(BeaconProfile.version) is",
+            at: node)
     }
 
     private mutating func name(_ node: JSONNode?) -> String? {
@@ -100,7 +107,8 @@ extension ProfileDecoder {
             let address = DeviceAddress(text)
         else {
             error(
-                "\(ProblemText.quoted(text)) is no address: public, random-static, or one such as \"F0:01:02:03:04:05\"",
+                "\(ProblemText.quoted(text)) is no address: public, random-static, or one such as "
+                    + "\"F0:01:02:03:04:05\"",
                 at: node)
             return nil
         }

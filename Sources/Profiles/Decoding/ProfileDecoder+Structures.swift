@@ -5,7 +5,7 @@ extension ProfileDecoder {
     /// The structures of a raw advertisement, at most 31 octets.
     mutating func raw(_ node: JSONNode?) -> Advertisement.Content? {
         guard let node, let structures = structures(node) else { return nil }
-        return fitted(structures, at: node).map { .raw($0) }
+        return fitted(structures) { node[$0] ?? node }.map { .raw($0) }
     }
 
     mutating func scanResponse(_ node: JSONNode?) -> BeaconProfile.ScanResponse? {
@@ -26,14 +26,19 @@ extension ProfileDecoder {
         }
         let response = BeaconProfile.ScanResponse(localName: localName, structures: structures ?? [])
         let all = (localName.map { [.completeLocalName($0)] } ?? []) + response.structures
-        return fitted(all, at: object).map { _ in response }
+        let first = localName == nil ? 0 : 1
+        let data = fitted(all) { index in
+            (index < first ? object["localName"] : object["structures"]?[index - first]) ?? object
+        }
+        return data.map { _ in response }
     }
 
-    private mutating func fitted(_ structures: [ADStructure], at node: JSONNode) -> AdvertisingData? {
+    /// - Parameter place: Gives the node of a structure.
+    private mutating func fitted(_ structures: [ADStructure], place: (Int) -> JSONNode) -> AdvertisingData? {
         do throws(AdvertisingDataError) {
             return try AdvertisingData(structures)
         } catch {
-            self.error(error.description, at: node)
+            self.error(error.description, at: place(error.structure))
             return nil
         }
     }

@@ -47,8 +47,7 @@ public enum BeaconSchema {
                 serial:PATH@BAUD or virtual. By default the first that there is.
                 """,
                 "type": "string",
-                "pattern":
-                    "^(hci(0|[1-9][0-9]{0,4})(:user|:mgmt)?|tcp:[^\\u0000-\\u0020\\u007f]+:[1-9][0-9]{0,4}|unix:[^\\u0000-\\u001f\\u007f]+|serial:[^\\u0000-\\u001f\\u007f]+@[1-9][0-9]{0,8}|virtual)$",
+                "pattern": .string(adapterPattern),
             ],
             "address": reference("address"), "radioPowerDbm": reference("radioPowerDbm"),
             "channels": reference("channels"), "pdu": reference("pdu"), "calibration": reference("calibration"),

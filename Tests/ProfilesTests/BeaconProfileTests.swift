@@ -1,0 +1,192 @@
+import BeaconFrames
+import BluetoothTypes
+import Profiles
+import Testing
+
+@Suite("Beacon profiles")
+struct BeaconProfileTests {
+    private static let boxAddress = DeviceAddress("F0:01:02:03:04:05")
+
+    private func profile(_ text: String) throws -> BeaconProfile {
+        let (profile, problems) = BeaconProfile.decode(Array(text.utf8))
+        return try #require(profile, "\(problems)")
+    }
+
+    private func advertisements(_ profile: BeaconProfile) throws -> [Advertisement] {
+        let address = try #require(Self.boxAddress)
+        return try profile.advertisements { name in
+            #expect(name == profile.name)
+            return address
+        }
+    }
+
+    @Test("every problem of a file is reported, in the order of the file, with line, column and path")
+    func reportsEverything() {
+        let text = """
+            {
+              "version": 2,
+              "name": "lobby north",
+              "advertisments": [],
+              "radioPowerDbm": 21,
+              "advertisements": [
+                { "type": "ibeacon", "uuid": "00", "major": 70000, "minor": 1, "intervalMs": 5,
+                  "measuredPowerDbm": -59, "colour": "red", },
+                { "type": "eddystone-url", "url": "https://example.org/eighteen-octets", "intervalMs": 100 }
+              ]
+            }
+            """
+        let problems = BeaconProfile.decode(Array(text.utf8)).problems.map { $0.text(file: "p.json") }
+        let expected = [
+            "p.json:2:14: version: version 2 of the format is not known",
+            "p.json:3:11: name: \"lobby north\" is no good name",
+            "p.json:4:3: advertisments: the key \"advertisments\" is not known; did you mean \"advertisements\"?",
+            "p.json:5:20: radioPowerDbm: 21 is out of range -127...20 dBm",
+            "p.json:7:34: advertisements[0].uuid: 1 octets where 16 are needed",
+            "p.json:7:49: advertisements[0].major: 70000 is out of range 0...65535",
+            "p.json:7:82: advertisements[0].intervalMs: 5 is out of range 20...10485759.375 ms",
+            "p.json:8:32: advertisements[0].colour: the key \"colour\" is not known; known here: type,",
+            "p.json:8:47: advertisements[0]: the last item has no comma after it",
+            "p.json:9:5: advertisements[1]: the measured power is missing",
+            "p.json:9:39: advertisements[1].url: the URL takes 23 octets after its scheme, 6 more than the 17",
+        ]
+        #expect(problems.count == expected.count, "\(problems)")
+        for (problem, start) in zip(problems, expected) { #expect(problem.hasPrefix(start)) }
+    }
+
+    @Test(
+        "a mistyped key is answered with the nearest one",
+        arguments: [
+            ("majr", "did you mean \"major\"?"), ("intervalMS", "did you mean \"intervalMs\"?"),
+            ("interval", "did you mean \"intervalMs\"?"), ("txPower", "\"radioPowerDbm\" is what the radio sends with"),
+            ("namespace", "it belongs to eddystone-uid, not to ibeacon"), ("name", "it belongs to the profile itself"),
+            ("zzzzzzzz", "known here: type, uuid, major"), ("channel", "did you mean \"channels\"?"),
+        ])
+    func suggests(_ key: String, _ advice: String) {
+        let text = """
+            { "version": 1, "name": "a", "advertisements": [{ "type": "ibeacon", "\(key)": 1, "major": 1, "minor": 2,
+            "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "intervalMs": 100, "measuredPowerDbm": -59 }] }
+            """
+        let problems = BeaconProfile.decode(Array(text.utf8)).problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.message.contains("not known; " + advice) == true, "\(problems)")
+        #expect(problems.first?.position == JSONPosition(line: 1, column: 70))
+    }
+
+    @Test(
+        "intervals are rounded to the nearest 0.625 ms, half up, and both are kept",
+        arguments: [
+            ("100", 160, 100_000), ("152.5", 244, 152_500), ("100.3125", 161, 100_313), ("100.3124", 160, 100_312),
+            ("1e3", 1600, 1_000_000), ("10485759.375", 0xFF_FFFF, 10_485_759_375), ("20.0", 32, 20_000),
+        ])
+    func roundsIntervals(_ text: String, _ units: UInt32, _ microseconds: Int) throws {
+        let profile = try profile(
+            "{\"version\":1,\"name\":\"a\",\"advertisements\":[{\"type\":\"eddystone-tlm\",\"intervalMs\":\(text)}]}")
+        #expect(profile.advertisements.first?.interval.rawValue == units)
+        #expect(profile.advertisements.first?.requestedMicroseconds == microseconds)
+    }
+
+    @Test("what an advertisement does not override comes from the profile")
+    func inherits() throws {
+        let profile = try profile(
+            """
+            { "version": 1, "name": "mix", "address": "public", "radioPowerDbm": 4, "channels": [37, 39],
+              "calibration": { "4": -55, "0": -59, "default": -60 },
+              "advertisements": [
+                { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "000000000002",
+                  "intervalMs": 350 },
+                { "type": "eddystone-tlm", "intervalMs": 5000, "radioPowerDbm": 0, "channels": [38],
+                  "pdu": "nonconnectable", "address": "random-static", "battery": null, "temperature": "hwmon0" },
+                { "type": "ibeacon", "uuid": "fb0b57a2822844cd913a94a122ba1206", "major": 1, "minor": 2,
+                  "intervalMs": 100, "measuredPowerDbm": "typical", "address": "c1:00:00:00:00:01" }
+              ],
+              "scanResponse": { "localName": "Mix" } }
+            """)
+        let wanted = try advertisements(profile)
+        try #require(wanted.count == 3)
+        #expect(wanted[0].address == .public)
+        #expect(wanted[0].radioPower?.dBm == 4)
+        #expect(wanted[0].channels == [.channel37, .channel39])
+        #expect(wanted[0].pdu == .scannable)
+        #expect(wanted[0].scanResponse.octets == [4, 9] + Array("Mix".utf8))
+        #expect(try wanted[0].measuredPower.atZeroMeters(radioPower: RadioPower(dBm: 2)).dBm == -57 + 41)
+        #expect(try wanted[0].measuredPower.atZeroMeters(radioPower: nil).dBm == -60 + 41)
+        let boxAddress = try #require(Self.boxAddress)
+        #expect(wanted[1].address == .staticRandom(boxAddress))
+        #expect(wanted[1].radioPower?.dBm == 0)
+        #expect(wanted[1].channels == .channel38)
+        #expect(wanted[1].pdu == .nonconnectable)
+        #expect(wanted[1].scanResponse.octets == [])
+        #expect(wanted[1].measuredPower == .none)
+        #expect(
+            wanted[1].content
+                == .eddystoneTLM(.init(battery: .unknown, temperature: .sensor("hwmon0")), encryption: nil))
+        #expect(wanted[2].address == DeviceAddress("C1:00:00:00:00:01").map { .staticRandom($0) })
+        #expect(wanted[2].measuredPower == .atOneMeter(BeaconProfile.typicalMeasuredPower))
+    }
+
+    @Test("an EID and its telemetry begin at the box's own address, even beside a public one")
+    func addressOfEID() throws {
+        let key = "\"identityKeyFile\": \"k\", \"rotationExponent\": 10, \"intervalMs\": 1000"
+        let profile = try profile(
+            """
+            { "version": 1, "name": "e", "address": "public", "pdu": "connectable", "advertisements": [
+              { "type": "eddystone-eid", \(key), "measuredPowerDbm": -18 },
+              { "type": "eddystone-tlm", "encrypted": true, \(key) },
+              { "type": "eddystone-tlm", "intervalMs": 1000 } ] }
+            """)
+        let boxAddress = try #require(Self.boxAddress)
+        let wanted = try advertisements(profile)
+        #expect(wanted.map(\.address) == [.staticRandom(boxAddress), .staticRandom(boxAddress), .public])
+    }
+
+    @Test("the sample lobby-ibeacon gives its thirty octets")
+    func lobbyBeacon() throws {
+        let sample = try profile(String(decoding: Corpus.octets(of: "profiles/lobby-ibeacon.json"), as: UTF8.self))
+        let wanted = try advertisements(sample)
+        #expect(wanted.count == 1)
+        #expect(wanted.first?.interval.microseconds == 100_000)
+        #expect(wanted.first?.pdu == .nonconnectable)
+        let octets = try wanted.first?.payload().octets ?? []
+        #expect(
+            Hexadecimal.text(octets) == "02" + "0106" + "1aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
+    }
+
+    /// Flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms. Sent connectable, since controllers
+    /// before Bluetooth 5.0 allow less than 100 ms to nothing else.
+    @Test("the sample thesis-node gives the thesis' thirty-one octets")
+    func thesisNode() throws {
+        let sample = try profile(String(decoding: Corpus.octets(of: "profiles/thesis-node.json"), as: UTF8.self))
+        let wanted = try advertisements(sample)
+        let octets = try wanted.first?.payload().octets ?? []
+        #expect(
+            Hexadecimal.text(octets)
+                == "020106" + "020a03" + "06094e64654d31" + "1107669a0c200008fdbce2113345d05da467")
+        #expect(wanted.first?.interval.rawValue == 32)
+        #expect(wanted.first?.channels == .all)
+        #expect(wanted.first?.pdu == .connectable)
+    }
+
+    @Test("mutated files never trap, and what is accepted survives printing", arguments: Corpus.good + Corpus.samples)
+    func survivesMutation(_ file: Corpus.File) {
+        var generator = SplitMix64(seed: UInt64(file.path.utf8.count))
+        let original = file.octets
+        for _ in 0..<150 {
+            var octets = original
+            for _ in 0...Int.random(in: 0...2, using: &generator) {
+                guard let place = octets.indices.randomElement(using: &generator) else { continue }
+                switch Int.random(in: 0...3, using: &generator) {
+                case 0: octets.remove(at: place)
+                case 1: octets.insert(UInt8.random(in: 0x20...0x7E, using: &generator), at: place)
+                case 2: octets[place] = UInt8.random(in: 0...255, using: &generator)
+                default: octets.removeSubrange(place..<min(place + 8, octets.count))
+                }
+            }
+            let (profile, problems) = BeaconProfile.decode(octets)
+            let hasErrors = problems.contains { $0.severity == .error }
+            #expect((profile == nil) == hasErrors)
+            guard let profile else { continue }
+            let again = BeaconProfile.decode(Array(profile.json.pretty.utf8)).profile
+            #expect(again == profile, "\(String(decoding: octets, as: UTF8.self))")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import FoundationEssentials
+import Testing
+
+/// Profile files of the repository.
+enum Corpus {
+    private static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
+
+    /// A file with its place in the repository, so that a failing case names it.
+    struct File: CustomTestStringConvertible, Sendable {
+        let path: String
+        var testDescription: String { path }
+        var octets: [UInt8] { Corpus.octets(of: path) }
+    }
+
+    static let good = files(in: "Tests/Corpus/profiles/good")
+    static let bad = files(in: "Tests/Corpus/profiles/bad")
+    static let semantic = files(in: "Tests/Corpus/profiles/semantic")
+    static let samples = files(in: "profiles")
+
+    /// The JSON files of one folder, in the order of their names.
+    private static func files(in folder: String) -> [File] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: root + "/" + folder)) ?? []
+        return names.filter { $0.hasSuffix(".json") }.sorted().map { File(path: folder + "/" + $0) }
+    }
+
+    static func octets(of path: String) -> [UInt8] {
+        FileManager.default.contents(atPath: root + "/" + path).map { Array($0) } ?? []
+    }
+}
+
+/// A seeded generator, so that every random case can be repeated.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}

@@ -1,0 +1,50 @@
+import Profiles
+import Testing
+
+@Suite("The corpus of profile files")
+struct CorpusTests {
+    @Test("is there")
+    func isComplete() {
+        #expect(Corpus.good.count >= 15)
+        #expect(Corpus.bad.count >= 40)
+        #expect(Corpus.semantic.count >= 10)
+        #expect(Corpus.samples.count >= 8)
+    }
+
+    @Test("good files and samples are read without an error", arguments: Corpus.good + Corpus.samples)
+    func readsGood(_ file: Corpus.File) {
+        let (profile, problems) = BeaconProfile.decode(file.octets)
+        #expect(profile != nil)
+        #expect(problems.allSatisfy { $0.severity == .warning }, "\(problems)")
+    }
+
+    @Test("samples give no warnings either", arguments: Corpus.samples)
+    func samplesAreClean(_ file: Corpus.File) {
+        #expect(BeaconProfile.decode(file.octets).problems == [])
+    }
+
+    @Test("bad files are refused for their one fault and nothing else", arguments: Corpus.bad + Corpus.semantic)
+    func refusesBad(_ file: Corpus.File) {
+        let (profile, problems) = BeaconProfile.decode(file.octets)
+        #expect(profile == nil)
+        let errors = problems.filter { $0.severity == .error }
+        #expect(errors.count == 1, "\(errors)")
+        #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
+    }
+
+    @Test("what is printed is valid again and means the same", arguments: Corpus.good + Corpus.samples)
+    func printsWhatItReads(_ file: Corpus.File) throws {
+        let profile = try #require(BeaconProfile.decode(file.octets).profile)
+        let printed = profile.json.pretty
+        let again = BeaconProfile.decode(Array(printed.utf8))
+        #expect(again.profile == profile, "\(again.problems)")
+        #expect(again.profile?.json.pretty == printed)
+        #expect(BeaconProfile.decode(Array(profile.json.line.utf8)).profile == profile)
+    }
+
+    @Test("the schema file is what the program prints")
+    func schemaIsCurrent() {
+        let file = String(decoding: Corpus.octets(of: "profiles/schema/beacon.schema.json"), as: UTF8.self)
+        #expect(file == BeaconSchema.text, "write it anew with `pharos profile schema`")
+    }
+}
