@@ -3,9 +3,13 @@
 A test that leaves cases out says which fault is the reason (`without`), so that nothing is left out silently;
 test_known_faults.py runs every proof, so that a fault that was mended upstream does not stay on the list.
 """
-import struct
+import re
+import subprocess
+import tempfile
+from pathlib import Path
 from typing import Callable, Iterable, NamedTuple, TypeVar
 
+import btsnoop
 import independent as other
 
 Case = TypeVar("Case")
@@ -14,6 +18,8 @@ Case = TypeVar("Case")
 class Fault(NamedTuple):
     reason: str
     still_there: Callable[[], bool]
+    #: Where it is not a library: the program that must be installed.
+    program: str | None = None
 
 
 def _tlm(temperature: bytes) -> bytes:
@@ -30,6 +36,17 @@ def _raises(kind, call) -> bool:
     except kind:
         return True
     return False
+
+
+_REPORT = btsnoop.legacy_report(other.scapy_ibeacon(other.uuid.UUID(int=7), 1, 2, -59))
+
+
+def _shown(*command: str, report: btsnoop.Packet) -> str:
+    """What a program prints about a capture of one report."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "one.btsnoop"
+        btsnoop.write(path, btsnoop.H4, [report])
+        return subprocess.run([*command, path], capture_output=True, text=True, timeout=60).stdout
 
 
 KNOWN_FAULTS: dict[str, Fault] = {
@@ -69,10 +86,19 @@ KNOWN_FAULTS: dict[str, Fault] = {
         lambda: other.beacontools_parse(
             bytes.fromhex("0201060303aafe1516aafe2001d5d89979ae79ebee4e385fa5f6830efb")).salt == 0x83F6),
     "beacontools: no AltBeacon": Fault(
-        "returns nothing for it", lambda: other.beacontools_parse(other.scapy_altbeacon(0x118, bytes(20), -59, 0)) is None),
+        "returns nothing for it",
+        lambda: other.beacontools_parse(other.scapy_altbeacon(0x118, bytes(20), -59, 0)) is None),
     "beacontools: reserved URL octets pass": Fault(
         "7F inside a URL is given back as text",
         lambda: other.beacontools_parse(other.scapy_url("https://a\x7fb", 0)).url == "https://a\x7fb"),
+    "btmon: iBeacon backwards": Fault(
+        "prints the UUID from its last octet on, and major and minor with their octets swapped",
+        lambda: re.search(r"UUID: 07000000-0000-.*Version: 256\.512",
+                          _shown("btmon", "-r", report=_REPORT), re.DOTALL) is not None, "btmon"),
+    "tshark: iBeacon not taken apart": Fault(
+        "shows the manufacturer's data as octets",
+        lambda: "0215" + "00" * 15 + "07" in _shown("tshark", "-T", "fields", "-e", "btcommon.eir_ad.entry.data", "-r",
+                                                  report=_REPORT), "tshark"),
 }
 
 
@@ -83,8 +109,3 @@ def without(fault: str, cases: Iterable[Case], is_hit: Callable[[Case], bool]) -
     kept = [case for case in cases if not is_hit(case)]
     assert 0 < len(kept) < len(cases), f"{fault} leaves {len(kept)} of {len(cases)} cases"
     return kept
-
-
-def signed(octets: bytes) -> int:
-    """A two-octet big-endian two's complement number."""
-    return struct.unpack(">h", octets)[0]

@@ -13,8 +13,6 @@ from typing import Callable
 
 import rootcanal
 
-import pharos
-
 HERE = Path(__file__).resolve().parent
 ROOTCANAL = Path(rootcanal.__file__).parent / "bin" / "linux-x86_64" / "rootcanal"
 #: Debian packages of the programs that are not from PyPI.
@@ -50,7 +48,8 @@ class Peer:
         try:
             item = self._queue.get(timeout=max(0, deadline - time.monotonic()))
         except queue.Empty:
-            raise AssertionError(f"{self} said nothing in time; so far {self.lines[-5:]}, errors {self.errors!r}") from None
+            said = f"so far {self.lines[-5:]}, errors {self.errors!r}"
+            raise AssertionError(f"{self} said nothing in time; {said}") from None
         if item is None:
             self._queue.put(None)
             return None
@@ -70,7 +69,9 @@ class Peer:
         deadline = time.monotonic() + timeout
         while True:
             line = self.next(deadline)
-            assert line is not None, f"{self} ended with {self.process.wait()}; errors {self.errors!r}; {self.lines[-5:]}"
+            if line is None:
+                said = f"so far {self.lines[-5:]}, errors {self.errors!r}"
+                raise AssertionError(f"{self} ended with {self.process.wait()}; {said}")
             if wanted(line):
                 return line
 
@@ -126,20 +127,13 @@ def free_port() -> int:
 
 
 def start_rootcanal(start) -> int:
-    """rootcanal on loopback; the port on which every connection is a controller of its own on one air."""
-    names = ("hci", "test", "link", "link_ble")
-    for _ in range(3):
-        ports = [free_port() for _ in names]
-        peer = start(ROOTCANAL, *[word for name, port in zip(names, ports) for word in (f"-{name}_port", port)])
-        for _ in range(100):
-            if peer.process.poll() is not None:
-                break
-            try:
-                socket.create_connection(("127.0.0.1", ports[0]), 1).close()
-                return ports[0]
-            except ConnectionRefusedError:
-                time.sleep(0.1)
-    raise AssertionError(f"rootcanal does not listen: {peer.errors}")
+    """rootcanal behind a port of loopback, on which every connection is a controller of its own on one air."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+        peer = start(*alone, sys.executable, HERE / "rootcanal_on_loopback.py", door.fileno(), ROOTCANAL,
+                     pass_fds=[door.fileno()])
+        peer.wait(lambda line: line.get("text") == "listening", 15)
+        return door.getsockname()[1]
 
 
 def start_strict_controller(start, transport: str, *options) -> Peer:

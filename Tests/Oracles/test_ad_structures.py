@@ -25,18 +25,22 @@ def structures(octets: bytes) -> tuple[list[tuple[int, bytes]], bool]:
 
 def _layouts() -> list[list[tuple[int, bytes]]]:
     chance = random.Random("layouts")
+    types = [0x09, 0x0A, 0x16, 0x1B, 0x21, 0x3D, 0x99, 0xFF]
     layouts = []
     while len(layouts) < 20:
-        layout = [(chance.choice([0x09, 0x0A, 0x16, 0x1B, 0x21, 0x3D, 0x99, 0xFF]), chance.randbytes(chance.randrange(12)))
-                  for _ in range(chance.randint(1, 4))]
+        layout = [(chance.choice(types), chance.randbytes(chance.randrange(12))) for _ in range(chance.randint(1, 4))]
         if sum(2 + len(data) for _, data in layout) <= 31:
             layouts.append(layout)
     return layouts
 
 
+def raw(described) -> bytes:
+    return pharos.encode("raw", *[word for structure in described for word in ("--structure", structure)])
+
+
 @pytest.mark.parametrize("layout", _layouts())
 def test_a_layout_is_read_by_bumble_and_by_pharos(layout):
-    octets = pharos.encode("raw", *[word for kind, data in layout for word in ("--structure", f"{kind:02x}:{data.hex()}")])
+    octets = raw(f"{kind:02x}:{data.hex()}" for kind, data in layout)
     assert structures(octets) == (layout, True)
     assert [(int(kind), bytes(data)) for kind, data in AdvertisingData.from_bytes(octets).ad_structures] == layout
     read = [(structure["type"], bytes.fromhex(structure["data"])) for structure in pharos.decode(octets)["structures"]]
@@ -44,7 +48,7 @@ def test_a_layout_is_read_by_bumble_and_by_pharos(layout):
 
 
 def test_the_advertiser_of_the_thesis_fills_31_octets():
-    octets = pharos.encode("raw", *[word for structure in THESIS for word in ("--structure", structure)])
+    octets = raw(THESIS)
     assert octets.hex() == "020106" "020a03" "06094e64654d31" "1107669a0c200008fdbce2113345d05da467"
     assert len(octets) == 31
 

@@ -27,7 +27,8 @@ class Case(NamedTuple):
 
 def _cases() -> list[Case]:
     chance = random.Random("AltBeacon")
-    corners = [Case(0x0118, bytes(20), 0, 0), Case(0xFFFF, b"\xFF" * 20, -127, 255), Case(0x0118, bytes(range(20)), -59, 1)]
+    corners = [Case(0x0118, bytes(20), 0, 0), Case(0xFFFF, b"\xFF" * 20, -127, 255),
+               Case(0x0118, bytes(range(20)), -59, 1)]
     return corners + [
         Case(chance.randrange(65536), chance.randbytes(20), -chance.randrange(128), chance.randrange(256))
         for _ in range(25)]

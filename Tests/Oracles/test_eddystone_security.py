@@ -42,12 +42,14 @@ def _cases() -> list[Case]:
     chance = random.Random("security")
     published = bytes.fromhex("0102030405060708090A111213141516")
     nordic = bytes.fromhex("589417B0324B1B71D7A6751852867AE8")
-    return [Case(published, 10, 0, -12, bytes(2), 3000, 256, 1, 1), Case(published, 10, 2000, -12, b"\xFF\xFF", 1, 0, 0, 0),
-            Case(nordic, 10, 65536, 0, b"\xF6\x83", 3333, 0x1C40, 0x48, 0x73),
-            Case(nordic, 0, 2**32 - 1, 20, b"\x00\x01", 3000, -1, 5, 6), Case(nordic, 15, 65280, -100, b"\x01\x00", 9, -9, 9, 9)
-            ] + [Case(chance.randbytes(16), chance.randrange(16), chance.getrandbits(32), chance.randint(-100, 20),
-                      chance.randbytes(2), chance.randint(1, 65535), chance.randint(-32767, 32767),
-                      chance.getrandbits(32), chance.getrandbits(32)) for _ in range(25)]
+    corners = [Case(published, 10, 0, -12, bytes(2), 3000, 256, 1, 1),
+               Case(published, 10, 2000, -12, b"\xFF\xFF", 1, 0, 0, 0),
+               Case(nordic, 10, 65536, 0, b"\xF6\x83", 3333, 0x1C40, 0x48, 0x73),
+               Case(nordic, 0, 2**32 - 1, 20, b"\x00\x01", 3000, -1, 5, 6),
+               Case(nordic, 15, 65280, -100, b"\x01\x00", 9, -9, 9, 9)]
+    return corners + [Case(chance.randbytes(16), chance.randrange(16), chance.getrandbits(32), chance.randint(-100, 20),
+                           chance.randbytes(2), chance.randint(1, 65535), chance.randint(-32767, 32767),
+                           chance.getrandbits(32), chance.getrandbits(32)) for _ in range(25)]
 
 
 CASES = _cases()
@@ -66,7 +68,8 @@ def test_beacontools_and_pharos_read_the_identifier(case):
     octets = other.scapy_eid(identifier, case.power)
     read = other.beacontools_parse(octets)
     assert (read.eid, read.tx_power) == (identifier, case.power)
-    assert pharos.only_frame(octets) == {"type": "eddystone-eid", "id": identifier.hex(), "measuredPowerDbm": case.power}
+    assert pharos.only_frame(octets) == {"type": "eddystone-eid", "id": identifier.hex(),
+                                         "measuredPowerDbm": case.power}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -28,10 +28,11 @@ def shortest(url: str) -> int:
 
 def _urls() -> list[str]:
     chance = random.Random("URL")
-    fixed = ["https://www.info/", "http://www.com", "https://www.org/a", "http://www.biz/www.biz", "https://x.community",
-             "https://a.com.com/", "http://a.comm", "https://a/b.org/c.org", "https://goo.gl/SkcDTN", "http://.com",
-             "https://example.org/n2", "https://www.example.com/", "http://a", "https://A.COM/b", "https://a.gov.gov/.g",
-             "https://~!*'();:@&=+$", "http://,/?#[]%20-_.~"]
+    fixed = ["https://www.info/", "http://www.com", "https://www.org/a", "http://www.biz/www.biz",
+             "https://x.community", "https://a.com.com/", "http://a.comm", "https://a/b.org/c.org",
+             "https://goo.gl/SkcDTN", "http://.com", "https://example.org/n2", "https://www.example.com/",
+             "http://a", "https://A.COM/b", "https://a.gov.gov/.g", "https://~!*'();:@&=+$",
+             "http://,/?#[]%20-_.~"]
     letters = "abcxyz0189-._~/%?&=#"
     found: list[str] = []
     while len(found) < 60:

@@ -1,0 +1,78 @@
+"""Runs rootcanal where nobody else can reach it, and lets connections to one loopback port through to it.
+
+rootcanal listens on every address of the machine and has no option against that. So it gets a network namespace of
+its own; a listening socket of the outside, made before, is handed in: `unshare --net python THIS DESCRIPTOR PROGRAM`.
+Prints `listening` once rootcanal answers.
+"""
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+PORT = 6402
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+PR_SET_PDEATHSIG = 1
+
+
+def raise_loopback():
+    with socket.socket() as any_socket:
+        request = struct.pack("16sh14x", b"lo", 0)
+        flags = struct.unpack_from("h", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request), 16)[0]
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))
+
+
+def connected() -> socket.socket:
+    inside = socket.create_connection(("127.0.0.1", PORT))
+    inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return inside
+
+
+def pump(source: socket.socket, sink: socket.socket):
+    try:
+        while octets := source.recv(65536):
+            sink.sendall(octets)
+    except OSError:
+        pass
+    for end in (source, sink):
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+def main():
+    door, program = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    raise_loopback()
+    child = subprocess.Popen(
+        [program, "-hci_port", str(PORT), "-test_port", "6401", "-link_port", "6403", "-link_ble_port", "6404"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+    for _ in range(100):
+        if child.poll() is not None:
+            sys.exit(f"rootcanal ended with {child.returncode}")
+        try:
+            connected().close()
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    else:
+        sys.exit("rootcanal does not listen")
+    signal.signal(signal.SIGTERM, lambda *_: child.kill())
+    threading.Thread(target=lambda: os._exit(128 + (child.wait() & 0x7F)), daemon=True).start()
+    print("listening", flush=True)
+    while True:
+        outside = door.accept()[0]
+        outside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        inside = connected()
+        for pair in ((outside, inside), (inside, outside)):
+            threading.Thread(target=pump, args=pair, daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()
