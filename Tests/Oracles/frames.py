@@ -20,7 +20,7 @@ IBEACON = Frame(
 ALTBEACON = Frame(
     "altbeacon", ("altbeacon", "--company-id", "0x0118", "--id", bytes(range(20)).hex(), "--measured-power-dbm", "-65",
                   "--reserved", "7"),
-    other.without_flags(other.scapy_altbeacon(0x0118, bytes(range(20)), -65, 7)))
+    other.scapy_altbeacon(0x0118, bytes(range(20)), -65, 7))
 UID = Frame(
     "eddystone-uid", ("uid", "--namespace", "8b0ca750095477cb3e77", "--instance", "000000000002",
                       "--measured-power-dbm", "-12"),

@@ -111,9 +111,3 @@ def encrypted_telemetry(key: bytes, exponent: int, seconds: int, salt: bytes, pl
     """Ciphertext and two-octet check of an encrypted TLM, by pycryptodome's EAX."""
     nonce = struct.pack(">I", quantized(seconds, exponent)) + salt
     return pycryptodome_aes.new(key, pycryptodome_aes.MODE_EAX, nonce=nonce, mac_len=2).encrypt_and_digest(plain)
-
-
-def without_flags(octets: bytes) -> bytes:
-    assert octets[:3] == FLAGS
-    return octets[3:]
-

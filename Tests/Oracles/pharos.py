@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import Iterable, NamedTuple
 
 BUILT = Path(__file__).resolve().parents[2] / ".build" / "debug" / "pharos"
 PROGRAM = os.environ.get("PHAROS") or str(BUILT)
@@ -50,19 +50,30 @@ def encode(frame: str, *options: str) -> bytes:
     return bytes.fromhex(out)
 
 
-@functools.lru_cache(maxsize=None)
-def _decoded(octets: bytes, *options: str) -> str:
-    return checked("decode", octets.hex(), "--json", *options).out
-
-
 def decode(octets: bytes, *options: str) -> dict:
     """The one JSON object of `pharos decode HEX --json`."""
-    return json.loads(_decoded(octets, *options))
+    return json.loads(checked("decode", octets.hex(), "--json", *options).out)
 
 
-def only_frame(octets: bytes, *options: str) -> dict:
+class Decoded:
+    """Many payloads decoded by one run, one hex line and one JSON line each: starting a program costs most of it."""
+
+    def __init__(self, payloads: Iterable[bytes]):
+        self.payloads = list(payloads)
+
+    @functools.cached_property
+    def answers(self) -> dict[bytes, dict]:
+        result = checked("decode", "-", "--json", stdin="".join(octets.hex() + "\n" for octets in self.payloads))
+        answers = [json.loads(line) for line in result.out.splitlines()]
+        assert len(answers) == len(self.payloads)
+        return dict(zip(self.payloads, answers))
+
+    def only_frame(self, octets: bytes) -> dict:
+        return only_frame(octets, self.answers[octets])
+
+
+def only_frame(octets: bytes, answer: dict) -> dict:
     """The frame of a payload that holds exactly one and breaks no rule."""
-    answer = decode(octets, *options)
     assert answer["octets"] == octets.hex()
     assert answer["problems"] == [], answer["problems"]
     assert len(answer["frames"]) == 1, answer["frames"]

@@ -37,6 +37,19 @@ class Case(NamedTuple):
         plain = struct.pack(">HhII", self.battery, self.temperature, self.advertisements, self.deciseconds)
         return other.encrypted_telemetry(self.key, self.exponent, self.seconds, self.salt, plain)
 
+    @property
+    def identifier(self) -> bytes:
+        return other.ephemeral_identifier(self.key, self.exponent, self.seconds)
+
+    @property
+    def ephemeral(self) -> bytes:
+        return other.scapy_eid(self.identifier, self.power)
+
+    @property
+    def encrypted(self) -> bytes:
+        encrypted, check = self.sealed
+        return other.scapy_encrypted_tlm(encrypted, self.salt, check)
+
 
 def _cases() -> list[Case]:
     chance = random.Random("security")
@@ -53,36 +66,33 @@ def _cases() -> list[Case]:
 
 
 CASES = _cases()
+EIDS = pharos.Decoded(case.ephemeral for case in CASES)
+TELEMETRY = pharos.Decoded(case.encrypted for case in CASES)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_an_identifier_is_that_of_cryptography_in_a_frame_of_scapy(case):
-    identifier = other.ephemeral_identifier(case.key, case.exponent, case.seconds)
     octets = pharos.encode("eid", *case.rotation, "--measured-power-dbm", str(case.power))
-    assert octets.hex() == other.scapy_eid(identifier, case.power).hex()
+    assert octets.hex() == case.ephemeral.hex()
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_beacontools_and_pharos_read_the_identifier(case):
-    identifier = other.ephemeral_identifier(case.key, case.exponent, case.seconds)
-    octets = other.scapy_eid(identifier, case.power)
-    read = other.beacontools_parse(octets)
-    assert (read.eid, read.tx_power) == (identifier, case.power)
-    assert pharos.only_frame(octets) == {"type": "eddystone-eid", "id": identifier.hex(),
-                                         "measuredPowerDbm": case.power}
+    read = other.beacontools_parse(case.ephemeral)
+    assert (read.eid, read.tx_power) == (case.identifier, case.power)
+    assert EIDS.only_frame(case.ephemeral) == {"type": "eddystone-eid", "id": case.identifier.hex(),
+                                               "measuredPowerDbm": case.power}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_encrypted_telemetry_is_that_of_pycryptodome_in_a_frame_of_scapy(case):
-    encrypted, check = case.sealed
-    octets = pharos.encode("tlm", *case.telemetry)
-    assert octets.hex() == other.scapy_encrypted_tlm(encrypted, case.salt, check).hex()
+    assert pharos.encode("tlm", *case.telemetry).hex() == case.encrypted.hex()
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_encrypted_telemetry_is_read_in_its_three_parts(case):
     encrypted, check = case.sealed
-    frame = pharos.only_frame(other.scapy_encrypted_tlm(encrypted, case.salt, check))
+    frame = TELEMETRY.only_frame(case.encrypted)
     assert frame["type"] == "eddystone-etlm"
     assert (frame["encrypted"], frame["salt"], frame["mic"]) == (encrypted.hex(), case.salt.hex(), check.hex())
 
@@ -97,8 +107,7 @@ def _opened(case: Case, octets: bytes) -> dict:
 
 @pytest.mark.parametrize("case", CASES)
 def test_encrypted_telemetry_is_opened_with_the_key(case):
-    encrypted, check = case.sealed
-    frame = _opened(case, other.scapy_encrypted_tlm(encrypted, case.salt, check))
+    frame = _opened(case, case.encrypted)
     assert (frame["batteryMv"], frame["advertisements"]) == (case.battery, case.advertisements)
     assert frame["temperatureC"] == pytest.approx(case.temperature / 256, abs=1e-9)
     assert frame["uptimeS"] == pytest.approx(case.deciseconds / 10, abs=1e-6)

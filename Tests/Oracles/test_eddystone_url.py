@@ -46,6 +46,7 @@ def _urls() -> list[str]:
 
 URLS = _urls()
 POWERS = dict(zip(URLS, (random.Random("power of URL").randint(-100, 20) for _ in URLS)))
+READ = pharos.Decoded(other.scapy_url(url, POWERS[url]) for url in URLS)
 
 
 def encoded(url: str) -> bytes:
@@ -88,7 +89,7 @@ def test_every_reader_finds_the_url_again(url):
 
 @pytest.mark.parametrize("url", URLS)
 def test_what_scapy_wrote_is_read(url):
-    frame = pharos.only_frame(other.scapy_url(url, POWERS[url]))
+    frame = READ.only_frame(other.scapy_url(url, POWERS[url]))
     assert frame == {"type": "eddystone-url", "url": url, "measuredPowerDbm": POWERS[url]}
 
 
