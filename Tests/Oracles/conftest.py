@@ -29,9 +29,7 @@ def needs():
     return find
 
 
-@pytest.fixture
-def start():
-    """`start(ARGUMENT, …)`: a process that is ended, by its id, with the test."""
+def _starting():
     started: list[peers.Peer] = []
 
     def begin(*arguments, **options) -> peers.Peer:
@@ -41,6 +39,18 @@ def start():
     yield begin
     for peer in reversed(started):
         peer.end()
+
+
+@pytest.fixture
+def start():
+    """`start(ARGUMENT, …)`: a process that is ended, by its id, with the test."""
+    yield from _starting()
+
+
+@pytest.fixture(scope="module")
+def start_shared():
+    """The same for what the tests of one file share."""
+    yield from _starting()
 
 
 @pytest.fixture

@@ -111,3 +111,10 @@ def encrypted_telemetry(key: bytes, exponent: int, seconds: int, salt: bytes, pl
     """Ciphertext and two-octet check of an encrypted TLM, by pycryptodome's EAX."""
     nonce = struct.pack(">I", quantized(seconds, exponent)) + salt
     return pycryptodome_aes.new(key, pycryptodome_aes.MODE_EAX, nonce=nonce, mac_len=2).encrypt_and_digest(plain)
+
+
+def opened_telemetry(key: bytes, exponent: int, seconds: int, salt: bytes, encrypted: bytes, check: bytes) -> bytes:
+    """The twelve octets inside an encrypted TLM; an error where the check does not hold."""
+    nonce = struct.pack(">I", quantized(seconds, exponent)) + salt
+    return pycryptodome_aes.new(key, pycryptodome_aes.MODE_EAX, nonce=nonce, mac_len=2).decrypt_and_verify(
+        encrypted, check)

@@ -126,14 +126,17 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start_rootcanal(start) -> int:
-    """rootcanal behind a port of loopback, on which every connection is a controller of its own on one air."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
+def start_rootcanal(start) -> tuple[str, str]:
+    """rootcanal behind two addresses on loopback: every connection is a controller of its own, all on one air.
+
+    The controllers of the first address have extended advertising, those of the second have not.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as extended, socket.create_server(("127.0.0.1", 0)) as legacy:
+        doors = [extended.fileno(), legacy.fileno()]
         alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
-        peer = start(*alone, sys.executable, HERE / "rootcanal_on_loopback.py", door.fileno(), ROOTCANAL,
-                     pass_fds=[door.fileno()])
+        peer = start(*alone, sys.executable, HERE / "rootcanal_on_loopback.py", *doors, ROOTCANAL, pass_fds=doors)
         peer.wait(lambda line: line.get("text") == "listening", 15)
-        return door.getsockname()[1]
+        return tuple(f"tcp:127.0.0.1:{door.getsockname()[1]}" for door in (extended, legacy))
 
 
 def start_strict_controller(start, transport: str, *options) -> Peer:
