@@ -1,0 +1,41 @@
+# The two commands of the README are `make run` and `make test`; the others are for every day's work.
+
+# One set of flags for every build, so that nothing is built twice.
+FLAGS := --explicit-target-dependency-import-check error
+STATIC := -c release --static-swift-stdlib -Xswiftc -static-executable
+PHAROS := .build/debug/pharos
+
+.PHONY: run test setup build static test-swift test-oracles test-lab test-fuzz format lint benchmark clean
+
+# A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
+run: build
+	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
+
+# Everything: unit tests, independent oracles, the lab with a real kernel, a short run of each fuzzer.
+test:
+	@Tests/Support/test
+
+setup:
+	@Tests/Support/setup build
+
+build: setup
+	@swift build $(FLAGS) --product pharos
+
+# The binary that is shipped: static, stripped, at .build/pharos.
+static: setup
+	@Tests/Support/build-static
+
+test-swift test-oracles test-lab test-fuzz:
+	@Tests/Support/test $(@:test-%=%)
+
+format:
+	@swift format --in-place --recursive Package.swift Sources Tests
+
+lint:
+	@swift format lint --strict --recursive Package.swift Sources Tests
+
+benchmark: static
+	@Tests/Benchmarks/run
+
+clean:
+	@rm -rf .build .build-*
