@@ -104,6 +104,18 @@ import Testing
         #expect(queue.lateAnswers == 1)
     }
 
+    @Test mutating func withCreditsToSpareTheSameOpcodeStillWaitsForTheLateAnswer() {
+        queue = HCICommandQueue(credits: 3)
+        _ = submit(parameters, by: 2000)
+        #expect(queue.nextToSend(at: at(0)) != nil)
+        #expect(queue.expire(at: at(2000)) != nil)
+        _ = submit(parameters, by: 4000)
+        #expect(queue.credits == 2)
+        #expect(queue.nextToSend(at: at(2000)) == nil)
+        #expect(queue.receive(complete(parameters, credits: 3)) == nil)
+        #expect(queue.nextToSend(at: at(2001)) != nil)
+    }
+
     @Test mutating func anAnswerThatNeverComesHoldsBackForTheGraceTimeOnly() {
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
