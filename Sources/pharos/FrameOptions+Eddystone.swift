@@ -134,7 +134,8 @@ struct TLMOptions: FrameOptions {
     }
 
     private static func deciseconds(_ text: String) throws -> UInt32 {
-        guard let thousandths = DecimalText.thousandths(text), let value = UInt32(exactly: (thousandths + 50) / 100)
+        guard let thousandths = DecimalText.thousandths(text), thousandths >= 0,
+            let value = UInt32(exactly: (thousandths + 50) / 100)
         else { throw Mistake("it is out of range 0...429496729.5 s") }
         return value
     }

@@ -34,7 +34,7 @@ enum OptionValue {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? text.dropFirst() : text[...]
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
-        guard let value, !digits.hasPrefix("+"), !digits.hasPrefix("-") else {
+        guard let value, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
             throw Mistake("it is no whole number (decimal, or hexadecimal after 0x)")
         }
         return isNegative ? -value : value
@@ -65,12 +65,13 @@ enum OptionValue {
     static func interval(_ text: String) throws -> AdvertisingInterval {
         let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
         let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
-        guard let thousandths = DecimalText.thousandths(number),
-            let interval = AdvertisingInterval(microseconds: thousandths * factor)
-        else { throw Mistake("write milliseconds as 100, 100ms or 152.5, or seconds as 1.28s") }
-        guard AdvertisingInterval.extendedRange.contains(interval) else {
-            throw Mistake("\(interval) is out of range 20 ms...10485.759 s")
+        guard let thousandths = DecimalText.thousandths(number) else {
+            throw Mistake("write milliseconds as 100, 100ms or 152.5, or seconds as 1.28s")
         }
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: factor)
+        guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds),
+            AdvertisingInterval.extendedRange.contains(interval)
+        else { throw Mistake("it is out of range 20 ms...10485.759 s") }
         return interval
     }
 
@@ -79,7 +80,9 @@ enum OptionValue {
         guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
             throw Mistake("it is no number of seconds")
         }
-        return thousandths * 1000
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: 1000)
+        guard !isTooLong else { throw Mistake("that is too long; leave it out to advertise until you stop it") }
+        return microseconds
     }
 
     static func radioPower(_ text: String) throws -> RadioPower {
