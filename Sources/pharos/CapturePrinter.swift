@@ -7,9 +7,12 @@ internal import Profiles
 /// Prints what a btsnoop file holds of advertising: reports that were heard, and data that was set.
 struct CapturePrinter {
     private let printer: PayloadPrinter
+    private let name: String
 
-    init(_ printer: PayloadPrinter) {
+    /// - Parameter name: the file's, for errors.
+    init(_ printer: PayloadPrinter, name: String) {
         self.printer = printer
+        self.name = name
     }
 
     /// Returns whether no payload breaks a rule.
@@ -28,7 +31,7 @@ struct CapturePrinter {
                 }
             }
         } catch {
-            throw Failure(.dataFormat, "\(error)")
+            throw Failure(.dataFormat, "\(name): \(error)")
         }
         if payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
         return isClean

@@ -41,11 +41,11 @@ struct Decode: ParsableCommand {
         switch try DecodeInput(input) {
         case .payloads(let payloads):
             for (index, payload) in payloads.enumerated() {
-                if index > 0 && !json { print() }
+                if index > 0 && !json { Terminal.write("\n") }
                 isClean = printer.print(payload) && isClean
             }
-        case .capture(let octets):
-            isClean = try CapturePrinter(printer).print(octets)
+        case .capture(let octets, let name):
+            isClean = try CapturePrinter(printer, name: name).print(octets)
         }
         if lint && !isClean { throw Failure(.failure) }
     }
@@ -61,7 +61,7 @@ struct Decode: ParsableCommand {
 /// What `decode` was given.
 enum DecodeInput {
     case payloads([AdvertisingData])
-    case capture([UInt8])
+    case capture([UInt8], name: String)
 
     init(_ arguments: [String]) throws {
         guard arguments.count == 1, let only = arguments.first else {
@@ -83,7 +83,7 @@ enum DecodeInput {
     }
 
     private static func contents(_ octets: [UInt8], of name: String) throws -> DecodeInput {
-        if octets.starts(with: BTSnoopFormat.magic) { return .capture(octets) }
+        if octets.starts(with: BTSnoopFormat.magic) { return .capture(octets, name: name) }
         guard octets.allSatisfy({ $0 < 0x80 }) else {
             throw Failure(.dataFormat, "\(name): this is neither a btsnoop file nor hexadecimal text")
         }
