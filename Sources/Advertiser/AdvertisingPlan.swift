@@ -77,7 +77,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
         guard advertisement.interval < range.lowerBound, capabilities.version < .core50,
             advertisement.pdu != .connectable
         else { return what }
-        return what + ": it is of Core \(capabilities.version), where 100 ms is the least for "
+        return what + ": it follows \(capabilities.version), where 100 ms is the least for "
             + advertisement.pdu.specificationName
     }
 }
