@@ -70,11 +70,8 @@ public final class AdvertisingSession {
         while true {
             let due = nextChange.flatMap { change in onAirSince?.advanced(byMicroseconds: change) }
             let event = try advertising { try host.nextEvent(until: min(due ?? deadline, deadline)) }
-            if let event {
-                try react(to: event)
-            } else if let due, due <= host.now {
-                try renew()
-            }
+            if let event { try react(to: event) }
+            if let due, due <= host.now { try renew() }
             if host.now >= deadline { return }
         }
     }
