@@ -13,7 +13,7 @@ public final class AdvertisingSession {
     public private(set) var payload = AdvertisingData(octets: [])
     /// The address it is sent from; turns over with an ephemeral id.
     public private(set) var address: DeviceAddress
-    /// When advertising was first enabled; `nil` before.
+    /// When advertising was enabled; `nil` before.
     public private(set) var onAirSince: HCIInstant?
 
     private let host: HCIHost
@@ -22,6 +22,8 @@ public final class AdvertisingSession {
     private let commands: any AdvertisingCommands
     private var randomness: any RandomNumberGenerator
     private var nextChange: Int?
+    /// When the session was stopped; counters stand still from then on.
+    private var stoppedAt: HCIInstant?
 
     /// - Parameters:
     ///   - isExclusive: nobody else uses the controller, so it may be reset at the end.
@@ -56,9 +58,10 @@ public final class AdvertisingSession {
             if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
             try commands.enable(host)
         } catch {
-            stop()
+            _ = turnOff()
             throw error
         }
+        stoppedAt = nil
         onAirSince = host.now
         nextChange = source.nextChange(after: 0)
     }
@@ -76,17 +79,43 @@ public final class AdvertisingSession {
         }
     }
 
-    /// Turns advertising off and gives back what was taken. Never fails: whoever stops has nothing left to try.
-    public func stop() {
-        try? commands.disable(host)
+    /// Turns advertising off and gives back what was taken. All that can be tried has been tried when this returns.
+    ///
+    /// - Throws: when the controller did not confirm that advertising is off: it may still be on the air.
+    public func stop() throws(AdvertisingError) {
+        let failure = turnOff()
+        stoppedAt = host.now
+        nextChange = nil
+        if let failure { throw failure }
+    }
+
+    /// Returns why advertising may still be on, if it may.
+    private func turnOff() -> AdvertisingError? {
+        let failure = disableDespiteSignals()
         if isExclusive {
             // A reset is the state in which we found it, and the only way back for what has no off switch.
-            _ = try? host.execute(HCIReset())
-        } else {
-            try? commands.release(plan, host)
+            do throws(HCICommandError) {
+                _ = try host.execute(HCIReset())
+                return nil
+            } catch {
+                return failure
+            }
         }
-        onAirSince = nil
-        nextChange = nil
+        try? commands.release(plan, host)
+        return failure
+    }
+
+    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
+    private func disableDespiteSignals() -> AdvertisingError? {
+        for _ in 0..<2 {
+            do throws(AdvertisingError) {
+                try commands.disable(host)
+                return nil
+            } catch {
+                guard case .command(.channel(.interrupted), _) = error else { return error }
+            }
+        }
+        return .command(.channel(.interrupted), remedy: nil)
     }
 
     /// Advertising events sent so far, computed from the time on the air and the mean period: a legacy controller does
@@ -99,7 +128,7 @@ public final class AdvertisingSession {
     /// Whole seconds since advertising was enabled.
     public var secondsOnAir: Int { elapsed / 1_000_000 }
 
-    private var elapsed: Int { onAirSince.map { max(0, host.now.microseconds(since: $0)) } ?? 0 }
+    private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
 
     private func makePayload(elapsed: Int) throws(AdvertisingError) -> AdvertisingData {
         try source.payload(

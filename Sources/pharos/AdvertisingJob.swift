@@ -40,10 +40,15 @@ struct AdvertisingJob {
                 host: host, plan: plan, source: source, isExclusive: opened.isExclusive)
             let listener = try air.map { try VirtualListener($0) }
             try session.start()
-            defer { session.stop() }
             let view = makeView(opened.name, session, capabilities)
-            view.onAir(session)
-            try keepOnAir(session, host, view, listener)
+            do {
+                view.onAir(session)
+                try keepOnAir(session, host, view, listener)
+            } catch {
+                try? session.stop()
+                throw error
+            }
+            try session.stop()
             view.offAir(session, listener?.heard)
         } catch let error as AdvertisingError {
             // A signal during set-up or in the middle of a command is an ordinary end.

@@ -25,7 +25,7 @@ struct DryRun {
         let plan = try AdvertisingPlan(source.advertisement, on: capabilities, isExclusive: true)
         let session = AdvertisingSession(host: host, plan: plan, source: source, isExclusive: true)
         try session.start()
-        session.stop()
+        try session.stop()
     }
 
     private static func lines(_ packet: HCIPacket, _ command: HCICommandDescription) -> String {
