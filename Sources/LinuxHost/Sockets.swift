@@ -50,9 +50,7 @@ public enum StreamSocket {
             try bindAndListen(socket, address, path)
             return socket
         } catch {
-            guard error.errno == EADDRINUSE, (try? connect(path: path, timeoutMilliseconds: 200)) == nil,
-                isSocket(path)
-            else { throw error }
+            guard error.errno == EADDRINUSE, isSocket(path), isAbandoned(path) else { throw error }
             _ = unsafe unlink(path)
             let socket = try open(AF_UNIX)
             try bindAndListen(socket, address, path)
@@ -99,14 +97,36 @@ extension StreamSocket {
         _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int
     ) throws(SystemError) {
         do throws(SystemError) {
-            try unsafe withSocketAddress(address, "connect", subject) { unsafe Glibc.connect(socket.number, $0, $1) }
+            try connectOnce(socket, address, subject, milliseconds)
         } catch {
-            guard error.errno == EINPROGRESS || error.errno == EAGAIN else { throw error }
+            guard error.errno == EINPROGRESS else { throw error }
             guard try Poller.wait([.init(socket, .write)], milliseconds: milliseconds) == [true] else {
                 throw SystemError("connect", subject, errno: ETIMEDOUT)
             }
             let result = socketError(socket)
             if result != 0 { throw SystemError("connect", subject, errno: result) }
+        }
+    }
+
+    /// A unix socket whose listener has no room in its queue says EAGAIN and keeps nothing of the attempt: it is made
+    /// again until the time is over.
+    private static func connectOnce(
+        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int
+    ) throws(SystemError) {
+        let patience = UInt64(min(max(0, milliseconds), 1 << 32)) * 1_000_000
+        let deadline = MonotonicClock.nanoseconds() + patience
+        while true {
+            do throws(SystemError) {
+                return try unsafe withSocketAddress(address, "connect", subject) {
+                    unsafe Glibc.connect(socket.number, $0, $1)
+                }
+            } catch {
+                guard error.errno == EAGAIN else { throw error }
+                guard MonotonicClock.nanoseconds() < deadline else {
+                    throw SystemError("connect", subject, errno: ETIMEDOUT)
+                }
+                _ = try Poller.wait([], milliseconds: 5)
+            }
         }
     }
 
@@ -186,6 +206,16 @@ extension StreamSocket {
         // Fails on unix sockets, where there is no delay to take away.
         _ = unsafe setsockopt(
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Whether nobody listens there. One that is too busy, or not ours to use, is somebody's.
+    private static func isAbandoned(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try connect(path: path, timeoutMilliseconds: 200)
+            return false
+        } catch {
+            return error.errno == ECONNREFUSED
+        }
     }
 
     private static func isSocket(_ path: String) -> Bool {
