@@ -24,10 +24,11 @@ public enum AdapterName: Hashable, Sendable {
             self = .virtual
         } else if let rest = text.after("tcp:") {
             guard let colon = rest.lastIndex(of: ":"), colon != rest.startIndex,
-                let port = UInt16(rest[rest.index(after: colon)...]), port != 0
+                let port = UInt16(decimalDigits: rest[rest.index(after: colon)...]), port != 0
             else { throw AdapterNameError(text, .tcp) }
             var host = String(rest[..<colon])
             if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            guard !host.isEmpty else { throw AdapterNameError(text, .tcp) }
             self = .tcp(host: host, port: port)
         } else if let path = text.after("unix:") {
             guard !path.isEmpty else { throw AdapterNameError(text, .unix) }
@@ -35,13 +36,13 @@ public enum AdapterName: Hashable, Sendable {
         } else if let rest = text.after("serial:") {
             let parts = rest.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
             guard let path = parts.first, !path.isEmpty else { throw AdapterNameError(text, .serial) }
-            guard let rate = parts.count == 2 ? Int(parts[1]) : Self.defaultSerialRate,
+            guard let rate = parts.count == 2 ? Int(decimalDigits: parts[1]) : Self.defaultSerialRate,
                 SerialPort.rates.contains(rate)
             else { throw AdapterNameError(text, .serialRate) }
             self = .serial(path: String(path), rate: rate)
         } else if let rest = text.after("hci") {
             let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let digits = parts.first, digits.allSatisfy({ ("0"..."9").contains($0) }), let index = UInt16(digits)
+            guard let index = parts.first.flatMap(UInt16.init(decimalDigits:))
             else { throw AdapterNameError(text, .unknown) }
             switch parts.count == 2 ? String(parts[1]) : "" {
             case "" where parts.count == 1: self = .raw(index: index)
@@ -102,6 +103,14 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
             "\"\(text)\" has no bit rate that Linux knows; use one of "
                 + SerialPort.rates.map(String.init).joined(separator: ", ")
         }
+    }
+}
+
+extension FixedWidthInteger {
+    /// A number written with nothing but the digits 0...9; `nil` for anything else (signs too) or too large.
+    fileprivate init?(decimalDigits text: Substring) {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        self.init(text, radix: 10)
     }
 }
 

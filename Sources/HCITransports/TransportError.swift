@@ -68,13 +68,27 @@ extension TransportError {
     }
 
     static func unreachable(_ adapter: AdapterName, _ error: SystemError) -> TransportError {
-        let remedy: String
-        switch error.errno {
-        case SystemError.noEntry: remedy = "check the name; nothing of that name is there"
-        case SystemError.accessDenied: remedy = "this user may not open it"
-        case SystemError.timedOut: remedy = "nothing answers there"
-        default: remedy = "is the controller's program running and listening there?"
+        TransportError(.unreachable, adapter.description, sentence(adapter, error))
+    }
+
+    private static func sentence(_ adapter: AdapterName, _ error: SystemError) -> String {
+        switch (error.errno, adapter) {
+        case (SystemError.noEntry, .tcp(let host, _)):
+            "the name \(host) leads to no address; check its spelling, or give the address itself"
+        case (SystemError.noEntry, .serial):
+            "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
+        case (SystemError.noEntry, _):
+            "there is no such socket; is the controller's program running?"
+        case (SystemError.accessDenied, .serial):
+            "this user may not open it; `sudo adduser $USER dialout`, then log in anew"
+        case (SystemError.accessDenied, _):
+            "this user may not open it"
+        case (SystemError.notATerminal, .serial):
+            "this is no serial line"
+        case (SystemError.timedOut, _):
+            "nothing answers there within the time"
+        default:
+            "\(error.text); is the controller's program running and listening there?"
         }
-        return TransportError(.unreachable, adapter.description, "\(error.text); \(remedy)")
     }
 }

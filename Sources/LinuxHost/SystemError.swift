@@ -46,4 +46,8 @@ extension SystemError {
     public static let timedOut = ETIMEDOUT
     public static let invalid = EINVAL
     public static let wouldBlock = EAGAIN
+    public static let notATerminal = ENOTTY
+    public static let isDirectory = EISDIR
+    public static let notADirectory = ENOTDIR
+    public static let tooLarge = EFBIG
 }
