@@ -11,6 +11,7 @@ public enum Files {
         var status = stat()
         _ = try retryingInterrupts("stat", path) { unsafe fstat(file.number, &status) }
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
+        if status.st_size > limit { throw SystemError("read", path, errno: EFBIG) }
         var octets: [UInt8] = []
         octets.reserveCapacity(max(0, min(Int(status.st_size), limit)))
         while true {

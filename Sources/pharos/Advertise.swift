@@ -109,9 +109,17 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     func run() throws {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
         let source = PayloadSource(advertisement, live: try frame.liveOptions())
-        try AdvertisingJob(
-            name: Frame.frameName, source: source, adapter: options.adapter, options: options
-        ).run()
+        do {
+            try AdvertisingJob(
+                name: Frame.frameName, source: source, adapter: options.adapter, options: options
+            ).run()
+        } catch let error as AdvertisingError {
+            // There is no profile to blame: what this controller cannot do was asked for by the options.
+            switch error {
+            case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
+            case .command, .ended: throw error
+            }
+        }
     }
 }
 

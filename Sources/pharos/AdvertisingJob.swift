@@ -92,8 +92,12 @@ struct CaptureFile {
     private let file: OutputFile
 
     init(_ path: String) throws {
-        file = try OutputFile(replacing: path)
-        try file.append(BTSnoopWriter.header)
+        do throws(SystemError) {
+            file = try OutputFile(replacing: path)
+            try file.append(BTSnoopWriter.header)
+        } catch {
+            throw Failure(.osError, "--capture \(path): it cannot be written: \(error.text)")
+        }
     }
 
     /// Writes each packet that `host` sends or receives. A disk that fills up ends the capture, not the beacon.

@@ -34,8 +34,13 @@ struct ControllerCommand: ParsableCommand {
         let signals = try SignalDescriptor()
         let server = VirtualControllerServer(
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
-        for address in listen { try open(address, server) }
-        defer { for case .unix(let path) in listen { StreamSocket.removeSocketFile(path) } }
+        var paths: [String] = []
+        // Only files that are ours: another server may sit on the path that could not be taken.
+        defer { for path in paths { StreamSocket.removeSocketFile(path) } }
+        for address in listen {
+            try open(address, server)
+            if case .unix(let path) = address { paths.append(path) }
+        }
         try server.run(until: signals)
     }
 

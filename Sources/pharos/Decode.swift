@@ -69,14 +69,14 @@ enum DecodeInput {
             return
         }
         guard only != "-" else {
-            self = try Self.contents(try Files.read("-"), of: "standard input")
+            self = try Self.contents(try InputFile.read("-"), of: "standard input")
             return
         }
         // Octets are tried first: a file called c0ffee must be named ./c0ffee.
         if let octets = try? Hexadecimal.octets(only) {
             self = .payloads([AdvertisingData(octets: octets)])
         } else if Files.exists(only) || only.contains("/") || only.contains(".") {
-            self = try Self.contents(try Files.read(only), of: only)
+            self = try Self.contents(try InputFile.read(only), of: only)
         } else {
             self = .payloads([try Self.payload(only, place: "")])
         }

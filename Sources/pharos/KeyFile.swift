@@ -3,8 +3,11 @@ internal import LinuxHost
 
 /// An identity key in a file of its own, which nobody else may read.
 enum KeyFile {
+    /// Far more than any key needs.
+    private static let sizeLimit = 1 << 20
+
     static func read(_ path: String) throws -> IdentityKey {
-        let octets = try Files.read(path, limit: 4096)
+        let octets = try InputFile.read(path, limit: sizeLimit)
         guard Files.isPrivate(path) else {
             throw Failure(
                 .configuration,

@@ -15,7 +15,7 @@ struct LoadedProfile {
 
     init(path: String) throws {
         self.path = path
-        let report = ProfileReport(try Files.read(path, limit: ProfileReport.sizeLimit), file: path)
+        let report = ProfileReport(try InputFile.read(path, limit: ProfileReport.sizeLimit), file: path)
         guard let profile = report.profile else { throw report.refusal }
         for problem in report.problems { Terminal.writeError("pharos: \(problem.text(file: path))\n") }
         self.profile = profile

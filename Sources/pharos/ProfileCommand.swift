@@ -19,7 +19,7 @@ struct ProfileCheck: ParsableCommand {
     var json = false
 
     func run() throws {
-        let reports = try files.map { ProfileReport(try Files.read($0, limit: ProfileReport.sizeLimit), file: $0) }
+        let reports = try files.map { ProfileReport(try InputFile.read($0, limit: ProfileReport.sizeLimit), file: $0) }
         if json {
             print(JSONValue.record([("files", .array(reports.map(\.json)))]).line)
         } else {
@@ -40,7 +40,7 @@ struct ProfileShow: ParsableCommand {
     var file: String
 
     func run() throws {
-        let report = ProfileReport(try Files.read(file, limit: ProfileReport.sizeLimit), file: file)
+        let report = ProfileReport(try InputFile.read(file, limit: ProfileReport.sizeLimit), file: file)
         guard let profile = report.profile else { throw report.refusal }
         print(profile.json.pretty, terminator: "")
     }

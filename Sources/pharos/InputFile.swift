@@ -1,0 +1,23 @@
+internal import LinuxHost
+
+/// Files that a person names on the command line.
+enum InputFile {
+    /// The contents of `path`, or of standard input for `-`.
+    static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.read(path, limit: limit)
+        } catch {
+            throw failure(error, path == "-" ? "standard input" : path, limit)
+        }
+    }
+
+    private static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
+        switch error.errno {
+        case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")
+        case SystemError.isDirectory: Failure(.noInput, "\(name): this is a directory, not a file")
+        case SystemError.accessDenied: Failure(.noInput, "\(name): this user may not read it")
+        case SystemError.tooLarge: Failure(.dataFormat, "\(name): it is larger than \(limit >> 20) MiB")
+        default: Failure(.noInput, "\(name): \(error.call): \(error.text)")
+        }
+    }
+}
