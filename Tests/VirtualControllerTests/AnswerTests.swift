@@ -31,7 +31,8 @@ import VirtualController
             for (opcode, octet, bit) in [
                 (0x2006, 25, 5), (0x2007, 25, 6), (0x200A, 26, 1), (0x200C, 26, 3), (0x2018, 27, 7), (0x2036, 36, 2),
                 (0x203B, 36, 7), (0x203D, 37, 1), (0x2042, 37, 6), (0x204B, 38, 7), (0x0C6D, 24, 6), (0x1003, 14, 5),
-                (0x201C, 28, 3), (0x2011, 27, 0), (0x2002, 25, 1), (0x0C03, 5, 7), (0x2043, 37, 7),
+                (0x201C, 28, 3), (0x2011, 27, 0), (0x2002, 25, 1), (0x0C03, 5, 7), (0x2043, 37, 7), (0x2023, 33, 7),
+                (0x2024, 34, 0), (0x202F, 35, 3),
             ] as [(UInt16, Int, Int)] {
                 let isKnown = try TestHost(model).send(RawCommand(opcode, [UInt8](repeating: 0, count: 99))) != 1
                 #expect((bitmap[octet] >> UInt8(bit) & 1 == 1) == isKnown, "\(model.name) \(opcode)")

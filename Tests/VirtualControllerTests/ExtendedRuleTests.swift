@@ -35,7 +35,7 @@ import VirtualController
         Probe("extended: anonymous with power", .zephyr, [(.set(properties: 0x60), 0)]),
         Probe("reserved properties", .zephyr, [(.set(properties: 0x80), 0x12)]),
         Probe("extended on Coded", .zephyr, [(.set(properties: 0, primary: 3, secondary: 3), 0)]),
-        Probe("no Coded on a chip without", .intel, [(.set(properties: 0, primary: 3, secondary: 1), 0x11)]),
+        Probe("no Coded on a chip without", .uncoded, [(.set(properties: 0, primary: 3, secondary: 1), 0x11)]),
         Probe("2M is no primary channel", .zephyr, [(.set(properties: 0, primary: 2), 0x11)]),
         Probe("2M on the secondary channel", .zephyr, [(.set(properties: 0, secondary: 2), 0)]),
         Probe("no secondary channel", .zephyr, [(.set(properties: 0, secondary: 0), 0x11)]),
@@ -117,7 +117,15 @@ import VirtualController
                 (.setData(1, Array(octets251.prefix(246))), 0), (.setEnable(), 0x12),
             ]),
         Probe(
-            "1255 octets do not fit into 20 ms on Coded", .zephyr,
+            "753 octets keep a set from 20 ms on Coded", .zephyr,
+            [
+                (.set(properties: 0), 0), (.setData(1, octets251, operation: 1), 0),
+                (.setData(1, octets251, operation: 0), 0), (.setData(1, octets251, operation: 2), 0),
+                (.set(1, properties: 0, 0x20, 0x20, primary: 3, secondary: 3), 0x45),
+                (.set(1, properties: 0, 0x60, 0x60, primary: 3, secondary: 3), 0), (.setEnable(), 0),
+            ]),
+        Probe(
+            "753 octets do not fit into 20 ms on Coded", .zephyr,
             [
                 (.set(1, properties: 0, 0x20, 0x20, primary: 3, secondary: 3), 0),
                 (.setData(1, octets251, operation: 1), 0), (.setData(1, octets251, operation: 0), 0),

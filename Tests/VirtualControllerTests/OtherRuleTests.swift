@@ -39,7 +39,7 @@ import VirtualController
         Probe("extended: no PHY is invalid", .zephyr, [(.extendedScan(phys: 0), 0x12)]),
         Probe("extended: 2M is no scanning PHY", .zephyr, [(.extendedScan(phys: 2), 0x11)]),
         Probe("extended: 1M and Coded", .zephyr, [(.extendedScan(phys: 5), 0)]),
-        Probe("extended: no Coded on a chip without", .intel, [(.extendedScan(phys: 5), 0x11)]),
+        Probe("extended: no Coded on a chip without", .uncoded, [(.extendedScan(phys: 5), 0x11)]),
         Probe("extended: window over interval", .zephyr, [(.extendedScan(0x10, 0x11), 0x12)]),
         Probe("extended: parameters stay", .zephyr, [(.extendedScanEnable(), 0), (.extendedScan(), 0x0C)]),
         Probe(
@@ -111,7 +111,8 @@ import VirtualController
         arguments: [
             (0x0C01, 8), (0x0C03, 0), (0x1001, 0), (0x1002, 0), (0x1003, 0), (0x1009, 0), (0x2001, 8), (0x2002, 0),
             (0x2003, 0), (0x2005, 6), (0x2006, 15), (0x2007, 0), (0x2008, 32), (0x2009, 32), (0x200A, 1), (0x200B, 7),
-            (0x200C, 2), (0x200F, 0), (0x2010, 0), (0x2011, 7), (0x2012, 7), (0x2018, 0), (0x201C, 0), (0x2035, 7),
+            (0x200C, 2), (0x200F, 0), (0x2010, 0), (0x2011, 7), (0x2012, 7), (0x2018, 0), (0x201C, 0), (0x2023, 0),
+            (0x2024, 4), (0x202F, 0), (0x2035, 7),
             (0x2036, 25), (0x2037, 4), (0x2038, 4), (0x2039, 2), (0x203A, 0), (0x203B, 0), (0x203C, 1), (0x203D, 0),
             (0x2041, 3), (0x2042, 6), (0x204B, 0), (0xFC01, 0), (0xFC02, 0), (0xFC0E, 4), (0xFC0F, 3),
         ] as [(UInt16, Int)])

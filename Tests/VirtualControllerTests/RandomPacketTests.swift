@@ -59,10 +59,17 @@ import VirtualController
             let command = command(&random)
             answers.removeAll(keepingCapacity: true)
             subject.receive(command.packet)
-            try #require(answers.count == 1)
+            // Plain conditions: the macros cost more than the commands.
+            guard answers.count == 1 else {
+                Issue.record("\(answers.count) answers to \(command)")
+                return
+            }
             let octets = answers[0].octets
             let place = octets[0] == 0x0E ? 3 : 4
-            try #require(octets.span.uint16LittleEndian(at: place) == command.opcode)
+            guard octets.span.uint16LittleEndian(at: place) == command.opcode else {
+                Issue.record("\(command) answered with \(octets)")
+                return
+            }
             if octets[0] == 0x0E, octets[5] == 0 { succeeded += 1 }
             if random.next(upTo: 3) == 0 {
                 air.advance(to: air.now.advanced(byMicroseconds: random.next(upTo: 30_000)))
@@ -77,12 +84,16 @@ import VirtualController
         let subject = air.attach(.zephyr) { answers.append($0) }
         var random = SplitMix64(seed: 43)
         let kinds: [HCIPacket.Kind] = [.command, .command, .command, .acl, .sco, .event, .iso]
-        for _ in 0..<100_000 {
+        for _ in 0..<50_000 {
             let octets = (0..<random.next(upTo: 40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             let kind = kinds[random.next(upTo: 6)]
             answers.removeAll(keepingCapacity: true)
             subject.receive(HCIPacket(kind, octets))
-            try #require(answers.count == (kind == .command && octets.count >= 2 ? 1 : 0))
+            let expected = kind == .command && octets.count >= 2 ? 1 : 0
+            guard answers.count == expected else {
+                Issue.record("\(answers.count) answers to \(octets)")
+                return
+            }
         }
     }
 }

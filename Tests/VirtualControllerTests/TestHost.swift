@@ -67,6 +67,15 @@ final class TestHost {
     }
 }
 
+extension VirtualControllerModel {
+    /// Without LE Coded.
+    static let uncoded: Self = {
+        var model = intel
+        model.features.remove(.leCodedPHY)
+        return model
+    }()
+}
+
 /// Commands one after the other, and the status that each must get.
 struct Probe: CustomTestStringConvertible, Sendable {
     let fact: String

@@ -12,11 +12,15 @@ enum HostSetupCommand: UInt16, CaseIterable {
     case leRemoveDeviceFromFilterAcceptList = 0x2012
     case leRand = 0x2018
     case leReadSupportedStates = 0x201C
+    case leReadSuggestedDefaultDataLength = 0x2023
+    case leWriteSuggestedDefaultDataLength = 0x2024
+    case leReadMaximumDataLength = 0x202F
 
     /// How many octets of parameters it takes.
     var length: Int {
         switch self {
         case .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList: 7
+        case .leWriteSuggestedDefaultDataLength: 4
         default: 0
         }
     }
@@ -24,7 +28,8 @@ enum HostSetupCommand: UInt16, CaseIterable {
     /// How many it returns after the status.
     var returnedLength: Int {
         switch self {
-        case .readLocalSupportedFeatures, .leRand, .leReadSupportedStates: 8
+        case .readLocalSupportedFeatures, .leRand, .leReadSupportedStates, .leReadMaximumDataLength: 8
+        case .leReadSuggestedDefaultDataLength: 4
         case .leReadBufferSize: 3
         case .leReadFilterAcceptListSize: 1
         default: 0
@@ -39,17 +44,20 @@ enum HostSetupCommand: UInt16, CaseIterable {
         case .leReadFilterAcceptListSize, .leClearFilterAcceptList: 26
         case .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList, .leRand: 27
         case .leReadSupportedStates: 28
+        case .leReadSuggestedDefaultDataLength: 33
+        case .leWriteSuggestedDefaultDataLength: 34
+        case .leReadMaximumDataLength: 35
         }
     }
 
     var supportedBit: UInt8 {
         switch self {
-        case .leAddDeviceToFilterAcceptList: 0
+        case .leAddDeviceToFilterAcceptList, .leWriteSuggestedDefaultDataLength: 0
         case .leReadBufferSize, .leRemoveDeviceFromFilterAcceptList: 1
-        case .leReadSupportedStates: 3
+        case .leReadSupportedStates, .leReadMaximumDataLength: 3
         case .readLocalSupportedFeatures: 5
         case .leReadFilterAcceptListSize: 6
-        case .leClearFilterAcceptList, .leRand: 7
+        case .leClearFilterAcceptList, .leRand, .leReadSuggestedDefaultDataLength: 7
         }
     }
 }
@@ -90,6 +98,13 @@ extension VirtualController {
         case .leReadSupportedStates:
             // Each kind of advertising (bits 0...3), of scanning (4, 5), and both at once (8...15) (7.8.27).
             return [0x3F, 0xFF, 0, 0, 0, 0, 0, 0]
+        case .leReadSuggestedDefaultDataLength:
+            // 27 octets in 328 µs: what every link starts with (7.8.34).
+            return [27, 0, 0x48, 0x01]
+        case .leWriteSuggestedDefaultDataLength: break
+        case .leReadMaximumDataLength:
+            // 251 octets in 2120 µs, each way (7.8.46).
+            return [251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]
         }
         return []
     }

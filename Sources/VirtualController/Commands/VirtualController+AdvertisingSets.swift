@@ -29,7 +29,7 @@ extension VirtualController {
             command.intervalMinimum >= AdvertisingInterval.extendedRange.lowerBound,
             else: .unsupportedFeatureOrParameterValue)
         var set = state.sets[id] ?? AdvertisingSet(id, power: model.defaultPower)
-        try checkData(of: set, for: command.properties)
+        try checkData(of: set, for: command)
         set.take(command, power: model.level(for: command.power))
         state.sets[id] = set
         return LESetExtendedAdvertisingParameters.ReturnParameters(selectedPower: set.power)
@@ -81,15 +81,20 @@ extension VirtualController {
 
     /// A set may hold data already, from when it had other properties.
     private func checkData(
-        of set: AdvertisingSet, for properties: AdvertisingEventProperties
+        of set: AdvertisingSet, for command: LESetExtendedAdvertisingParameters
     ) throws(HCIStatus) {
+        let properties = command.properties
         try HCIStatus.require(
             set.data.octets.isEmpty || AdvertisingSet.takesData(properties), else: .invalidParameters)
         try HCIStatus.require(
             set.scanResponse.octets.isEmpty || properties.contains(.scannable), else: .invalidParameters)
         let longest = max(set.data.octets.count, set.scanResponse.octets.count)
-        try HCIStatus.require(
-            longest <= AdvertisingData.legacyLimit || !properties.contains(.legacyPDU), else: .invalidParameters)
+        if properties.contains(.legacyPDU) {
+            try HCIStatus.require(longest <= AdvertisingData.legacyLimit, else: .invalidParameters)
+        } else {
+            try HCIStatus.require(
+                Self.fits(longest, on: command.secondaryPHY, command.intervalMinimum), else: .packetTooLong)
+        }
     }
 
     func readMaximumDataLength(

@@ -43,18 +43,16 @@ extension VirtualController {
             try HCIStatus.require(!set.scanResponse.octets.isEmpty, else: .commandDisallowed)
         }
         try HCIStatus.require(set.data.octets.count <= Self.dataLimit(of: set), else: .invalidParameters)
-        // The chain of auxiliary packets must be over when the next one begins.
         let longest = max(set.data.octets.count, set.scanResponse.octets.count)
-        try HCIStatus.require(
-            Self.chainMicroseconds(octets: longest, on: set.secondaryPHY) <= set.interval.microseconds,
-            else: .packetTooLong)
+        try HCIStatus.require(Self.fits(longest, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
-    /// How long auxiliary packets with so much data take: 8 µs an octet on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8,
-    /// some 20 octets of frame and header, and 300 µs between two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
-    private static func chainMicroseconds(octets: Int, on phy: AdvertisingPHY) -> Int {
+    /// Whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs an octet
+    /// on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 octets of frame and header to a packet, and 300 µs between
+    /// two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
+    static func fits(_ octets: Int, on phy: AdvertisingPHY, _ interval: AdvertisingInterval) -> Bool {
         let perOctet = phy == .leCoded ? 64 : phy == .le2M ? 4 : 8
         let packets = octets / 245 + 1
-        return (octets + packets * 20) * perOctet + (packets - 1) * 300
+        return (octets + packets * 20) * perOctet + (packets - 1) * 300 <= interval.microseconds
     }
 }

@@ -65,7 +65,7 @@ extension VirtualControllerModel {
     /// The Broadcom chip of a Raspberry Pi 4: Core 5.0, but one legacy advertiser and nothing else.
     public static let raspberryPi: Self = {
         var model = Self(
-            name: "raspberry-pi", version: .core50, company: .broadcom, features: LEFeatures(rawValue: 0x0800_0000),
+            name: "raspberry-pi", version: .core50, company: .broadcom, features: LEFeatures(rawValue: 0x0800_003F),
             powerLevels: [-16, -12, -8, -4, 0, 4, 8, 12], defaultPower: 12)
         model.vendor = .broadcom
         model.refusesDisablingTwice = true
@@ -77,7 +77,9 @@ extension VirtualControllerModel {
     public static let zephyr: Self = {
         var model = Self(
             name: "zephyr", version: .core54, company: .linuxFoundation,
-            features: [.extendedAdvertising, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2],
+            features: [
+                .extendedAdvertising, .le2MPHY, .leCodedPHY, .dataPacketLengthExtension, .channelSelectionAlgorithm2,
+            ],
             powerLevels: [-40, -20, -16, -12, -8, -4, 0, 2, 3, 4, 5, 6, 7, 8], defaultPower: 0)
         model.advertisingSets = 4
         model.knowsReadTransmitPower = true
@@ -89,7 +91,9 @@ extension VirtualControllerModel {
     public static let intel: Self = {
         var model = Self(
             name: "intel", version: .core53, company: .intel,
-            features: [.extendedAdvertising, .le2MPHY, .channelSelectionAlgorithm2],
+            features: [
+                .extendedAdvertising, .le2MPHY, .leCodedPHY, .dataPacketLengthExtension, .channelSelectionAlgorithm2,
+            ],
             powerLevels: Array(-34...7), defaultPower: 7)
         model.advertisingSets = 12
         model.knowsReadTransmitPower = true
