@@ -91,6 +91,11 @@ public final class BlueZChannel: HCIChannel {
         switch error.errno {
         case ENETDOWN: .gone("\(name): the adapter was powered down")
         case EPIPE, ENODEV, EBADFD, ENXIO: .gone("\(name): the adapter was unplugged")
+        case EPERM:
+            // Root in a user namespace of its own has the capability, but not the one that the kernel asks for.
+            .system(
+                call: "sending HCI commands on \(name)", errno: EPERM,
+                text: "CAP_NET_RAW is needed outside every user namespace (container)")
         default: .system(call: error.call, errno: error.errno, text: error.text)
         }
     }

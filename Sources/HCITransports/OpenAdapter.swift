@@ -24,8 +24,8 @@ public final class OpenAdapter {
         ownAir = try Self.needed(air, for: name)
         switch name {
         case .raw(let index):
-            _ = try BlueZAdapter(index: index)
-            let raised = try BlueZAdapter.bringUp(index)
+            // The kernel asks for CAP_NET_ADMIN even to be told that the adapter is up already.
+            let raised = try BlueZAdapter(index: index).isUp ? false : BlueZAdapter.bringUp(index)
             raisedIndex = raised ? index : nil
             do throws(TransportError) {
                 channel = try BlueZChannel(raw: index, interruption: interruption)

@@ -67,8 +67,9 @@ struct RawOptions: FrameOptions {
     static let abstract = "Any row of AD structures."
 
     @Option(
+        parsing: .upToNextOption,
         help: ArgumentHelp(
-            "An AD structure: type and data, such as 0x09:4e64654d31 or ff:4c000215. Repeat it for more.",
+            "AD structures: type and data, such as 0x09:4e64654d31 ff:4c000215. May be repeated.",
             valueName: "type:hex"),
         transform: RawOptions.parse)
     var structure: [ADStructure] = []
