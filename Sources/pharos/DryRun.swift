@@ -25,6 +25,7 @@ struct DryRun {
         let plan = try AdvertisingPlan(source.advertisement, on: capabilities, isExclusive: true)
         let session = AdvertisingSession(host: host, plan: plan, source: source, isExclusive: true)
         try session.start()
+        if !json { Terminal.write("# on the air; and to take it off again:\n") }
         try session.stop()
     }
 

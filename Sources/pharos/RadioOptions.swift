@@ -8,7 +8,7 @@ internal import LinuxHost
 /// How a frame given on the command line is sent.
 struct RadioOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s.", valueName: "ms"),
+        help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s (default: 100).", valueName: "ms"),
         transform: OptionValue.interval)
     var intervalMs: AdvertisingInterval = .defaultForCommandLine
 
@@ -27,7 +27,9 @@ struct RadioOptions: ParsableArguments {
     var localName: String?
 
     @Option(
-        help: ArgumentHelp("public, random-static or a static random address (C0...FF first).", valueName: "address"),
+        help: ArgumentHelp(
+            "public, random-static (the default) or a static random address (C0...FF first).",
+            valueName: "address"),
         transform: AddressChoice.parse)
     var address: AddressChoice = .randomStatic
 
