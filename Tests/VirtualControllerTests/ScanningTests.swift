@@ -112,6 +112,15 @@ import VirtualController
         #expect(try passive.listen(milliseconds: 0).allSatisfy { $0[2] == 0x12 })
     }
 
+    @Test func scannableExtendedPDUHasItsDataInTheScanResponse() throws {
+        let sender = try advertiser([.set(properties: 2, sid: 3), .setScanResponse(1, Self.payload), .setEnable()])
+        let host = try listener(.zephyr, on: sender.air, [.extendedScan(type: 1), .extendedScanEnable(filter: 1)])
+        let reports = try host.listen(milliseconds: 1000)
+        #expect(reports.map { $0[2] } == [0x02, 0x0A])
+        #expect(reports.map { $0[25] } == [0, 7] && reports.map { $0[13] } == [3, 3])
+        #expect(reports.last.map { Array($0.suffix(7)) } == Self.payload)
+    }
+
     @Test func nonconnectableHasNoScanResponse() throws {
         let sender = try advertiser([.parameters(type: 3), .scanResponse([1, 2]), .enable])
         let host = try listener(.raspberryPi, on: sender.air, [.scan(type: 1), .scanEnable()])

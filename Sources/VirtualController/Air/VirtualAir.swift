@@ -6,8 +6,11 @@ public import HCI
 /// Time stands still until ``advance(to:)`` moves it; everything random comes from the seed, so that one seed and one
 /// sequence of calls give one history. It isn't Sendable: whoever owns it lets one thread in at a time.
 ///
-/// Not modelled: a radio that cannot do two things at once (the sets of one controller, and its scanner, don't wait
-/// for each other), and collisions of scan requests and responses.
+/// To run it in real time: before each packet of a host, and at each ``nextEvent``, ``advance(to:)`` the instant that the
+/// system clock shows.
+///
+/// Not modelled: a radio that cannot do two things at once (the sets of one controller, its scanner, and its scan
+/// responses don't wait for each other), and collisions of scan requests and responses.
 public final class VirtualAir {
     /// What the air is like.
     public struct Parameters: Hashable, Sendable {

@@ -45,7 +45,8 @@ public final class VirtualController: Identifiable {
         state = ControllerState(model)
     }
 
-    /// Takes a packet from the host. Whatever its octets are, it does no harm; a command gets an answer.
+    /// Takes a packet from the host, at the instant that its air calls now. Whatever its octets are, it does no harm; a
+    /// command gets an answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
         take(packet, commandHook?(packet) ?? .pass)
