@@ -170,7 +170,7 @@ struct BeaconProfileTests {
     func survivesMutation(_ file: Corpus.File) {
         var generator = SplitMix64(seed: UInt64(file.path.utf8.count))
         let original = file.octets
-        for _ in 0..<150 {
+        for _ in 0..<60 {
             var octets = original
             for _ in 0...Int.random(in: 0...2, using: &generator) {
                 guard let place = octets.indices.randomElement(using: &generator) else { continue }

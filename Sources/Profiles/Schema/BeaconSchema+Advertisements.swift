@@ -76,8 +76,7 @@ extension BeaconSchema {
         case .eddystoneURL:
             return [
                 "url": [
-                    "description":
-                        """
+                    "description": """
                     http:// or https:// and what is left of the address in 17 octets of graphic \
                     ASCII after compression.
                     """,

@@ -6,8 +6,7 @@ extension BeaconSchema {
             .init(
                 "intervalMs",
                 [
-                    "description":
-                        """
+                    "description": """
                     Advertising interval in ms, rounded to the nearest multiple of 0.625. Up to \
                     10 ms of random delay come on top, 5 on average. Below 100 or above 10240 \
                     not every controller can.
@@ -32,8 +31,7 @@ extension BeaconSchema {
             .init(
                 "pdu",
                 [
-                    "description":
-                        """
+                    "description": """
                     What others may do: listen (nonconnectable, the default), ask for a scan \
                     response as well (scannable, the default where there is one), or connect as \
                     well (connectable).
@@ -43,8 +41,7 @@ extension BeaconSchema {
             .init(
                 "address",
                 [
-                    "description":
-                        """
+                    "description": """
                     Device address: the controller's (public), one that the box derives from its \
                     identity (random-static, the default), or a static random one whose two top \
                     bits are 11.
@@ -57,8 +54,7 @@ extension BeaconSchema {
             .init(
                 "calibration",
                 [
-                    "description":
-                        """
+                    "description": """
                     Signal strength at 1 m in dBm, by radio power in dBm. Between two powers it \
                     is interpolated; "default" is for controllers that do not tell their power.
                     """,

@@ -41,8 +41,7 @@ public enum BeaconSchema {
                 "maxLength": .integer(BeaconProfile.nameLimit),
             ],
             "adapter": [
-                "description":
-                    """
+                "description": """
                 The controller: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
                 serial:PATH@BAUD or virtual. By default the first that there is.
                 """,
@@ -52,8 +51,7 @@ public enum BeaconSchema {
             "address": reference("address"), "radioPowerDbm": reference("radioPowerDbm"),
             "channels": reference("channels"), "pdu": reference("pdu"), "calibration": reference("calibration"),
             "eidEpoch": [
-                "description":
-                    """
+                "description": """
                 When the counter that ephemeral ids are made from was 65280, as RFC 3339 has it: \
                 2026-03-01T12:00:00Z.
                 """,
