@@ -55,8 +55,7 @@ extension ControllerCapabilities {
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
-                result.maximumDataLength = Int(
-                    try host.execute(LEReadMaximumAdvertisingDataLength()).maximumLength)
+                result.maximumDataLength = try maximumDataLength(host)
             }
         }
         if commands.contains(LEReadTransmitPower.self) {
@@ -65,6 +64,16 @@ extension ControllerCapabilities {
         }
         result.powerControl = try PowerControl.find(for: result, host: host)
         return result
+    }
+
+    /// BlueZ's btvirt lists the command and does not know it; 31 octets are what every set must hold.
+    private static func maximumDataLength(_ host: HCIHost) throws(HCICommandError) -> Int {
+        do throws(HCICommandError) {
+            return Int(try host.execute(LEReadMaximumAdvertisingDataLength()).maximumLength)
+        } catch {
+            guard case .refused = error else { throw error }
+            return AdvertisingData.legacyLimit
+        }
     }
 
     /// A UART may swallow the first octets after it was opened, so Reset is tried three times.
