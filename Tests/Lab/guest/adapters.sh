@@ -38,7 +38,9 @@ capture_stop() {
 # chosen the extended family refuse those of lescan, so there the commands are written out: own address public, no
 # filter, LE 1M, passive, window = interval.
 listen_start() {
-    hciconfig hci1 up || fail "cannot bring hci1 up"
+    # Up anew, because a test that failed may have left it scanning.
+    adapter_starts_down hci1
+    adapter_starts_up hci1
     if [ "$FAMILY" = legacy ]; then
         background lescan.txt hcitool -i hci1 lescan --passive --duplicates
         listen_pid=$started

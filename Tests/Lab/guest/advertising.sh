@@ -40,23 +40,33 @@ only_one_family() {
     if sent hci0 "$wrong"; then fail "commands of the other family than $FAMILY"; fi
 }
 
-# pharos_decodes OCTETS TYPE: pharos finds the same frame in btmon's file.
+# nonconnectable OCTETS: every report of them was an ADV_NONCONN_IND (event type 3, or 0x0010 in extended reports) from
+# one static random address (address type 1, and its last octet on the wire starts with two ones).
+nonconnectable() {
+    reports "$1" | cut -d' ' -f4 | grep -oE '^3e..(020103|0d011000)[0-9a-f]{14}' | cut -c9- | sort -u >pdu.txt
+    equal "kinds of reports" "1" "$(wc -l <pdu.txt)"
+    equal "reports of ADV_NONCONN_IND" "$(reports "$1" | wc -l)" \
+        "$(reports "$1" | grep -cE 'event 3e..(020103|0d011000)01.{10}[cdef]')"
+}
+
+# pharos_decodes OCTETS TYPE MEMBER: pharos finds the same frame in btmon's file.
 pharos_decodes() {
-    expect_exit 0 decoded.json pharos decode capture.btsnoop --json >/dev/null
-    grep -qE "\"octets\" ?: ?\"$1\"" decoded.json || {
+    # shellcheck disable=SC2086 # the arguments are words
+    expect_exit 0 decoded.json pharos decode capture.btsnoop --json $ETLM_KEY >/dev/null
+    grep -E "\"octets\":\"$1\"" decoded.json >same.json || {
         tail -n 5 decoded.json
         fail "pharos decode does not show the octets $1"
     }
-    if [ "$2" != - ]; then
-        grep -E "\"octets\" ?: ?\"$1\"" decoded.json | grep -qE "\"type\" ?: ?\"$2\"" ||
-            fail "pharos decode shows no frame of type $2"
-    fi
+    shows same.json "\"type\":$(quoted "$2")" "$3"
 }
 
-# hears FORM NAME OCTETS TYPE ARGUMENT…: pharos sends one frame on hci0, hci1 hears exactly its octets.
+# quoted TEXT: as JSON has it, numbers as they are.
+quoted() { case $1 in *[!0-9]*) echo "\"$1\"" ;; *) echo "$1" ;; esac; }
+
+# hears FORM NAME OCTETS TYPE MEMBER ARGUMENT…: pharos sends one frame on hci0, hci1 hears exactly its octets.
 hears() {
-    form=$1 octets=$3 type=$4
-    shift 4
+    form=$1 octets=$3 type=$4 member=$5
+    shift 5
     adapter_for "$form"
     before=$(adapter_flags hci0)
     listen_start
@@ -66,12 +76,11 @@ hears() {
     listen_stop
     shows out.json '"event":"on-air"'
     heard "$octets"
-    address=$(awk '/hci1 event 3e/ { print substr($4, 11, 12) }' heard.txt | head -n 1)
-    echo "address in the report, least significant octet first: $address"
+    nonconnectable "$octets"
     only_one_family
     data_before_enable
     advertised_then_off
-    pharos_decodes "$octets" "$type"
+    pharos_decodes "$octets" "$type" "$member"
     equal "hci0 afterwards" "$before" "$(adapter_flags hci0)"
 }
 

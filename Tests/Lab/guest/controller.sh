@@ -1,6 +1,7 @@
 # Guest 3: pharos' own virtual controller behind /dev/vhci, driven by the kernel and by BlueZ's programs.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
+. "$LAB/frames.sh"
 . "$LAB/advertising.sh"
 . "$LAB/timing.sh"
 

@@ -2,6 +2,7 @@
 # have extended advertising, so the kernel has chosen that family before pharos comes.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
+. "$LAB/frames.sh"
 . "$LAB/advertising.sh"
 . "$LAB/timing.sh"
 

@@ -26,15 +26,6 @@ advertise_and_capture() {
     advertised_then_off
 }
 
-# nonconnectable OCTETS: every report of them was an ADV_NONCONN_IND (event type 3, or 0x0010 in extended reports) from
-# one static random address (address type 1, and its last octet on the wire starts with two ones).
-nonconnectable() {
-    reports "$1" | cut -d' ' -f4 | grep -oE '^3e..(020103|0d011000)[0-9a-f]{14}' | cut -c9- | sort -u >pdu.txt
-    equal "kinds of reports" "1" "$(wc -l <pdu.txt)"
-    equal "reports of ADV_NONCONN_IND" "$(reports "$1" | wc -l)" \
-        "$(reports "$1" | grep -cE 'event 3e..(020103|0d011000)01.{10}[cdef]')"
-}
-
 # within WHAT ACTUAL WANTED TOLERANCE
 within() {
     echo "$1: $2 (wanted $3, tolerance $4)"
