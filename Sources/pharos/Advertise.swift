@@ -72,11 +72,24 @@ struct AdvertiseProfile: ParsableCommand {
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
         let chosen = try choose(from: loaded.advertisements)
+        warnOfSensors(chosen)
         let source = PayloadSource(
             chosen, identityKey: try loaded.identityKey(for: chosen), eidTimeAtStart: loaded.eidTime())
         try AdvertisingJob(
             name: loaded.name, source: source, adapter: options.adapter ?? loaded.adapter, options: options
         ).run()
+    }
+
+    /// Telemetry without its sensors is still telemetry, but nobody should have to find out from a receiver.
+    private func warnOfSensors(_ advertisement: Advertisement) {
+        guard case .eddystoneTLM(let source, _) = advertisement.content else { return }
+        var names: [String] = []
+        if case .sensor = source.battery { names.append("battery") }
+        if case .sensor = source.temperature { names.append("temperature") }
+        guard !names.isEmpty else { return }
+        Terminal.writeError(
+            "pharos: \(profile): warning: this version reads no sensors: \(names.joined(separator: " and ")) "
+                + "\(names.count == 1 ? "is" : "are") sent as unknown\n")
     }
 
     /// One set, one advertisement: which one is never chosen silently.

@@ -21,12 +21,13 @@ struct IBeaconOptions: FrameOptions {
     @OptionGroup var power: OneMeterPowerOption
 
     @Option(
-        help: ArgumentHelp("The Flags octet; 0x1a and 0x04 are seen as well.", valueName: "octet"),
-        transform: OptionValue.uint8)
-    var flags: UInt8 = 0x06
+        help: ArgumentHelp(
+            "The Flags octet (default: 0x06; 0x1a and 0x04 are seen as well), or none.", valueName: "octet"),
+        transform: OptionValue.flags)
+    var flags: OptionValue.Flags = .octet(.beacon)
 
     func content() -> Advertisement.Content {
-        .iBeacon(uuid: uuid, major: major, minor: minor, flags: ADFlags(rawValue: flags))
+        .iBeacon(uuid: uuid, major: major, minor: minor, flags: flags.value)
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
@@ -51,12 +52,12 @@ struct AltBeaconOptions: FrameOptions {
     var reserved: UInt8 = 0
 
     @Option(
-        help: ArgumentHelp("The Flags octet.", valueName: "octet"),
-        transform: OptionValue.uint8)
-    var flags: UInt8 = 0x06
+        help: ArgumentHelp("The Flags octet (default: 0x06), or none.", valueName: "octet"),
+        transform: OptionValue.flags)
+    var flags: OptionValue.Flags = .octet(.beacon)
 
     func content() -> Advertisement.Content {
-        .altBeacon(companyID: companyId, beaconID: id, reserved: reserved, flags: ADFlags(rawValue: flags))
+        .altBeacon(companyID: companyId, beaconID: id, reserved: reserved, flags: flags.value)
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }

@@ -52,6 +52,23 @@ enum OptionValue {
         UInt32(try number(text, 0...4_294_967_295))
     }
 
+    /// A Flags octet, or that there is no Flags structure at all.
+    enum Flags {
+        case octet(ADFlags)
+        case none
+
+        var value: ADFlags? {
+            switch self {
+            case .octet(let flags): flags
+            case .none: nil
+            }
+        }
+    }
+
+    static func flags(_ text: String) throws -> Flags {
+        text == "none" ? .none : .octet(ADFlags(rawValue: try uint8(text)))
+    }
+
     static func rotationExponent(_ text: String) throws -> UInt8 {
         UInt8(try number(text, 0...15))
     }

@@ -55,7 +55,7 @@ extension ProfileDecoder {
         let uuid = octets(required("uuid", in: object, "16 octets, the same for all your beacons"), count: 16)
         let major = integer(required("major", in: object, "0...65535"), in: 0...65_535)
         let minor = integer(required("minor", in: object, "0...65535"), in: 0...65_535)
-        let flags = flags(object["flags"], standard: .beacon)
+        let flags = flags(object["flags"])
         guard let uuid = uuid.flatMap({ FixedOctets<16>($0) }), let major, let minor else { return nil }
         return .iBeacon(
             uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor), flags: flags
@@ -68,16 +68,16 @@ extension ProfileDecoder {
         let beaconID = required("id", in: object, "20 octets; the first 16 are the same for all your beacons")
         let id = octets(beaconID, count: 20)
         let reserved = integer(object["reserved"], in: 0...255)
-        let flags = flags(object["flags"], standard: nil)
+        let flags = flags(object["flags"])
         guard let companyID, let id = id.flatMap({ FixedOctets<20>($0) }) else { return nil }
         return .altBeacon(
             companyID: UInt16(truncatingIfNeeded: companyID), beaconID: id,
             reserved: UInt8(truncatingIfNeeded: reserved ?? 0), flags: flags)
     }
 
-    /// The Flags octet; `null` leaves the structure out.
-    private mutating func flags(_ node: JSONNode?, standard: ADFlags?) -> ADFlags? {
-        guard let node else { return standard }
+    /// The Flags octet, 0x06 where nothing is said; `null` leaves the structure out.
+    private mutating func flags(_ node: JSONNode?) -> ADFlags? {
+        guard let node else { return .beacon }
         if case .null = node.value { return nil }
         return code(node, in: 0...255, digits: 2).map { ADFlags(rawValue: UInt8(truncatingIfNeeded: $0)) }
     }

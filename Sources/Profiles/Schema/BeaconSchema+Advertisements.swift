@@ -66,7 +66,7 @@ extension BeaconSchema {
                 "companyId": reference("companyId"),
                 "id": hexadecimal("Beacon id, 20 octets; the first 16 are the owner's.", 20),
                 "reserved": integer("The octet that is left to the manufacturer; 0 by default.", 0...255),
-                "flags": flags("Flags octet; null, the default, leaves the structure out."),
+                "flags": flags("Flags octet, 6 by default; null leaves the structure out."),
             ]
         case .eddystoneUID:
             return [
