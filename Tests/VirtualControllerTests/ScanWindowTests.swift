@@ -118,4 +118,35 @@ import VirtualController
             #expect(try scanner.listen(milliseconds: 1000).count > 15)
         }
     }
+
+    @Test func packetsThatFollowWithoutGapDoNotCollide() throws {
+        for (microseconds, heard) in [(127, 0), (128, 2)] {
+            var parameters = VirtualAir.Parameters()
+            parameters.packetsCollide = true
+            let air = VirtualAir(parameters)
+            let scanner = TestHost(on: air)
+            try scanner.send([.allEvents, .scan(0x4000, 0x4000), .scanEnable()])
+            let first = TestHost(on: air)
+            try first.send([.parameters(map: 1), .enable])
+            air.advance(to: air.now.advanced(byMicroseconds: microseconds))
+            let second = TestHost(on: air)
+            try second.send([.parameters(map: 1), .enable])
+            #expect(try scanner.listen(milliseconds: 50).count == heard)
+        }
+    }
+
+    @Test func packetThatBeganBeforeTheScanIsNotHeard() throws {
+        for microseconds in [1, 127] {
+            let air = VirtualAir()
+            let earlier = TestHost(on: air)
+            try earlier.send([.allEvents, .scan(0x4000, 0x4000), .scanEnable()])
+            let sender = TestHost(on: air)
+            try sender.send([.parameters(map: 1), .enable])
+            air.advance(to: air.now.advanced(byMicroseconds: microseconds))
+            let scanner = TestHost(on: air)
+            try scanner.send([.allEvents, .scan(0x4000, 0x4000), .scanEnable()])
+            #expect(try scanner.listen(milliseconds: 50).isEmpty)
+            #expect(try earlier.listen(milliseconds: 0).count == 1)
+        }
+    }
 }
