@@ -22,15 +22,16 @@ extension AdvertisingError: CustomStringConvertible {
     }
 }
 
-/// Runs `body`, and tells `hint` beside a refusal with Command Disallowed: the status alone says nothing of who or
-/// what is in the way.
-func advertising<Result>(hint: String? = nil, _ body: () throws -> Result) throws(AdvertisingError) -> Result {
+/// Runs `body`, and tells a hint beside a refusal: the status alone says nothing of who or what is in the way.
+func advertising<Result>(
+    hints: [HCIStatus: String] = [:], _ body: () throws -> Result
+) throws(AdvertisingError) -> Result {
     do {
         return try body()
     } catch let error as AdvertisingError {
         throw error
     } catch let error as HCICommandError {
-        throw .command(error, remedy: error.status == .commandDisallowed ? hint : nil)
+        throw .command(error, remedy: error.status.flatMap { hints[$0] })
     } catch {
         // What is left are parameters that a command's own check refuses.
         throw .impossible("\(error)")

@@ -91,6 +91,12 @@ extension AdvertisingPlan {
         return copy
     }
 
+    /// What the controller means when it refuses the parameters: of all that they hold, only this is its own choice.
+    var parameterHints: [HCIStatus: String] {
+        let hint = "this controller does not take an interval of \(interval) with \(pdu.specificationName)"
+        return [.unsupportedFeatureOrParameterValue: hint, .invalidParameters: hint]
+    }
+
     /// Own_Address_Type for the commands of both families.
     var ownAddressType: OwnAddressType { randomAddress == nil ? .publicDevice : .random }
 }

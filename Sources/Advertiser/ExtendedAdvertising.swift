@@ -10,9 +10,9 @@ struct ExtendedAdvertising: AdvertisingCommands {
     func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) -> RadioPowerGrant {
         // A set that an earlier run left behind would refuse new parameters while it is enabled.
         try disable(host)
-        let selected = try advertising(
-            hint: "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
-        ) {
+        let stuck =
+            "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
+        let selected = try advertising(hints: plan.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
             try host.execute(
                 LESetExtendedAdvertisingParameters(
                     handle: handle, properties: plan.pdu.legacyProperties, intervalMinimum: plan.interval,

@@ -7,11 +7,13 @@ struct LegacyAdvertising: AdvertisingCommands {
         // Neither the address nor the parameters can be changed while advertising is on.
         try disable(host)
         if let address = plan.randomAddress {
-            try advertising(hint: "the adapter is scanning or connecting; end that first (bluetoothctl scan off)") {
+            let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
+            try advertising(hints: [.commandDisallowed: hint]) {
                 _ = try host.execute(LESetRandomAddress(address))
             }
         }
-        try advertising(hint: "another program advertises on this adapter, or its controller wants another family") {
+        let busy = "another program advertises on this adapter, or its controller wants another family"
+        try advertising(hints: plan.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
             _ = try host.execute(
                 LESetAdvertisingParameters(
                     intervalMinimum: plan.interval, intervalMaximum: plan.interval, type: plan.pdu.legacyType,

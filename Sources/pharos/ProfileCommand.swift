@@ -67,7 +67,7 @@ struct ProfileReport {
 
     init(_ octets: [UInt8], file: String) {
         self.file = file == "-" ? "standard input" : file
-        isJSON = JSONDocument.parse(octets).root != nil
+        isJSON = JSONDocument.parse(octets).problems.isEmpty
         (profile, problems) = BeaconProfile.decode(octets)
     }
 
