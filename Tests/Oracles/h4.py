@@ -87,13 +87,16 @@ class Host:
 
     # ---- scanning
     def scan(self, active: bool = False):
-        """Listens all the time (window = interval = 10 ms), without a filter of duplicates."""
+        """Listens all the time, without a filter of duplicates.
+
+        Window = interval = 10.24 s: on one channel for long, so that no change of channel falls into an event.
+        """
         self.reset()
         if self.has_extended_advertising():
-            self.done(LE_EXT_SCAN_PARAMETERS, struct.pack("<BBBBHH", 0, 0, 1, active, 16, 16))
+            self.done(LE_EXT_SCAN_PARAMETERS, struct.pack("<BBBBHH", 0, 0, 1, active, 0x4000, 0x4000))
             self.done(LE_EXT_SCAN_ENABLE, bytes([1, 0, 0, 0, 0, 0]))
         else:
-            self.done(LE_SCAN_PARAMETERS, struct.pack("<BHHBB", active, 16, 16, 0, 0))
+            self.done(LE_SCAN_PARAMETERS, struct.pack("<BHHBB", active, 0x4000, 0x4000, 0, 0))
             self.done(LE_SCAN_ENABLE, bytes([1, 0]))
 
     def heard(self, count: int, octets: bytes | None = None, timeout: float = 15) -> list[Report]:
