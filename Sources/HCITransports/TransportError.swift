@@ -34,7 +34,9 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
 extension TransportError {
     /// What an errno means for a Bluetooth socket or ioctl on `adapter`.
     static func bluetooth(_ call: String, _ number: Int32, _ adapter: String) -> TransportError {
-        switch number {
+        let device = adapter.prefix { $0 != ":" }
+        let isUserChannel = adapter.hasSuffix(":user")
+        return switch number {
         case SystemError.noBluetooth:
             TransportError(
                 .missing, adapter,
@@ -47,14 +49,16 @@ extension TransportError {
             TransportError(
                 .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` frees it")
         case SystemError.networkDown:
-            TransportError(.down, adapter, "the adapter is down")
-        case SystemError.alreadyInUse:
-            TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
-        case SystemError.busy:
+            TransportError(.down, adapter, "the adapter is down; `hciconfig \(device) up` raises it")
+        case SystemError.busy where isUserChannel:
             TransportError(
                 .busy, adapter,
                 "the adapter is up, and the user channel wants it down; "
-                    + "`hciconfig \(adapter.prefix { $0 != ":" }) down` (and stop bluetoothd), or use it without :user")
+                    + "`hciconfig \(device) down` (and stop bluetoothd), or use it without :user")
+        case SystemError.busy, SystemError.alreadyInUse:
+            TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
+        case SystemError.notPermitted:
+            notPermitted(isUserChannel ? .netAdmin : .netRaw, adapter, "opening a Bluetooth socket")
         default:
             TransportError(.system, adapter, "\(call): \(SystemError.text(number)) (errno \(number))")
         }
