@@ -18,6 +18,7 @@ let package = Package(
     name: "pharos",
     products: [
         .executable(name: "pharos", targets: ["pharos"]),
+        .executable(name: "pharos-benchmark", targets: ["pharos-benchmark"]),
         .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
         .library(name: "BeaconFrames", targets: ["BeaconFrames"]),
         .library(name: "EddystoneSecurity", targets: ["EddystoneSecurity"]),
@@ -58,6 +59,14 @@ let package = Package(
                 "LinuxHost", "Profiles", "VirtualController", argumentParser,
             ],
             swiftSettings: strict),
+        .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
+        .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
+        .executableTarget(
+            name: "pharos-benchmark",
+            dependencies: [
+                "BeaconFrames", "BluetoothTypes", "CMeasurement", "CReferenceParser", "HCI", "LinuxHost",
+            ],
+            path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .testTarget(
             name: "BeaconFramesTests", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),

@@ -1,0 +1,66 @@
+import LinuxHost
+
+/// Prints how fast and how small Pharos is, beside the goals. No test: it succeeds whenever it could measure.
+@main
+struct Benchmark {
+    private static let usage = """
+        usage: pharos-benchmark --capture FILE --peers SCRIPT [--pharos BINARY] [--python PYTHON]
+                                [--reports N] [--sample N]
+          --capture   where to write the btsnoop file of the measurement
+          --peers     the script that measures scapy and beacontools
+          --pharos    the static binary whose start is measured
+          --python    a Python with scapy and beacontools
+          --reports   reports in the capture (1000000)
+          --sample    how many of them scapy and beacontools decode in a round (20000)
+        """
+
+    static func main() {
+        do {
+            var options = try options(CommandLine.arguments.dropFirst())
+            guard let path = options.removeValue(forKey: "--capture"),
+                let peers = options.removeValue(forKey: "--peers")
+            else { throw BenchmarkError("--capture and --peers are missing\n\(usage)") }
+            let python = options.removeValue(forKey: "--python")
+            let pharos = options.removeValue(forKey: "--pharos")
+            let reports = try number(options.removeValue(forKey: "--reports") ?? "1000000")
+            let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
+            if let unknown = options.keys.min() { throw BenchmarkError("unknown option \(unknown)\n\(usage)") }
+
+            var report = Report()
+            Machine.describe(report)
+            #if DEBUG
+                report.line("!!! Built without optimisation: the times of frames and captures mean nothing.")
+            #endif
+            try FrameTimes.run(report)
+            let capture = try CaptureFile(writing: reports, to: path)
+            try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
+                .run(&report)
+            if let pharos {
+                try BinaryTimes(pharos: pharos).run(report)
+            } else {
+                report.section("Start-up, memory and time to air")
+                report.notMeasured("the binary", because: "no static binary; give it with --pharos")
+            }
+        } catch {
+            Report.complain("pharos-benchmark: \(error)")
+        }
+    }
+
+    /// `--name value` by name.
+    private static func options(_ arguments: ArraySlice<String>) throws -> [String: String] {
+        var result: [String: String] = [:]
+        var rest = arguments
+        while let name = rest.popFirst() {
+            guard name.hasPrefix("--"), let value = rest.popFirst() else { throw BenchmarkError(usage) }
+            result[name] = value
+        }
+        return result
+    }
+
+    private static func number(_ text: String) throws -> Int {
+        guard let number = Int(text), (1...10_000_000).contains(number) else {
+            throw BenchmarkError("\(text) is no number of reports in 1...10000000")
+        }
+        return number
+    }
+}

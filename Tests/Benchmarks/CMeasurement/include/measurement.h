@@ -1,0 +1,18 @@
+// What a measurement needs and Swift cannot do: stand in for malloc, start a program with this one's environment,
+// and what the C library shows only to those who ask for its own extensions.
+#ifndef MEASUREMENT_H
+#define MEASUREMENT_H
+
+#include <sys/types.h>
+
+// Counts every request to the allocator from here to measurement_allocations_end. For one thread.
+void measurement_allocations_begin(void);
+unsigned long measurement_allocations_end(void);
+
+// Starts arguments[0], its standard output being the descriptor `output`. 0, or errno.
+int measurement_spawn(char *const arguments[], int output, pid_t *process);
+
+// Opens a pipe that holds one page and that no other program inherits: 0, or errno.
+int measurement_pipe(int *reading, int *writing);
+
+#endif
