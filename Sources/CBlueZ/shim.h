@@ -12,5 +12,6 @@ static const unsigned long PHAROS_HCIDEVUP = HCIDEVUP;
 static const unsigned long PHAROS_HCIDEVDOWN = HCIDEVDOWN;
 static const unsigned long PHAROS_HCIGETDEVLIST = HCIGETDEVLIST;
 static const unsigned long PHAROS_HCIGETDEVINFO = HCIGETDEVINFO;
+static const unsigned long PHAROS_HCIGETCONNINFO = HCIGETCONNINFO;
 
 #endif

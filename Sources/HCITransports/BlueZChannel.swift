@@ -24,6 +24,7 @@ public final class BlueZChannel: HCIChannel {
         guard number >= 0 else { throw TransportError.bluetooth("bind", errno, name) }
         socket = Descriptor(owning: number)
         waiter = ChannelWaiter(socket, interruption)
+        try refuseWhereTaken()
         try hearEvents()
     }
 
@@ -70,6 +71,19 @@ public final class BlueZChannel: HCIChannel {
             if let kind = HCIPacket.Kind(rawValue: first) { return HCIPacket(kind, Array(octets.dropFirst())) }
         }
         return nil
+    }
+
+    /// The kernel passes a raw socket's commands on even while another program holds the user channel, to the
+    /// confusion of both. It tells only those that ask something else: here, for a connection to nobody.
+    private func refuseWhereTaken() throws(TransportError) {
+        // struct hci_conn_info_req with room for its answer: an address, then the type of the link.
+        var request = [UInt8](repeating: 0, count: 64)
+        request[6] = UInt8(ACL_LINK)
+        let reason = unsafe request.withUnsafeMutableBytes { buffer -> Int32 in
+            guard let start = buffer.baseAddress else { return 0 }
+            return unsafe ioctl(socket.number, PHAROS_HCIGETCONNINFO, start) < 0 ? errno : 0
+        }
+        if reason == EBUSY { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
     }
 
     /// A new raw socket hears nothing. The filter is kept to what an advertiser needs, so that a busy adapter does
