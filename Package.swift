@@ -80,6 +80,24 @@ let package = Package(
         .testTarget(
             name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
             swiftSettings: strict),
+        .testTarget(
+            name: "AdvertiserTests",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "VirtualController",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LinuxHostTests",
+            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "VirtualController"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HCITransportsTests",
+            dependencies: ["BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "VirtualController"],
+            swiftSettings: strict),
+        // Runs the built program as a user does, and links nothing of it.
+        .testTarget(
+            name: "PharosCommandTests", dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "Profiles"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -102,7 +102,7 @@ struct AdvertiseProfile: ParsableCommand {
                 "\(profile): this version sends one advertisement at a time and the profile has \(all.count): "
                     + "choose with --advertisement (\(list))")
         }
-        guard all.indices.contains(advertisement - 1) else {
+        guard advertisement >= 1, advertisement <= all.count else {
             throw Failure(.usage, "--advertisement \(advertisement): the profile has \(all.count), counted from 1")
         }
         return all[advertisement - 1]

@@ -19,7 +19,23 @@ struct ProfileCheck: ParsableCommand {
     var json = false
 
     func run() throws {
-        let reports = try files.map { ProfileReport(try InputFile.read($0, limit: ProfileReport.sizeLimit), file: $0) }
+        var reports: [ProfileReport] = []
+        var unreadable: [Failure] = []
+        for file in files {
+            do {
+                reports.append(ProfileReport(try InputFile.read(file, limit: ProfileReport.sizeLimit), file: file))
+            } catch let failure as Failure {
+                unreadable.append(failure)
+            }
+        }
+        show(reports)
+        guard unreadable.isEmpty else {
+            throw Failure(.noInput, unreadable.map(\.message).joined(separator: "\npharos: "))
+        }
+        if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
+    }
+
+    private func show(_ reports: [ProfileReport]) {
         if json {
             print(JSONValue.record([("files", .array(reports.map(\.json)))]).line)
         } else {
@@ -28,7 +44,6 @@ struct ProfileCheck: ParsableCommand {
                 if report.problems.isEmpty { print("\(report.file): good") }
             }
         }
-        if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
     }
 }
 

@@ -1,0 +1,242 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import EddystoneSecurity
+import HCI
+import Testing
+import VirtualController
+
+/// What happens while the beacon is on the air.
+@Suite struct OnAirTests {
+    @Test(arguments: VirtualControllerModel.tested)
+    func nothingButThePayloadIsEverOnTheAir(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        let session = try bench.session(Sample.iBeacon())
+        try session.start()
+        try bench.run(session, seconds: 3)
+        try session.stop()
+        let atStop = bench.pdus.count
+        bench.channel.air.advance(to: bench.host.now.advanced(byMicroseconds: 1_000_000))
+        #expect(bench.pdus.count == atStop)
+        #expect(atStop >= 3 * 27)
+        #expect(bench.pdus.allSatisfy { $0.data == Sample.iBeaconOctets && $0.name == "ADV_NONCONN_IND" })
+        #expect(bench.pdus.allSatisfy { $0.address == Sample.address && $0.addressType == .random })
+        #expect(Set(bench.pdus.map(\.channel)) == [37, 38, 39])
+    }
+
+    @Test(arguments: VirtualControllerModel.tested, [VirtualControllerModel.core4, .intel])
+    func anotherControllerHearsThePayload(_ model: VirtualControllerModel, _ ear: VirtualControllerModel) throws {
+        let air = VirtualAir()
+        let bench = Bench(model, on: air)
+        let listener = HCIHost(channel: VirtualChannel(ear, on: air))
+        try PassiveScan(try ControllerCapabilities.read(from: listener, isExclusive: true)).start(listener)
+        let session = try bench.session(Sample.iBeacon())
+        try session.start()
+        try bench.run(session, seconds: 2)
+        try session.stop()
+        var heard: [AdvertisingReport] = []
+        while let event = try listener.nextEvent(until: listener.now) {
+            switch event {
+            case .advertisingReports(let reports), .extendedAdvertisingReports(let reports): heard += reports
+            default: Issue.record("\(event)")
+            }
+        }
+        #expect((17...20).contains(heard.count))
+        #expect(heard.allSatisfy { $0.data == Sample.iBeaconOctets })
+        #expect(heard.allSatisfy { $0.address == Sample.address && $0.addressType == .random })
+    }
+
+    @Test(arguments: [VirtualControllerModel.raspberryPi, .intel, .zephyr], [UInt32(0x20), 0xA0, 0x320, 0x640])
+    func tenMinutesKeepTheRate(_ model: VirtualControllerModel, _ units: UInt32) throws {
+        let bench = Bench(model)
+        let advertisement = try Sample.iBeacon(intervalUnits: units)
+        let session = try bench.session(advertisement)
+        try session.start()
+        try bench.run(session, seconds: 600)
+        let expected = 600_000 / (Double(advertisement.interval.microseconds) / 1000 + 5)
+        let sent = bench.controller.advertisingEvents(handle: session.plan.family == .legacy ? nil : 0)
+        #expect(abs(Double(sent) - expected) <= 0.02 * expected)
+        #expect(abs(Double(session.computedEvents) - expected) <= 0.02 * expected)
+        #expect(session.secondsOnAir == 600)
+        #expect(bench.pdus.allSatisfy { $0.data == Sample.iBeaconOctets })
+    }
+
+    @Test func countersStandStillAfterTheStop() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(Sample.iBeacon())
+        #expect(session.computedEvents == 0 && session.secondsOnAir == 0)
+        try session.start()
+        #expect(session.computedEvents == 1)
+        try bench.run(session, seconds: 10)
+        try session.stop()
+        let events = session.computedEvents
+        #expect((94...97).contains(events))
+        bench.channel.air.advance(to: bench.host.now.advanced(byMicroseconds: 60_000_000))
+        #expect(session.computedEvents == events && session.secondsOnAir == 10)
+        try session.start()
+        #expect(session.computedEvents == 1)
+    }
+
+    @Test(arguments: VirtualControllerModel.tested)
+    func telemetryIsRenewedInPlace(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        let session = try bench.session(Sample.telemetry(intervalUnits: 0x320))
+        try session.start()
+        bench.forget()
+        try bench.run(session, seconds: 10)
+        let isLegacy = session.plan.family == .legacy
+        // Once a second, and nothing but the data.
+        #expect(bench.steps == [String](repeating: isLegacy ? "2008" : "2037", count: 10))
+        let frames = bench.pdus.filter { $0.channel == 37 }.map { EddystoneTLM(AdvertisingData(octets: $0.data)) }
+        let seconds = frames.map { $0?.uptimeDeciseconds ?? .max }
+        #expect(seconds == seconds.sorted() && Set(seconds) == Set((0...10).map { UInt32($0 * 10) }).subtracting([100]))
+        let counts = frames.map { $0?.advertisements ?? .max }
+        #expect(counts == counts.sorted())
+        // ADV_CNT is what had been sent when the payload was made.
+        for (index, count) in counts.enumerated() { #expect(abs(Int(count) - index) <= 3) }
+        let starts = bench.pdus.filter { $0.channel == 37 }.map(\.start)
+        for (earlier, later) in zip(starts, starts.dropFirst()) {
+            #expect((500_000...510_000).contains(later.microseconds(since: earlier)))
+        }
+    }
+
+    @Test func telemetryWithALongIntervalIsRenewedOnceInEach() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(Sample.telemetry(intervalUnits: 8000))
+        try session.start()
+        bench.forget()
+        try bench.run(session, seconds: 21)
+        #expect(bench.steps == ["2008", "2008", "2008", "2008"])
+    }
+
+    @Test func countersGoOnFromWhereTheyStood() throws {
+        let bench = Bench(.raspberryPi)
+        let advertisement = Sample.telemetry(intervalUnits: 0xA0)
+        let source = PayloadSource(
+            advertisement, countersAtStart: .init(advertisements: .max, uptimeDeciseconds: .max - 9))
+        let session = try bench.session(advertisement, source: source)
+        try session.start()
+        let first = try #require(EddystoneTLM(session.payload))
+        // The first event makes the counter turn over, as the specification lets it.
+        #expect(first.uptimeDeciseconds == .max - 9)
+        try bench.run(session, seconds: 2)
+        let later = try #require(EddystoneTLM(session.payload))
+        #expect(later.uptimeDeciseconds == 10 && later.advertisements < 30)
+    }
+
+    @Test func renewalGoesOnWhileEventsKeepComing() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(Sample.telemetry(intervalUnits: 0xA0))
+        try session.start()
+        bench.forget()
+        // An unknown event before every packet: the host never sees a quiet moment.
+        let noise = HCIPacket(.event, [0xFE, 1, 0])
+        bench.channel.air.observer = { [controller = bench.controller] _ in for _ in 0..<40 { controller.inject(noise) } }
+        try bench.run(session, seconds: 5)
+        #expect(bench.steps.filter { $0 == "2008" }.count >= 4)
+    }
+
+    @Test(arguments: VirtualControllerModel.tested)
+    func ephemeralIdTurnsOverWithTheAddress(_ model: VirtualControllerModel) throws {
+        let key = IdentityKey(FixedOctets<16>(repeating: 0x5A))
+        let bench = Bench(model)
+        let advertisement = try Sample.ephemeral(exponent: 4)
+        // Six seconds before the window's end: 65296 is the next multiple of 16.
+        let source = PayloadSource(advertisement, identityKey: key, eidTimeAtStart: 65290)
+        let session = try bench.session(advertisement, source: source)
+        try session.start()
+        let start = try #require(session.onAirSince)
+        bench.forget()
+        try bench.run(session, seconds: 5.9)
+        #expect(bench.steps.isEmpty)
+        let first = bench.pdus
+        bench.forget()
+        try bench.run(session, seconds: 16)
+        let turnover =
+            session.plan.family == .legacy
+            ? ["200a-", "2005", "2006", "2007", "2008", "200a+"] : ["2039-", "2036", "2035", "2037", "2039+"]
+        #expect(bench.steps == turnover)
+        let exponent = try #require(RotationExponent(rawValue: 4))
+        func octets(at time: UInt32) throws -> [UInt8] {
+            [2, 1, 6, 3, 3, 0xAA, 0xFE, 13, 0x16, 0xAA, 0xFE, 0x30, 0xEE]
+                + (try key.ephemeralID(at: time, exponent: exponent).octets)
+        }
+        let second = bench.pdus.filter { $0.start.microseconds(since: start) >= 6_000_000 }
+        let early = bench.pdus.filter { $0.start.microseconds(since: start) < 6_000_000 }
+        let before = try octets(at: 65290)
+        let after = try octets(at: 65296)
+        #expect(before != after)
+        #expect((first + early).allSatisfy { $0.data == before })
+        #expect(second.count > 400 && second.allSatisfy { $0.data == after })
+        #expect(session.address != first.first?.address)
+        #expect(Set(first.map(\.address)).count == 1 && Set(second.map(\.address)) == [session.address])
+        #expect(session.address.isValidStaticRandom && session.address != Sample.address)
+    }
+
+    @Test func ephemeralIdNeedsItsKey() throws {
+        let bench = Bench(.intel)
+        let session = try bench.session(Sample.ephemeral(exponent: 4))
+        let error = failure { try session.start() }
+        #expect(error?.description == "this advertisement needs an identity key, and a rotation exponent of 0...15")
+        #expect(!bench.isAdvertising)
+    }
+
+    @Test(arguments: VirtualControllerModel.tested)
+    func hardwareErrorEndsTheSession(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        let session = try bench.session(Sample.iBeacon())
+        try session.start()
+        bench.controller.inject(HCIPacket(.event, [0x10, 1, 0x42]))
+        let error = failure { try bench.run(session, seconds: 1) }
+        #expect(error?.description == "the controller reports a hardware error (code 0x42)")
+    }
+
+    @Test func setThatTheControllerEndsEndsTheSession() throws {
+        let bench = Bench(.intel)
+        let session = try bench.session(Sample.iBeacon())
+        try session.start()
+        // LE Advertising Set Terminated of another set is none of ours.
+        bench.controller.inject(HCIPacket(.event, [0x3E, 6, 0x12, 0x43, 5, 0, 0, 0]))
+        try bench.run(session, seconds: 1)
+        bench.controller.inject(HCIPacket(.event, [0x3E, 6, 0x12, 0x43, 0, 0, 0, 0]))
+        let error = failure { try bench.run(session, seconds: 1) }
+        #expect(error?.description == "the controller ended the advertising set: Limit Reached (0x43)")
+    }
+
+    @Test func connectionIsFollowedByAdvertisingAgain() throws {
+        let bench = Bench(.intel)
+        var advertisement = try Sample.iBeacon()
+        advertisement.pdu = .connectable
+        let session = try bench.session(advertisement)
+        try session.start()
+        bench.forget()
+        bench.controller.inject(HCIPacket(.event, [0x3E, 6, 0x12, 0, 0, 1, 0, 0]))
+        try bench.run(session, seconds: 1)
+        #expect(bench.steps == ["2039+"])
+    }
+
+    @Test func signalEndsTheRun() throws {
+        let interrupted = InterruptedChannel(VirtualChannel(.intel))
+        let host = HCIHost(channel: interrupted)
+        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
+        let session = AdvertisingSession(
+            host: host, plan: try AdvertisingPlan(Sample.iBeacon(), on: capabilities, isExclusive: true),
+            source: PayloadSource(try Sample.iBeacon()), isExclusive: true)
+        try session.start()
+        interrupted.interruptions = 1
+        let error = failure { try session.run(until: .distantFuture) }
+        guard case .command(.channel(.interrupted), _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try session.stop()
+    }
+}
+
+extension EddystoneTLM {
+    /// The telemetry in `data`; `nil` where there is none.
+    init?(_ data: AdvertisingData) {
+        guard case .eddystoneTLM(let frame) = BeaconFrame(decoding: data) else { return nil }
+        self = frame
+    }
+}

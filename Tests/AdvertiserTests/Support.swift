@@ -1,0 +1,157 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import HCI
+import VirtualController
+
+/// A host on a virtual controller under a hand-moved clock, with all that it sends and all that is on the air.
+final class Bench {
+    let channel: VirtualChannel
+    let host: HCIHost
+    /// Every command since the last ``forget()``.
+    private(set) var commands: [HCIPacket] = []
+    /// Every packet on the air since the last ``forget()``, of whomever.
+    private(set) var pdus: [AirPDU] = []
+
+    init(_ model: VirtualControllerModel, on air: VirtualAir = VirtualAir(), address: DeviceAddress? = nil) {
+        channel = VirtualChannel(model, on: air, address: address)
+        host = HCIHost(channel: channel)
+        host.observer = { [unowned self] packet, isFromController, _ in
+            if !isFromController { commands.append(packet) }
+        }
+        air.observer = { [unowned self] in pdus.append($0) }
+    }
+
+    deinit { channel.air.observer = nil }
+
+    var controller: VirtualController { channel.controller }
+
+    func forget() {
+        commands = []
+        pdus = []
+    }
+
+    /// The commands as opcodes in hexadecimal; those that enable with `+` or `-` behind.
+    var steps: [String] { commands.map(Self.step) }
+
+    func capabilities(isExclusive: Bool = true) throws -> ControllerCapabilities {
+        try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
+    }
+
+    /// A session of `advertisement`, the controller asked and the commands of that forgotten.
+    func session(
+        _ advertisement: Advertisement, isExclusive: Bool = true, source: PayloadSource? = nil
+    ) throws -> AdvertisingSession {
+        let capabilities = try capabilities(isExclusive: isExclusive)
+        forget()
+        let plan = try AdvertisingPlan(advertisement, on: capabilities, isExclusive: isExclusive)
+        return AdvertisingSession(
+            host: host, plan: plan, source: source ?? PayloadSource(advertisement), isExclusive: isExclusive,
+            randomness: SplitMix64(seed: 7))
+    }
+
+    func run(_ session: AdvertisingSession, seconds: Double) throws {
+        try session.run(until: host.now.advanced(byMicroseconds: Int(seconds * 1_000_000)))
+    }
+
+    /// Whether any advertiser of the controller is on.
+    var isAdvertising: Bool {
+        controller.isAdvertising() || [0, 0xEF].contains { controller.isAdvertising(handle: $0) }
+    }
+
+    /// The parameters of the last command with this opcode.
+    func parameters(_ opcode: UInt16) -> [UInt8]? {
+        commands.last { Self.opcode($0) == opcode }.map { Array($0.octets.dropFirst(3)) }
+    }
+
+    static func opcode(_ packet: HCIPacket) -> UInt16 {
+        packet.octets.count < 2 ? 0 : UInt16(packet.octets[0]) | UInt16(packet.octets[1]) << 8
+    }
+
+    private static func step(_ packet: HCIPacket) -> String {
+        let opcode = opcode(packet)
+        let text = Hexadecimal.text([UInt8(opcode >> 8), UInt8(truncatingIfNeeded: opcode)])
+        guard [0x200A, 0x2039, 0x200C, 0x2042].contains(opcode), packet.octets.count > 3 else { return text }
+        return text + (packet.octets[3] == 0 ? "-" : "+")
+    }
+}
+
+/// Broken off by a signal as often as it is told to.
+final class InterruptedChannel: HCIChannel {
+    private let channel: VirtualChannel
+    var interruptions = 0
+
+    init(_ channel: VirtualChannel) {
+        self.channel = channel
+    }
+
+    var now: HCIInstant { channel.now }
+
+    func send(_ packet: HCIPacket) throws(HCIChannelError) { try channel.send(packet) }
+
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        guard interruptions == 0 else {
+            interruptions -= 1
+            throw .interrupted
+        }
+        return try channel.receive(until: deadline)
+    }
+}
+
+enum Sample {
+    static let address = DeviceAddress("C0:11:22:33:44:55") ?? DeviceAddress(FixedOctets())
+
+    static func power(_ dBm: Int) -> RadioPower { RadioPower(octet: UInt8(bitPattern: Int8(dBm))) }
+
+    static let uuid = FixedOctets<16>(repeating: 0xAB)
+
+    /// The octets that ``iBeacon(intervalUnits:)`` is on the air as, with -59 dBm.
+    static let iBeaconOctets: [UInt8] =
+        [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0xAB, count: 16)
+        + [0x00, 0x01, 0x00, 0x02, 0xC5]
+
+    static func iBeacon(intervalUnits: UInt32 = 0xA0) throws -> Advertisement {
+        Advertisement(
+            content: .iBeacon(uuid: uuid, major: 1, minor: 2, flags: .beacon),
+            interval: AdvertisingInterval(rawValue: intervalUnits),
+            measuredPower: .atOneMeter(try MeasuredPowerAtOneMeter(dBm: -59)), address: .staticRandom(address))
+    }
+
+    static func telemetry(intervalUnits: UInt32) -> Advertisement {
+        Advertisement(
+            content: .eddystoneTLM(.init(battery: .fixed(3000), temperature: .unknown), encryption: nil),
+            interval: AdvertisingInterval(rawValue: intervalUnits), measuredPower: .none,
+            address: .staticRandom(address))
+    }
+
+    static func ephemeral(exponent: UInt8) throws -> Advertisement {
+        Advertisement(
+            content: .eddystoneEID(.init(identityKeyFile: "", rotationExponent: exponent)),
+            interval: AdvertisingInterval(rawValue: 0xA0),
+            measuredPower: .atZeroMeters(try MeasuredPowerAtZeroMeters(dBm: -18)), address: .staticRandom(address))
+    }
+}
+
+extension VirtualControllerModel {
+    /// A Zephyr build without extended advertising, whose power only the vendor commands move.
+    static let legacyZephyr: Self = {
+        var model = zephyr
+        model.name = "zephyr-legacy"
+        model.features.remove(.extendedAdvertising)
+        model.advertisingSets = 0
+        model.knowsReadTransmitPower = false
+        return model
+    }()
+
+    static let tested = all + [legacyZephyr]
+}
+
+/// The error of `body`, if it has one.
+func failure(_ body: () throws -> Void) -> AdvertisingError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? AdvertisingError
+    }
+}

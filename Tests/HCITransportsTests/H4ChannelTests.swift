@@ -1,0 +1,174 @@
+import BluetoothTypes
+import Glibc
+import HCI
+import HCITransports
+import LinuxHost
+import Synchronization
+import Testing
+
+/// H4 over one end of a socket pair; the test is the controller at the other.
+@Suite struct H4ChannelTests {
+    private let channel: H4Channel
+    private let controller: Descriptor
+    private static let complete: [UInt8] = [4, 0x0E, 4, 1, 0x03, 0x0C, 0]
+
+    init() throws {
+        SignalDescriptor.ignoreBrokenPipes()
+        let (ours, theirs) = try StreamSocket.pair()
+        channel = H4Channel(ours, name: "unix:/test")
+        controller = theirs
+    }
+
+    private func soon(_ milliseconds: Int = 2000) -> HCIInstant {
+        channel.now.advanced(byMicroseconds: milliseconds * 1000)
+    }
+
+    private func failure(_ body: () throws -> Void) -> HCIChannelError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? HCIChannelError
+        }
+    }
+
+    @Test func packetsAreSentWithTheirTypeOctet() throws {
+        try channel.send(HCIReset().packet)
+        #expect(try Poller.wait([.init(controller, .read)], milliseconds: 1000) == [true])
+        #expect(try controller.read(upTo: 100) == [1, 0x03, 0x0C, 0])
+    }
+
+    @Test func everySplitGivesTheSamePackets() throws {
+        let octets = Self.complete + [4, 0x3E, 2, 0x7F, 9]
+        let first = HCIPacket(.event, Array(Self.complete.dropFirst()))
+        let second = HCIPacket(.event, [0x3E, 2, 0x7F, 9])
+        for split in 0...octets.count {
+            if split > 0 { try controller.writeAll(Array(octets[..<split])) }
+            // What is there of it is read, and kept for later.
+            let early = try channel.receive(until: channel.now)
+            #expect((early == nil) == (split < Self.complete.count))
+            let middle = split == octets.count ? try channel.receive(until: channel.now) : nil
+            if split < octets.count { try controller.writeAll(Array(octets[split...])) }
+            var got = [early, middle].compactMap { $0 }
+            while got.count < 2, let packet = try channel.receive(until: soon()) { got.append(packet) }
+            #expect(got == [first, second], "split at \(split)")
+        }
+    }
+
+    @Test func octetByOctet() throws {
+        for octet in Self.complete.dropLast() {
+            try controller.writeAll([octet])
+            #expect(try channel.receive(until: soon(2)) == nil)
+        }
+        try controller.writeAll([0])
+        #expect(try channel.receive(until: soon())?.octets == Array(Self.complete.dropFirst()))
+    }
+
+    @Test func deadlineEndsTheWait() throws {
+        let deadline = soon(30)
+        #expect(try channel.receive(until: deadline) == nil)
+        #expect(channel.now >= deadline)
+        #expect(channel.now.microseconds(since: deadline) < 5_000_000)
+        // A deadline in the past does not wait, and still takes what is there.
+        try controller.writeAll(Self.complete)
+        #expect(try channel.receive(until: HCIInstant(nanoseconds: 0)) != nil)
+    }
+
+    @Test(arguments: [UInt8(0), 6, 0x42, 0xFF])
+    func typeOctetOfNoPacketIsAnError(_ octet: UInt8) throws {
+        try controller.writeAll([octet, 1, 2, 3])
+        guard case .framing(let what) = failure({ _ = try channel.receive(until: soon()) }) else {
+            Issue.record("a type octet of \(octet) must end the conversation")
+            return
+        }
+        #expect(what.hasPrefix("unix:/test: "))
+        #expect("\(HCIChannelError.framing(what))".hasPrefix("what came is no HCI packet: unix:/test: "))
+    }
+
+    @Test func packetsBeforeTheGarbageAreReceived() throws {
+        try controller.writeAll(Self.complete + [0xFF])
+        #expect(try channel.receive(until: soon()) != nil)
+        guard case .framing = failure({ _ = try channel.receive(until: soon()) }) else {
+            Issue.record("garbage after a packet must be an error")
+            return
+        }
+    }
+
+    @Test func peerThatClosesIsGone() throws {
+        let (ours, theirs) = try StreamSocket.pair()
+        let channel = H4Channel(ours, name: "tcp:127.0.0.1:9001")
+        try theirs.writeAll(Self.complete + [4, 0x0E])
+        shutdown(theirs.number, Int32(SHUT_RDWR))
+        // What was sent before is received; half a packet is lost.
+        #expect(try channel.receive(until: soon()) != nil)
+        let error = failure { _ = try channel.receive(until: soon()) }
+        #expect(error == .gone("tcp:127.0.0.1:9001: the controller closed the connection"))
+        #expect(
+            error.map { "\($0)" } == "the controller is gone: tcp:127.0.0.1:9001: the controller closed the connection")
+        #expect(
+            failure { try channel.send(HCIReset().packet) } == .gone("tcp:127.0.0.1:9001: the controller is gone"))
+    }
+
+    @Test func controllerThatTakesNothingIsAnErrorInTime() throws {
+        let begin = channel.now
+        var error: HCIChannelError?
+        while error == nil, channel.now.microseconds(since: begin) < 20_000_000 {
+            error = failure { try channel.send(HCIPacket(.acl, [UInt8](repeating: 0, count: 60_000))) }
+        }
+        guard case .system("write", ETIMEDOUT, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func flushThrowsAwayWhatHasArrived() throws {
+        try controller.writeAll([4, 0x0E, 4, 1])
+        #expect(try channel.receive(until: soon(1)) == nil)
+        try controller.writeAll([9, 9, 9, 9])
+        channel.flushInput()
+        try controller.writeAll(Self.complete)
+        #expect(try channel.receive(until: soon())?.octets == Array(Self.complete.dropFirst()))
+    }
+
+    /// On a thread of its own, because blocked signals must not stay with a thread of the test library's.
+    @Test func signalEndsTheWaitOnceAndLosesNothing() throws {
+        let (ours, theirs) = try StreamSocket.pair()
+        let log = Log()
+        try BackgroundThread.start {
+            guard let signals = try? SignalDescriptor([SIGUSR1]) else { return log.add("no signals") }
+            let channel = H4Channel(ours, name: "test", interruption: signals)
+            raise(SIGUSR1)
+            for _ in 0..<3 {
+                do throws(HCIChannelError) {
+                    let packet = try channel.receive(until: channel.now.advanced(byMicroseconds: 2_000_000))
+                    log.add(packet.map { Hexadecimal.text($0.octets) } ?? "nothing")
+                } catch {
+                    log.add("\(error)")
+                    try? theirs.writeAll(Self.complete)
+                }
+                if log.entries.count == 2 { break }
+            }
+        }
+        let deadline = MonotonicClock.nanoseconds() + 5_000_000_000
+        while log.entries.count < 2, MonotonicClock.nanoseconds() < deadline { usleep(2000) }
+        #expect(log.entries == ["interrupted by a signal", "0e0401030c00"])
+    }
+
+    private final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        var entries: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    @Test func hostSpeaksThroughTheChannel() throws {
+        let controller = controller
+        try BackgroundThread.start {
+            guard (try? Poller.wait([.init(controller, .read)], milliseconds: 2000)) == [true],
+                (try? controller.read(upTo: 100)) == [1, 0x09, 0x10, 0]
+            else { return }
+            try? controller.writeAll([4, 0x0E, 10, 1, 0x09, 0x10, 0, 1, 2, 3, 4, 5, 6])
+        }
+        let address = try HCIHost(channel: channel).execute(ReadBDADDR()).address
+        #expect(address == DeviceAddress("06:05:04:03:02:01"))
+    }
+}

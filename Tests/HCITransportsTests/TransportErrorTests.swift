@@ -1,0 +1,101 @@
+import Glibc
+import LinuxHost
+import Testing
+
+@testable import HCITransports
+
+/// Each way in which the kernel says no has its own sentence with the remedy.
+@Suite struct TransportErrorTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let call: String
+        let errno: Int32
+        let adapter: String
+        let reason: TransportError.Reason
+        let sentence: String
+
+        init(_ call: String, _ errno: Int32, _ adapter: String, _ reason: TransportError.Reason, _ sentence: String) {
+            self.call = call
+            self.errno = errno
+            self.adapter = adapter
+            self.reason = reason
+            self.sentence = sentence
+        }
+
+        var testDescription: String { "\(adapter), \(SystemError.text(errno))" }
+    }
+
+    @Test(arguments: [
+        Case(
+            "socket", EAFNOSUPPORT, "hci0", .missing,
+            "hci0: this kernel has no Bluetooth (or this is a container without the host's network); "
+                + "`--adapter virtual` works without one"),
+        Case(
+            "HCIGETDEVINFO", ENODEV, "hci7", .missing,
+            "hci7: there is no such adapter; `pharos adapters` lists those that are there"),
+        Case(
+            "HCIDEVUP", SystemError.rfkilled, "hci0", .rfkilled,
+            "hci0: the radio is switched off by rfkill; `rfkill unblock bluetooth` frees it"),
+        Case("bind", ENETDOWN, "hci0", .down, "hci0: the adapter is down; `hciconfig hci0 up` raises it"),
+        Case(
+            "bind", EUSERS, "hci0:user", .busy,
+            "hci0:user: another program holds the adapter's user channel; end that program first"),
+        Case(
+            "bind", EBUSY, "hci0:user", .busy,
+            "hci0:user: the adapter is up, and the user channel wants it down; "
+                + "`hciconfig hci0 down` (and stop bluetoothd), or use it without :user"),
+        Case(
+            "HCIDEVUP", EBUSY, "hci0", .busy,
+            "hci0: another program holds the adapter's user channel; end that program first"),
+        Case(
+            "socket", EPERM, "hci0", .notPermitted(.netRaw),
+            "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or "
+                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary"),
+        Case("bind", EIO, "hci0", .system, "hci0: bind: Input/output error (errno 5)"),
+    ])
+    func errnoHasItsSentence(_ item: Case) {
+        let error = TransportError.bluetooth(item.call, item.errno, item.adapter)
+        #expect(error.description == item.sentence)
+        #expect(error.reason == item.reason)
+        #expect(error.adapter == item.adapter)
+    }
+
+    @Test func capabilityIsNamed() {
+        let error = TransportError.notPermitted(.netAdmin, "hci0:user", "the user channel")
+        #expect(error.reason == .notPermitted(.netAdmin))
+        #expect(
+            error.description == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or "
+                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary")
+    }
+
+    @Test func streamsThatCannotBeReachedSayWhy() throws {
+        let table: [(AdapterName, Int32, String)] = [
+            (
+                .tcp(host: "board.example", port: 9), ENOENT,
+                "tcp:board.example:9: the name board.example leads to no address; check its spelling, or give the "
+                    + "address itself"
+            ),
+            (
+                .tcp(host: "::1", port: 9), ECONNREFUSED,
+                "tcp:[::1]:9: Connection refused; is the controller's program running and listening there?"
+            ),
+            (.tcp(host: "h", port: 9), ETIMEDOUT, "tcp:h:9: nothing answers there within the time"),
+            (.unix(path: "/a"), ENOENT, "unix:/a: there is no such socket; is the controller's program running?"),
+            (.unix(path: "/a"), EACCES, "unix:/a: this user may not open it"),
+            (
+                .serial(path: "/dev/ttyACM0", rate: 9600), ENOENT,
+                "serial:/dev/ttyACM0@9600: there is no such serial line; is the board plugged in? "
+                    + "`ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
+            ),
+            (
+                .serial(path: "/dev/ttyACM0", rate: 9600), EACCES,
+                "serial:/dev/ttyACM0@9600: this user may not open it; `sudo adduser $USER dialout`, then log in anew"
+            ),
+            (.serial(path: "/dev/null", rate: 9600), ENOTTY, "serial:/dev/null@9600: this is no serial line"),
+        ]
+        for (name, errno, sentence) in table {
+            let error = TransportError.unreachable(name, SystemError("connect", errno: errno))
+            #expect(error.description == sentence)
+            #expect(error.reason == .unreachable)
+        }
+    }
+}

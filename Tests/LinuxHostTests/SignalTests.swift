@@ -1,0 +1,72 @@
+import Glibc
+import LinuxHost
+import Synchronization
+import Testing
+
+@Suite struct SignalTests {
+    /// Runs `body` on a thread of its own: blocked signals must not stay with a thread of the test library's.
+    private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) throws -> Result {
+        let box = Box<Result>()
+        try BackgroundThread.start { box.put(body()) }
+        #expect(eventually(milliseconds: 10_000) { box.value != nil })
+        return try #require(box.value)
+    }
+
+    private final class Box<Value: Sendable>: Sendable {
+        private let content = Mutex<Value?>(nil)
+        var value: Value? { content.withLock { $0 } }
+        func put(_ value: Value) { content.withLock { $0 = value } }
+    }
+
+    @Test func signalsAreCollectedInsteadOfDelivered() throws {
+        let taken = try onItsOwnThread { () -> [Int32?] in
+            guard let signals = try? SignalDescriptor() else { return [] }
+            var result = [signals.take()]
+            for number in [SIGINT, SIGTERM] {
+                // To this thread alone; the others would die of it.
+                raise(number)
+                let ready = try? Poller.wait([.init(signals.descriptor, .read)], milliseconds: 1000)
+                result.append(ready == [true] ? signals.take() : -1)
+            }
+            result.append(signals.take())
+            return result
+        }
+        #expect(taken == [nil, SIGINT, SIGTERM, nil])
+    }
+
+    @Test func onlyTheNamedSignalsAreCollected() throws {
+        let taken = try onItsOwnThread { () -> [Int32?] in
+            guard let signals = try? SignalDescriptor([SIGUSR1]) else { return [] }
+            raise(SIGUSR1)
+            return [signals.take(), signals.take()]
+        }
+        #expect(taken == [SIGUSR1, nil])
+        #expect(SignalDescriptor.termination == [SIGINT, SIGTERM])
+    }
+
+    @Test func writingToAPeerThatIsGoneIsAnError() throws {
+        SignalDescriptor.ignoreBrokenPipes()
+        let writer: Descriptor
+        do { (writer, _) = try StreamSocket.pair() }
+        #expect(errorNumber { _ = try writer.write([1]) } == EPIPE)
+    }
+
+    @Test func privilegesAreReadFromTheKernel() throws {
+        let line = String(decoding: try Files.read("/proc/self/status"), as: UTF8.self)
+            .split(separator: "\n").first { $0.hasPrefix("CapEff:") }
+        let mask = try #require(line.flatMap { UInt64($0.dropFirst(7).filter(\.isHexDigit), radix: 16) })
+        #expect(Privileges.has(.netAdmin) == (mask >> 12 & 1 == 1))
+        #expect(Privileges.has(.netRaw) == (mask >> 13 & 1 == 1))
+        #expect("\(Privileges.Capability.netAdmin) \(Privileges.Capability.netRaw)" == "CAP_NET_ADMIN CAP_NET_RAW")
+    }
+
+    @Test func runningProgramsAreFoundByName() throws {
+        let name = try #require(Files.firstLine("/proc/self/comm"))
+        #expect(Privileges.processes(named: name).contains(Int(getpid())))
+        #expect(Privileges.processes(named: "no such program").isEmpty)
+    }
+
+    @Test func wallClockShowsTheTime() {
+        #expect(abs(WallClock.microseconds() / 1_000_000 - Int64(time(nil))) <= 2)
+    }
+}
