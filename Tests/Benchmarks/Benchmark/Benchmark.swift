@@ -26,7 +26,7 @@ struct Benchmark {
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
             if let unknown = options.keys.min() { throw BenchmarkError("unknown option \(unknown)\n\(usage)") }
 
-            var report = Report()
+            let report = Report()
             Machine.describe(report)
             #if DEBUG
                 report.line("!!! Built without optimisation: the times of frames and captures mean nothing.")
@@ -34,7 +34,7 @@ struct Benchmark {
             try FrameTimes.run(report)
             let capture = try CaptureFile(writing: reports, to: path)
             try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
-                .run(&report)
+                .run(report)
             if let pharos {
                 try BinaryTimes(pharos: pharos).run(report)
             } else {

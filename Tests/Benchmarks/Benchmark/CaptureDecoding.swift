@@ -15,7 +15,7 @@ struct CaptureDecoding {
 
     private static let rounds = 3
 
-    func run(_ report: inout Report) throws {
+    func run(_ report: Report) throws {
         report.section("Capture: \(Double(capture.reports).grouped) advertising reports in a btsnoop file")
         let octets = try Files.read(capture.path)
         report.line("\(Double(octets.count).grouped) octets; legacy and extended reports; seven frames, or none")

@@ -6,8 +6,9 @@ import CReferenceParser
 struct FrameTimes {
     /// Different payloads of one kind, so that no branch predictor and no optimiser knows them by heart.
     private static let copies = 1024
-    private static let passes = 400
-    private static let rounds = 15
+    /// Short rounds, and many: a round that another program interrupts is then an exception, which the median ignores.
+    private static let passes = 40
+    private static let rounds = 151
 
     static func run(_ report: Report) throws {
         report.section("Frames: decode beside a plain C parser, and encode")
