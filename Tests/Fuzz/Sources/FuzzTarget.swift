@@ -1,0 +1,60 @@
+/// What can be fuzzed. Each target takes any octets, and ends the program where a fact does not hold.
+///
+/// The raw value is the target's name on the command line and the name of its folder in the corpus.
+enum FuzzTarget: String, CaseIterable {
+    /// AD structures, explained and judged.
+    case structures
+    /// Frames, decoded and encoded again.
+    case frames
+    /// A stream of H4 packets, cut into pieces.
+    case h4
+    /// One event packet.
+    case events
+    /// One command packet.
+    case commands
+    /// Everything that a controller says while a host talks to it.
+    case host
+    /// A btsnoop file.
+    case btsnoop
+    /// A profile file.
+    case profiles
+    /// What stands behind an option on a command line.
+    case text
+
+    func run(_ octets: [UInt8]) {
+        switch self {
+        case .structures: fuzzStructures(octets)
+        case .frames: fuzzFrames(octets)
+        case .h4: fuzzH4(octets)
+        case .events: fuzzEvent(octets)
+        case .commands: fuzzCommand(octets)
+        case .host: fuzzHost(octets)
+        case .btsnoop: fuzzBTSnoop(octets)
+        case .profiles: fuzzProfile(octets)
+        case .text: fuzzText(octets)
+        }
+    }
+
+    /// Named by `--target=NAME`: libFuzzer leaves alone what starts with two dashes.
+    static let selected: FuzzTarget = {
+        let option = "--target="
+        let name = CommandLine.arguments.last { $0.hasPrefix(option) }?.dropFirst(option.count)
+        guard let target = name.flatMap({ FuzzTarget(rawValue: String($0)) }) else {
+            fatalError("give --target= and one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return target
+    }()
+}
+
+/// What libFuzzer calls for every input.
+@c(LLVMFuzzerTestOneInput)
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    FuzzTarget.selected.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+}
+
+/// Ends the program, which libFuzzer takes for a crash, unless the fact holds.
+func check(_ holds: Bool, _ fact: @autoclosure () -> String, line: UInt = #line, file: StaticString = #file) {
+    guard !holds else { return }
+    fatalError("does not hold: \(fact())", file: file, line: line)
+}

@@ -1,0 +1,57 @@
+import HCI
+
+/// Whatever a controller says and whenever it stops, commands end in time with a result or an error.
+///
+/// The input is the H4 stream from the controller.
+func fuzzHost(_ octets: [UInt8]) {
+    let channel = SpokenChannel(octets)
+    let host = HCIHost(channel: channel)
+    for command: any HCICommand in [
+        HCIReset(), ReadLocalVersionInformation(), LEReadLocalSupportedFeatures(), LEReadTransmitPower(), HCIReset(),
+    ] {
+        execute(command, host)
+    }
+    do throws(HCICommandError) {
+        while let event = try host.nextEvent(until: channel.now.advanced(byMicroseconds: 1000)) {
+            check(event.packet.kind == .event, "an event is an event")
+        }
+    } catch {
+        check(!error.description.isEmpty, "every error has its words")
+    }
+}
+
+private func execute<C: HCICommand>(_ command: C, _ host: HCIHost) {
+    let start = host.now
+    do throws(HCICommandError) {
+        _ = try host.execute(command, timeoutMicroseconds: 50_000)
+    } catch {
+        check(!error.description.isEmpty, "every error has its words")
+    }
+    // The one packet that is read when the time is over may itself take a millisecond.
+    check(host.now.microseconds(since: start) <= 151_000, "\(C.name) ends in time")
+}
+
+/// Says what it was given to say, a packet a millisecond, and then nothing more.
+private final class SpokenChannel: HCIChannel {
+    private(set) var now = HCIInstant(nanoseconds: 0)
+    private var framer = H4Framer(limit: 1024)
+
+    init(_ octets: [UInt8]) {
+        framer.push(octets)
+    }
+
+    func send(_ packet: HCIPacket) {}
+
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        do throws(H4Error) {
+            if let packet = try framer.next() {
+                now = now.advanced(byMicroseconds: 1000)
+                return packet
+            }
+        } catch {
+            throw .framing(error.description)
+        }
+        now = max(now, deadline)
+        return nil
+    }
+}
