@@ -53,7 +53,7 @@ public final class AdvertisingSession {
             if source.changesAddress { first = plan.replacingAddress(newAddress()) }
             address = first.address
             grant = try commands.configure(first, host)
-            payload = try makePayload(elapsed: 0)
+            payload = try makePayload(elapsed: 0, salt: source.firstSalt)
             try commands.setData(payload, host)
             if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
             try commands.enable(host)
@@ -130,10 +130,10 @@ public final class AdvertisingSession {
 
     private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
 
-    private func makePayload(elapsed: Int) throws(AdvertisingError) -> AdvertisingData {
+    private func makePayload(elapsed: Int, salt: UInt16? = nil) throws(AdvertisingError) -> AdvertisingData {
         try source.payload(
             elapsed: elapsed, events: computedEvents, radioPower: grant.power,
-            salt: UInt16.random(in: 0...UInt16.max, using: &randomness))
+            salt: salt ?? UInt16.random(in: 0...UInt16.max, using: &randomness))
     }
 
     private func renew() throws(AdvertisingError) {

@@ -10,6 +10,8 @@ public struct PayloadSource: Sendable {
     private let identityKey: IdentityKey?
     private let eidTimeAtStart: UInt32
     private let countersAtStart: TelemetryCounters
+    /// For the first encrypted telemetry; every later one has a new salt, which must not be used twice.
+    public let firstSalt: UInt16?
 
     /// What Eddystone-TLM counts since power-on.
     public struct TelemetryCounters: Hashable, Sendable {
@@ -26,14 +28,17 @@ public struct PayloadSource: Sendable {
     ///   - identityKey: for EID and encrypted TLM; must be there for these.
     ///   - eidTimeAtStart: the beacon's seconds counter when it goes on the air.
     ///   - countersAtStart: what telemetry starts to count from.
+    ///   - firstSalt: `nil` leaves the first salt to chance too.
     public init(
         _ advertisement: Advertisement, identityKey: IdentityKey? = nil,
-        eidTimeAtStart: UInt32 = IdentityKey.firstCounter, countersAtStart: TelemetryCounters = TelemetryCounters()
+        eidTimeAtStart: UInt32 = IdentityKey.firstCounter, countersAtStart: TelemetryCounters = TelemetryCounters(),
+        firstSalt: UInt16? = nil
     ) {
         self.advertisement = advertisement
         self.identityKey = identityKey
         self.eidTimeAtStart = eidTimeAtStart
         self.countersAtStart = countersAtStart
+        self.firstSalt = firstSalt
     }
 
     /// The octets to send `elapsed` microseconds after the start.

@@ -61,7 +61,8 @@ extension PayloadSource {
             advertisement, identityKey: live.identityKey.map { IdentityKey($0) },
             eidTimeAtStart: live.eidTime ?? IdentityKey.firstCounter,
             countersAtStart: TelemetryCounters(
-                advertisements: live.advertisements, uptimeDeciseconds: live.uptimeDeciseconds))
+                advertisements: live.advertisements, uptimeDeciseconds: live.uptimeDeciseconds),
+            firstSalt: live.salt)
     }
 }
 
