@@ -8,27 +8,34 @@ import VirtualController
 final class Bench {
     let channel: VirtualChannel
     let host: HCIHost
-    /// Every command since the last ``forget()``.
-    private(set) var commands: [HCIPacket] = []
-    /// Every packet on the air since the last ``forget()``, of whomever.
-    private(set) var pdus: [AirPDU] = []
+    private let record = Record()
+
+    /// Outlives the bench: a session may still be using the host then.
+    private final class Record {
+        var commands: [HCIPacket] = []
+        var pdus: [AirPDU] = []
+    }
 
     init(_ model: VirtualControllerModel, on air: VirtualAir = VirtualAir(), address: DeviceAddress? = nil) {
         channel = VirtualChannel(model, on: air, address: address)
         host = HCIHost(channel: channel)
-        host.observer = { [unowned self] packet, isFromController, _ in
-            if !isFromController { commands.append(packet) }
+        host.observer = { [record] packet, isFromController, _ in
+            if !isFromController { record.commands.append(packet) }
         }
-        air.observer = { [unowned self] in pdus.append($0) }
+        air.observer = { [record] in record.pdus.append($0) }
     }
 
-    deinit { channel.air.observer = nil }
+    /// Every command since the last ``forget()``.
+    var commands: [HCIPacket] { record.commands }
+
+    /// Every packet on the air since the last ``forget()``, of whomever.
+    var pdus: [AirPDU] { record.pdus }
 
     var controller: VirtualController { channel.controller }
 
     func forget() {
-        commands = []
-        pdus = []
+        record.commands = []
+        record.pdus = []
     }
 
     /// The commands as opcodes in hexadecimal; those that enable with `+` or `-` behind.
