@@ -130,7 +130,10 @@ import VirtualController
     @Test func disallowedCommandSaysWhoIsInTheWay() throws {
         let table: [(VirtualControllerModel, UInt16, String)] = [
             (.raspberryPi, 0x2005, "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"),
-            (.raspberryPi, 0x2006, "another program advertises on this adapter, or its controller wants another family"),
+            (
+                .raspberryPi, 0x2006,
+                "another program advertises on this adapter, or its controller wants another family"
+            ),
             (
                 .intel, 0x2036,
                 "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"

@@ -130,7 +130,9 @@ import VirtualController
         bench.forget()
         // An unknown event before every packet: the host never sees a quiet moment.
         let noise = HCIPacket(.event, [0xFE, 1, 0])
-        bench.channel.air.observer = { [controller = bench.controller] _ in for _ in 0..<40 { controller.inject(noise) } }
+        bench.channel.air.observer = { [controller = bench.controller] _ in
+            for _ in 0..<40 { controller.inject(noise) }
+        }
         try bench.run(session, seconds: 5)
         #expect(bench.steps.filter { $0 == "2008" }.count >= 4)
     }

@@ -31,7 +31,8 @@ import Testing
 
     @Test(arguments: [
         "", "hci", "hci-1", "hci+1", "hci65536", "hci0 ", " hci0", "HCI0", "hci0:", "hci0:raw", "hci0:user:", "hci1x",
-        "hci\u{661}", "hci0\u{301}", "Virtual", "virtual:1", "usb:0", "/dev/ttyACM0", "tcp", "unix", "hci99999999999999",
+        "hci\u{661}", "hci0\u{301}", "Virtual", "virtual:1", "usb:0", "/dev/ttyACM0", "tcp", "unix",
+        "hci99999999999999",
     ])
     func textThatNamesNothingIsRefusedWithTheForms(_ text: String) {
         #expect {

@@ -38,7 +38,8 @@ import Testing
         #expect(throws: SystemError("read", folder.path, errno: EISDIR)) { try Files.read(folder.path) }
         let missing = folder.place("missing")
         #expect(throws: SystemError("open", missing, errno: ENOENT)) { try Files.read(missing) }
-        #expect(SystemError("open", missing, errno: ENOENT).description == "\(missing): open: No such file or directory")
+        let error = SystemError("open", missing, errno: ENOENT)
+        #expect(error.description == "\(missing): open: No such file or directory")
         let below = try folder.file("plain", []) + "/below"
         #expect(errorNumber { _ = try Files.read(below) } == ENOTDIR)
     }
