@@ -153,11 +153,16 @@ enum OptionValue {
 
     private static func fixed<let count: Int>(_ text: String, what: String) throws -> FixedOctets<count> {
         let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+        let octets: [UInt8]
         do {
-            return try FixedOctets<count>(hexadecimal: digits)
+            octets = try Hexadecimal.octets(digits)
         } catch {
             throw Mistake("\(what) has \(2 * count) hexadecimal digits: \(error)")
         }
+        guard let value = FixedOctets<count>(octets) else {
+            throw Mistake("\(what) has \(2 * count) hexadecimal digits, these are \(2 * octets.count)")
+        }
+        return value
     }
 }
 
