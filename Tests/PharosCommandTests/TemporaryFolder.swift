@@ -29,4 +29,3 @@ final class TemporaryFolder {
 
     func place(_ name: String) -> String { path + "/" + name }
 }
-

@@ -1,0 +1,124 @@
+import Glibc
+import HCI
+import LinuxHost
+import Profiles
+import Testing
+
+/// `advertise` on the virtual adapter, in real time.
+@Suite struct AdvertiseTests {
+    private static let octets = "0201060303aafe0916aafe100002610478"
+    private static let url = [
+        "advertise", "url", "--url", "http://a.info/x", "--measured-power-dbm", "0", "--address", "C0:11:22:33:44:55",
+        "--adapter", "virtual",
+    ]
+
+    /// The JSON value of each line.
+    private func values(_ text: String) throws -> [JSONNode] {
+        try text.split(separator: "\n").map { line in
+            let (root, problems) = JSONDocument.parse(Array(line.utf8))
+            #expect(problems.isEmpty)
+            return try #require(root, "no JSON: \(line)")
+        }
+    }
+
+    @Test func linesOfJSONTellWhatHappens() throws {
+        let begin = MonotonicClock.nanoseconds()
+        let result = try Program.run(
+            Self.url + ["--json", "--duration-s", "1.2", "--interval-ms", "100", "--radio-power-dbm", "4"])
+        let seconds = Double(MonotonicClock.nanoseconds() - begin) / 1e9
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(seconds >= 1.2 && seconds < 20)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 2)
+        #expect(
+            lines[0] == "{\"event\":\"on-air\",\"name\":\"url\",\"adapter\":\"virtual\",\"family\":\"legacy\","
+                + "\"address\":\"C0:11:22:33:44:55\",\"addressType\":\"random-static\",\"type\":\"eddystone-url\","
+                + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"radioPowerDbm\":4,"
+                + "\"grantedRadioPowerDbm\":4,\"radioPowerNote\":\"4 dBm granted\",\"octets\":\"\(Self.octets)\"}")
+        #expect(try values(result.output).map { $0["event"]?.string } == ["on-air", "off-air"])
+        let off = try #require(
+            lines[1].wholeMatch(of: /\{"event":"off-air","events":(\d+),"eventsCounted":false,"heard":(\d+)\}/))
+        let numbers = [off.1, off.2].map { Int($0) ?? 0 }
+        // 1.2 s of an event every 105 ms; a busy machine may hear fewer.
+        #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")
+    }
+
+    @Test(arguments: ["raspberry-pi", "zephyr", "intel", "core-4"])
+    func everyModelSendsAndIsHeard(_ model: String) throws {
+        let result = try Program.run(Self.url + ["--like", model, "--duration-s", "0.8"])
+        #expect(result.code == 0 && result.errors.isEmpty)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 10)
+        #expect(lines[0].hasPrefix("url on virtual · Core "))
+        #expect(lines[1] == "● on the air for 00:00:00")
+        #expect(lines[2] == "  payload       Eddystone-URL http://a.info/x, 0 dBm at 0 m")
+        #expect(lines[3] == "  octets        02 01 06 03 03 aa fe 09 16 aa fe 10 00 02 61 04 78")
+        #expect(lines[4] == "  address       C0:11:22:33:44:55 (static random)")
+        #expect(lines[5] == "  interval      asked 100 ms, granted 100 ms; an event every 105 ms on average")
+        #expect(lines[6].hasPrefix("  radio power   ") && lines[6].hasSuffix(" dBm, the controller's own choice"))
+        #expect(lines[7] == "  events        1 (computed: this controller does not count them)")
+        #expect(lines[8].hasPrefix("off the air after 00:00:00: "))
+        #expect(lines[9].contains(" times at ") && lines[9].hasSuffix(": Eddystone-URL http://a.info/x, 0 dBm at 0 m"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func signalsTakeItOffTheAir(_ signal: Int32) throws {
+        let program = try RunningProgram(Self.url + ["--json"])
+        try #require(program.prints("\"on-air\""))
+        usleep(300_000)
+        #expect(!program.output.contains("off-air"))
+        program.signal(signal)
+        let result = program.end()
+        #expect(result.code == 0 && result.errors.isEmpty)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[1].hasPrefix("{\"event\":\"off-air\",\"events\":"))
+    }
+
+    @Test func secondSignalDoesNoHarm() throws {
+        let program = try RunningProgram(Self.url + ["--json"])
+        try #require(program.prints("\"on-air\""))
+        for _ in 0..<5 { program.signal(SIGINT) }
+        let result = program.end()
+        #expect(result.code == 0 && result.output.contains("\"off-air\""))
+    }
+
+    @Test func quietSaysNothing() throws {
+        #expect(
+            try Program.run(Self.url + ["--quiet", "--duration-s", "0.2"])
+                == Program.Result(output: "", errors: "", code: 0))
+    }
+
+    @Test func captureIsReadByDecode() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("a.btsnoop")
+        #expect(try Program.run(Self.url + ["--quiet", "--duration-s", "0.2", "--capture", path]).code == 0)
+        let octets = try Files.read(path)
+        // btsnoop version 1, datalink 1002: HCI with H4 type octets.
+        #expect(Array(octets.prefix(16)) == Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 0xEA])
+        let lines = try values(try Program.run("decode", path, "--json").output)
+        try #require(lines.count == 1)
+        #expect(lines[0]["octets"]?.string == Self.octets && lines[0]["source"]?.string == "command")
+        #expect(lines[0]["command"]?.string == "LE Set Advertising Data")
+        let text = try Program.run("decode", path)
+        #expect(text.code == 0)
+        #expect(text.output.hasSuffix("  LE Set Advertising Data\n    Eddystone-URL http://a.info/x, 0 dBm at 0 m\n"))
+        // Cut short, it is malformed input; what came before is still told.
+        let short = try folder.file("short.btsnoop", Array(octets.dropLast(3)))
+        let cut = try Program.run("decode", short)
+        #expect(cut.code == 65 && cut.output == text.output)
+        #expect(cut.errors.hasPrefix("pharos: \(short): "))
+    }
+
+    @Test func captureWithAnyTimeIsDecoded() throws {
+        let folder = try TemporaryFolder()
+        let packet: [UInt8] = [0x01, 0x08, 0x20, 0x20, 3, 2, 1, 6] + [UInt8](repeating: 0, count: 28)
+        for time in [UInt8(0), 0x7F, 0x80, 0xFF] {
+            let size: [UInt8] = [0, 0, 0, UInt8(packet.count)]
+            let record = size + size + [0, 0, 0, 2, 0, 0, 0, 0] + [UInt8](repeating: time, count: 8) + packet
+            let file = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 0xEA] + record
+            let result = try Program.run("decode", try folder.file("time.btsnoop", file), "--json")
+            #expect(result.code == 0, "\(time): \(result.errors)")
+            #expect(result.output.contains("\"octets\":\"020106\""))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Testing
+
+@Suite struct DecodeTests {
+    struct Payload: CustomTestStringConvertible, Sendable {
+        let hex: String
+        let words: String
+        /// From `structures` on.
+        let json: String
+
+        init(_ hex: String, _ words: String, _ json: String) {
+            self.hex = hex
+            self.words = words
+            self.json = json
+        }
+
+        var testDescription: String { words }
+    }
+
+    private static let flags = "{\"type\":1,\"name\":\"flags\",\"data\":\"06\"}"
+    private static let eddystone = flags + ",{\"type\":3,\"name\":\"complete-16-bit-uuids\",\"data\":\"aafe\"}"
+
+    private static func service(_ data: String) -> String {
+        "\"structures\":[\(eddystone),{\"type\":22,\"name\":\"service-data-16\",\"data\":\"\(data)\"}]"
+    }
+
+    static let payloads = [
+        Payload(
+            "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5",
+            "iBeacon fb0b57a2-8228-44cd-913a-94a122ba1206, major 1, minor 2, -59 dBm at 1 m",
+            "\"structures\":[\(flags),{\"type\":255,\"name\":\"manufacturer-data\","
+                + "\"data\":\"4c000215fb0b57a2822844cd913a94a122ba120600010002c5\"}],\"frames\":[{\"type\":\"ibeacon\","
+                + "\"uuid\":\"fb0b57a2-8228-44cd-913a-94a122ba1206\",\"major\":1,\"minor\":2,\"measuredPowerDbm\":-59}]"
+        ),
+        Payload(
+            "0201061bff1801beac000102030405060708090a0b0c0d0e0f10111213c307",
+            "AltBeacon 000102030405060708090a0b0c0d0e0f10111213, company 0x0118, -61 dBm at 1 m",
+            "\"structures\":[\(flags),{\"type\":255,\"name\":\"manufacturer-data\","
+                + "\"data\":\"1801beac000102030405060708090a0b0c0d0e0f10111213c307\"}],\"frames\":[{\"type\":\"altbeacon\","
+                + "\"companyId\":280,\"id\":\"000102030405060708090a0b0c0d0e0f10111213\",\"measuredPowerDbm\":-61,"
+                + "\"reserved\":7}]"),
+        Payload(
+            "0201060303aafe1716aafe00f48b0ca750095477cb3e770000000000020000",
+            "Eddystone-UID 8b0ca750095477cb3e77 000000000002, -12 dBm at 0 m",
+            service("aafe00f48b0ca750095477cb3e770000000000020000")
+                + ",\"frames\":[{\"type\":\"eddystone-uid\",\"namespace\":\"8b0ca750095477cb3e77\","
+                + "\"instance\":\"000000000002\",\"measuredPowerDbm\":-12}]"),
+        Payload(
+            "0201060303aafe0916aafe100002610478", "Eddystone-URL http://a.info/x, 0 dBm at 0 m",
+            service("aafe100002610478")
+                + ",\"frames\":[{\"type\":\"eddystone-url\",\"url\":\"http://a.info/x\",\"measuredPowerDbm\":0}]"),
+        Payload(
+            "0201060303aafe1116aafe2000000080000000000000000000",
+            "Eddystone-TLM battery unknown, temperature unknown, 0 advertisements, up 0 s",
+            service("aafe2000000080000000000000000000")
+                + ",\"frames\":[{\"type\":\"eddystone-tlm\",\"batteryMv\":null,\"temperatureC\":null,"
+                + "\"advertisements\":0,\"uptimeS\":0}]"),
+        Payload(
+            "0201060303aafe1116aafe20000bb8fe800102030400010001",
+            "Eddystone-TLM 3000 mV, -1.5 °C, 16909060 advertisements, up 6553.7 s",
+            service("aafe20000bb8fe800102030400010001")
+                + ",\"frames\":[{\"type\":\"eddystone-tlm\",\"batteryMv\":3000,\"temperatureC\":-1.5,"
+                + "\"advertisements\":16909060,\"uptimeS\":6553.7}]"),
+        Payload(
+            "0201060303aafe1516aafe2001d4dfc281194a7a8daa84acdd1234e9be",
+            "Eddystone-TLM, encrypted: d4dfc281194a7a8daa84acdd, salt 0x1234, MIC 0xE9BE",
+            service("aafe2001d4dfc281194a7a8daa84acdd1234e9be")
+                + ",\"frames\":[{\"type\":\"eddystone-etlm\",\"encrypted\":\"d4dfc281194a7a8daa84acdd\","
+                + "\"salt\":\"1234\",\"mic\":\"e9be\"}]"),
+        Payload(
+            "0201060303aafe0d16aafe30ee823ea23e8675bc96", "Eddystone-EID 823ea23e8675bc96, -18 dBm at 0 m",
+            service("aafe30ee823ea23e8675bc96")
+                + ",\"frames\":[{\"type\":\"eddystone-eid\",\"id\":\"823ea23e8675bc96\",\"measuredPowerDbm\":-18}]"),
+        Payload("020106", "Flags: 06", "\"structures\":[\(flags)],\"frames\":[]"),
+        Payload("", "no AD structure", "\"structures\":[],\"frames\":[]"),
+    ]
+
+    private static func succeeds(_ output: String) -> Program.Result {
+        Program.Result(output: output, errors: "", code: 0)
+    }
+
+    @Test(arguments: payloads)
+    func frameInWordsAndInJSON(_ payload: Payload) throws {
+        let json = "{\"octets\":\"\(payload.hex)\",\(payload.json),\"problems\":[]}\n"
+        #expect(try Program.run("decode", payload.hex) == Self.succeeds(payload.words + "\n"))
+        #expect(try Program.run("decode", payload.hex, "--json") == Self.succeeds(json))
+        #expect(try Program.run("decode", payload.hex, "--lint") == Self.succeeds("no rule is broken\n"))
+    }
+
+    @Test(arguments: ["02 01 06", "02:01:06", "020106", "02-01-06"])
+    func octetsAreWrittenAsPeopleHaveThem(_ text: String) throws {
+        #expect(try Program.run("decode", text) == Self.succeeds("Flags: 06\n"))
+        #expect(try Program.run(["decode", "-"], input: text + "\n") == Self.succeeds("Flags: 06\n"))
+    }
+
+    @Test func octetsMayBeSeveralArguments() throws {
+        #expect(try Program.run("decode", "02", "01", "06") == Self.succeeds("Flags: 06\n"))
+    }
+
+    @Test func linesAreDecodedOneByOne() throws {
+        let input = "020106\n020104\n"
+        #expect(try Program.run(["decode", "-"], input: input) == Self.succeeds("Flags: 06\n\nFlags: 04\n"))
+        let json = try Program.run(["decode", "-", "--json"], input: input).output.split(separator: "\n")
+        #expect(json.map { $0.prefix(18) } == ["{\"octets\":\"020106\"", "{\"octets\":\"020104\""])
+    }
+
+    @Test func encryptedTelemetryIsOpenedWithItsKey() throws {
+        let arguments = [
+            "decode", "0201060303aafe1516aafe2001d4dfc281194a7a8daa84acdd1234e9be", "--identity-key", EncodeTests.key,
+            "--rotation-exponent", "10", "--time-s",
+        ]
+        let sentence = "Eddystone-TLM, encrypted: d4dfc281194a7a8daa84acdd, salt 0x1234, MIC 0xE9BE\n"
+        #expect(
+            try Program.run(arguments + ["65280"])
+                == Self.succeeds(
+                    sentence + "decrypted: Eddystone-TLM 3000 mV, 22.5 °C, 4660 advertisements, up 360 s\n"))
+        let json = try Program.run(arguments + ["65535", "--json"]).output
+        #expect(
+            json.contains(
+                "\"decrypted\":{\"batteryMv\":3000,\"temperatureC\":22.5,\"advertisements\":4660,\"uptimeS\":360}"))
+        let wrong = try Program.run(arguments + ["1"])
+        #expect(wrong.output.hasPrefix(sentence + "decrypted: the check does not hold"))
+        #expect(try Program.run(arguments + ["1", "--json"]).output.contains("\"decrypted\":null"))
+    }
+
+    @Test func lintListsWhatIsBrokenAndEndsWith1() throws {
+        let line =
+            "octet 3: the structure claims 5 octets, but 1 are left (Core Specification 5.4, Vol 3 Part C 11)\n"
+        #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
+        #expect(
+            try Program.run("decode", "02010605ff")
+                == Self.succeeds("Flags: 06\n1 rule is broken (--lint tells)\n"))
+        let json = try Program.run("decode", "02010605ff", "--lint", "--json")
+        #expect(json.code == 1)
+        #expect(
+            json.output
+                == "{\"octets\":\"02010605ff\",\"structures\":[{\"type\":1,\"name\":\"flags\",\"data\":\"06\"}],"
+                + "\"frames\":[],\"problems\":[{\"offset\":3,\"rule\":\"truncated-structure\","
+                + "\"message\":\"the structure claims 5 octets, but 1 are left\","
+                + "\"source\":\"Core Specification 5.4, Vol 3 Part C 11\"}]}\n")
+        // One bad line among good ones is enough.
+        #expect(try Program.run(["decode", "-", "--lint"], input: "020106\n02010605ff\n020106\n").code == 1)
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@Suite struct HelpTests {
+    private static let power = ["--measured-power-dbm", "--measured-power-1m-dbm"]
+    private static let rotation = ["--identity-key", "--rotation-exponent", "--time-s"]
+    private static let onAir = [
+        "-a, --adapter", "--duration-s", "--dry-run", "--like", "--capture", "--json", "-q, --quiet",
+    ]
+    private static let radio = [
+        "--interval-ms", "--radio-power-dbm", "--pdu", "--local-name", "--address", "--channels",
+    ]
+    private static let frames: [(String, [String])] = [
+        ("ibeacon", ["--uuid", "--major", "--minor", "--measured-power-dbm", "--flags"]),
+        ("altbeacon", ["--company-id", "--id", "--measured-power-dbm", "--reserved", "--flags"]),
+        ("uid", ["--namespace", "--namespace-from-domain", "--namespace-from-uuid", "--instance"] + power),
+        ("url", ["--url"] + power),
+        (
+            "tlm", ["--battery-mv", "--temperature-c", "--advertisements", "--uptime-s", "--salt"] + rotation
+        ),
+        ("eid", rotation + power),
+        ("raw", ["--structure"]),
+    ]
+
+    static let options: [([String], [String])] =
+        [
+            ([], ["encode", "decode", "adapters", "advertise", "controller", "profile", "--version"]),
+            (["encode"], frames.map(\.0)), (["advertise"], frames.map(\.0) + ["profile"]),
+            (["decode"], ["--json", "--lint", "--explain", "<input>"] + rotation),
+            (["adapters"], ["-a, --adapter", "--json"]), (["controller"], ["--listen", "--like", "--seed"]),
+            (["profile"], ["check", "show", "schema"]), (["profile", "check"], ["<files>", "--json"]),
+            (["profile", "show"], ["<file>"]), (["profile", "schema"], []),
+            (["advertise", "profile"], ["<profile>", "--advertisement"] + onAir),
+        ] + frames.map { (["encode", $0.0], $0.1 + ["--format", "--explain"]) }
+        + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) }
+
+    @Test(arguments: options)
+    func helpNamesEveryOption(_ command: [String], _ options: [String]) throws {
+        let result = try Program.run(command + ["--help"])
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.output.hasPrefix("OVERVIEW: ") && result.output.contains("USAGE: "))
+        let starts = Set(result.output.split(separator: "\n").map { $0.drop { $0 == " " } })
+        for option in options {
+            #expect(
+                starts.contains { $0 == option || $0.hasPrefix(option + " ") },
+                "\(command.joined(separator: " ")) \(option)")
+        }
+        // A line for each option: nothing stands there without a word of explanation.
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix("  --") {
+            #expect(line.contains("  ") && (line.dropFirst(26).isEmpty ? next.hasPrefix("        ") : true), "\(line)")
+        }
+    }
+
+    @Test func commandsWithoutSubcommandShowTheirHelp() throws {
+        for command in [[], ["encode"], ["profile"]] {
+            #expect(try Program.run(command) == Program.run(command + ["--help"]))
+        }
+    }
+
+    @Test func versionIsANumber() throws {
+        let result = try Program.run("--version")
+        #expect(result.code == 0 && result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+}
