@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Iterable, NamedTuple
 
 BUILT = Path(__file__).resolve().parents[2] / ".build" / "debug" / "pharos"
-PROGRAM = os.environ.get("PHAROS") or str(BUILT)
+PROGRAM = os.path.abspath(os.environ.get("PHAROS") or BUILT)
 
 
 class Result(NamedTuple):
