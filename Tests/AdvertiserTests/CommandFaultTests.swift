@@ -1,6 +1,7 @@
 import Advertiser
 import BeaconFrames
 import BluetoothTypes
+import EddystoneSecurity
 import HCI
 import Testing
 import VirtualController
@@ -189,6 +190,27 @@ import VirtualController
             interrupted.interruptions = 0
             _ = try? host.nextEvent(until: host.now.advanced(byMicroseconds: 3_000_000))
         }
+    }
+
+    /// The first signal comes while an Enable is under way, whose late answer holds the Disable back; the second one
+    /// before that has even been sent.
+    @Test func signalDuringATurnOverAndAnotherDuringTheStop() throws {
+        let channel = VirtualChannel(.raspberryPi)
+        let interrupted = InterruptedChannel(channel)
+        let host = HCIHost(channel: interrupted)
+        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: false)
+        let advertisement = try Sample.ephemeral(exponent: 0)
+        let session = AdvertisingSession(
+            host: host, plan: try AdvertisingPlan(advertisement, on: capabilities, isExclusive: false),
+            source: PayloadSource(advertisement, identityKey: IdentityKey(FixedOctets())), isExclusive: false)
+        try session.start()
+        interrupted.trigger = LESetAdvertisingEnable(true).packet.octets
+        let error = failure { try session.run(until: .distantFuture) }
+        #expect(error?.description == "interrupted by a signal")
+        #expect(channel.controller.isAdvertising())
+        interrupted.interruptions = 1
+        try session.stop()
+        #expect(!channel.controller.isAdvertising())
     }
 
     @Test func resetIsTriedThreeTimes() throws {

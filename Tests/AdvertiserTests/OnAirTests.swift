@@ -124,17 +124,19 @@ import VirtualController
     }
 
     @Test func renewalGoesOnWhileEventsKeepComing() throws {
-        let bench = Bench(.raspberryPi)
-        let session = try bench.session(Sample.telemetry(intervalUnits: 0xA0))
-        try session.start()
-        bench.forget()
-        // An unknown event before every packet: the host never sees a quiet moment.
-        let noise = HCIPacket(.event, [0xFE, 1, 0])
-        bench.channel.air.observer = { [controller = bench.controller] _ in
-            for _ in 0..<40 { controller.inject(noise) }
+        let channel = VirtualChannel(.raspberryPi)
+        var renewals = 0
+        let host = HCIHost(channel: NoisyChannel(channel)) { packet, isFromController, _ in
+            if !isFromController, Bench.opcode(packet) == 0x2008 { renewals += 1 }
         }
-        try bench.run(session, seconds: 5)
-        #expect(bench.steps.filter { $0 == "2008" }.count >= 4)
+        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
+        let advertisement = Sample.telemetry(intervalUnits: 0xA0)
+        let session = AdvertisingSession(
+            host: host, plan: try AdvertisingPlan(advertisement, on: capabilities, isExclusive: true),
+            source: PayloadSource(advertisement), isExclusive: true)
+        try session.start()
+        try session.run(until: host.now.advanced(byMicroseconds: 5_500_000))
+        #expect(renewals == 6)
     }
 
     @Test(arguments: VirtualControllerModel.tested)

@@ -87,6 +87,32 @@ final class Bench {
 final class InterruptedChannel: HCIChannel {
     private let channel: VirtualChannel
     var interruptions = 0
+    /// A packet after which the next wait is broken off.
+    var trigger: [UInt8]?
+
+    init(_ channel: VirtualChannel) {
+        self.channel = channel
+    }
+
+    var now: HCIInstant { channel.now }
+
+    func send(_ packet: HCIPacket) throws(HCIChannelError) {
+        if packet.octets == trigger { interruptions += 1 }
+        try channel.send(packet)
+    }
+
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        guard interruptions == 0 else {
+            interruptions -= 1
+            throw .interrupted
+        }
+        return try channel.receive(until: deadline)
+    }
+}
+
+/// Never without an event: between the real ones, one of no interest every millisecond.
+final class NoisyChannel: HCIChannel {
+    private let channel: VirtualChannel
 
     init(_ channel: VirtualChannel) {
         self.channel = channel
@@ -97,11 +123,7 @@ final class InterruptedChannel: HCIChannel {
     func send(_ packet: HCIPacket) throws(HCIChannelError) { try channel.send(packet) }
 
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
-        guard interruptions == 0 else {
-            interruptions -= 1
-            throw .interrupted
-        }
-        return try channel.receive(until: deadline)
+        try channel.receive(until: now.advanced(byMicroseconds: 1000)) ?? HCIPacket(.event, [0xFE, 1, 0])
     }
 }
 
