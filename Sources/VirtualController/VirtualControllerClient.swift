@@ -9,12 +9,7 @@ final class VirtualControllerClient {
     private(set) var isFinished = false
     private let isPacketOriented: Bool
     private var framer = H4Framer()
-    private var outgoing: [[UInt8]] = []
-    private var outgoingOctets = 0
-
-    /// A host that reads nothing loses reports instead of eating memory; answers to commands are never lost, because
-    /// it cannot send more commands than it has credits.
-    private static let outgoingLimit = 1 << 20
+    private var outgoing = PacketBacklog()
 
     /// - Parameter isPacketOriented: each read and each write is one whole packet, as /dev/vhci wants it.
     init(_ stream: Descriptor, isPacketOriented: Bool) {
@@ -58,23 +53,14 @@ final class VirtualControllerClient {
     }
 
     func queue(_ packet: HCIPacket) {
-        guard outgoingOctets < Self.outgoingLimit else { return }
-        let octets = packet.h4
-        outgoing.append(octets)
-        outgoingOctets += octets.count
+        if !outgoing.append(packet) { isFinished = true }
     }
 
     /// Writes what the host takes without making us wait.
     func flush() {
         while let first = outgoing.first, !isFinished {
             do throws(SystemError) {
-                let taken = try stream.write(first)
-                outgoingOctets -= taken
-                if taken == first.count {
-                    outgoing.removeFirst()
-                } else {
-                    outgoing[0] = Array(first[taken...])
-                }
+                outgoing.removeFirst(try stream.write(first))
             } catch {
                 if error.errno != SystemError.wouldBlock { isFinished = true }
                 return

@@ -22,6 +22,9 @@ public final class VirtualControllerServer {
     private var listeners: [Descriptor] = []
     private var clients: [VirtualControllerClient] = []
     private var born = 0
+    private var acceptsAgainAt: UInt64 = 0
+    /// 0.1 s.
+    private static let pauseAfterFailure: UInt64 = 100_000_000
     var mailbox: VirtualAirServer.Mailbox?
 
     public init(_ configuration: VirtualAirConfiguration) {
@@ -56,23 +59,33 @@ public final class VirtualControllerServer {
             air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
             for client in clients { client.flush() }
             removeFinished()
+            let now = MonotonicClock.nanoseconds()
+            let open = now < acceptsAgainAt ? [] : listeners
+            let wake = min(air.nextEvent?.nanoseconds ?? UInt64.max, now < acceptsAgainAt ? acceptsAgainAt : .max)
             let interests =
                 (stop.map { [Poller.Interest($0.descriptor, .read)] } ?? [])
                 + (mailbox.map { [Poller.Interest($0.wakeUp, .read)] } ?? [])
-                + listeners.map { Poller.Interest($0, .read) }
+                + open.map { Poller.Interest($0, .read) }
                 + clients.map { Poller.Interest($0.stream, $0.isBehind ? .readAndWrite : .read) }
-            var ready = try Poller.wait(interests, until: air.nextEvent?.nanoseconds ?? UInt64.max)[...]
+            var ready = try Poller.wait(interests, until: wake)[...]
             air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
             if let stop, ready.removeFirst(), stop.take() != nil { return }
             if let mailbox, ready.removeFirst() {
                 guard let streams = mailbox.empty() else { return }
                 for stream in streams { serve(stream: stream) }
             }
-            for listener in listeners where ready.removeFirst() {
-                // A connection that is gone again before it was taken is nobody's loss.
-                if let stream = try? StreamSocket.accept(listener) { serve(stream: stream) }
-            }
+            for listener in open where ready.removeFirst() { accept(listener) }
             for (client, isReady) in zip(clients, ready) where isReady { client.readAvailable() }
+        }
+    }
+
+    /// A connection that is gone again before it was taken is nobody's loss; one for which there is no descriptor left
+    /// would be announced again at once, so the listeners are left alone for a while.
+    private func accept(_ listener: Descriptor) {
+        do throws(SystemError) {
+            serve(stream: try StreamSocket.accept(listener))
+        } catch {
+            acceptsAgainAt = MonotonicClock.nanoseconds() + Self.pauseAfterFailure
         }
     }
 
