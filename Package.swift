@@ -71,6 +71,7 @@ let package = Package(
                 "BeaconFrames", "BluetoothTypes", "CMeasurement", "CReferenceParser", "HCI", "LinuxHost",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .testTarget(
             name: "BeaconFramesTests", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
@@ -92,7 +93,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "LinuxHostTests",
-            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "VirtualController"],
+            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "TestSupport", "VirtualController"],
             swiftSettings: strict),
         .testTarget(
             name: "HCITransportsTests",
@@ -100,7 +101,8 @@ let package = Package(
             swiftSettings: strict),
         // Runs the built program as a user does, and links nothing of it.
         .testTarget(
-            name: "PharosCommandTests", dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "Profiles"],
+            name: "PharosCommandTests",
+            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "Profiles", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

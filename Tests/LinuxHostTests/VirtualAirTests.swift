@@ -2,6 +2,7 @@ import BluetoothTypes
 import Glibc
 import HCI
 import LinuxHost
+import TestSupport
 import Testing
 import VirtualController
 

@@ -2,6 +2,7 @@ import Glibc
 import HCI
 import LinuxHost
 import Profiles
+import TestSupport
 import Testing
 
 /// `advertise` on the virtual adapter, in real time.

@@ -1,6 +1,7 @@
 import Glibc
 import HCI
 import LinuxHost
+import TestSupport
 import Testing
 
 /// `pharos controller` with other pharos as its hosts.

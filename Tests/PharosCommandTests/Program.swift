@@ -1,5 +1,6 @@
 import Glibc
 import LinuxHost
+import TestSupport
 
 /// The built program, run as a user runs it.
 enum Program {

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Profiles
 import Testing
 

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import HCI
 
 /// However a stream is cut, the same packets, the same fault and the same rest come out.
@@ -41,22 +42,5 @@ private struct Framed: Equatable {
             }
         } while !rest.isEmpty
         pending = framer.pending
-    }
-}
-
-/// A seeded generator, so that an input that fails always fails.
-private struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

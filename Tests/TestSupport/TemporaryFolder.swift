@@ -1,11 +1,11 @@
-import Glibc
-import LinuxHost
+internal import Glibc
+internal import LinuxHost
 
 /// A folder that is gone, with all that is in it, when the test is over.
-final class TemporaryFolder {
-    let path: String
+public final class TemporaryFolder {
+    public let path: String
 
-    init() throws {
+    public init() throws {
         var template = Array("/tmp/pharos-test-XXXXXX".utf8CString)
         path = try unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else {
@@ -21,11 +21,11 @@ final class TemporaryFolder {
     }
 
     /// The path of a file in the folder, with these octets in it.
-    func file(_ name: String, _ octets: [UInt8]) throws -> String {
+    public func file(_ name: String, _ octets: [UInt8]) throws -> String {
         let path = path + "/" + name
         try OutputFile(replacing: path).append(octets)
         return path
     }
 
-    func place(_ name: String) -> String { path + "/" + name }
+    public func place(_ name: String) -> String { path + "/" + name }
 }

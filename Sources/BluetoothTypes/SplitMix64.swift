@@ -1,4 +1,4 @@
-/// The generator behind everything random on a virtual air: small, fast, and the same on every machine for one seed.
+/// The generator behind everything random that can be replayed: small, fast, and the same on every machine for one seed.
 ///
 /// Sebastiano Vigna's SplitMix64 (public domain).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
