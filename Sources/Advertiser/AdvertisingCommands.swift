@@ -17,7 +17,33 @@ protocol AdvertisingCommands {
     func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError)
 }
 
+extension HCICommandError {
+    /// The controller lives, and does not do what was asked: a beacon can go on without.
+    var isRefusal: Bool {
+        switch self {
+        case .refused, .malformedReturn: true
+        case .noAnswer, .notAccepted, .channel: false
+        }
+    }
+
+    /// The same for vendors' commands, to which some controllers do not answer at all.
+    var isVendorsRefusal: Bool {
+        if case .noAnswer = self { return true }
+        return isRefusal
+    }
+}
+
 extension HCIHost {
+    /// Executes a command that a beacon can do without: `nil` where the controller does not do it.
+    func executeOptional<C: HCICommand>(_ command: C) throws(HCICommandError) -> C.ReturnParameters? {
+        do throws(HCICommandError) {
+            return try execute(command)
+        } catch {
+            guard C.opcode.isVendorSpecific ? error.isVendorsRefusal : error.isRefusal else { throw error }
+            return nil
+        }
+    }
+
     /// Executes `command`, taking a refusal with one of `statuses` for success.
     func execute(_ command: some HCICommand, tolerating statuses: HCIStatus...) throws(HCICommandError) {
         do throws(HCICommandError) {

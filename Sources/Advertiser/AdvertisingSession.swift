@@ -13,6 +13,8 @@ public final class AdvertisingSession {
     public private(set) var payload = AdvertisingData(octets: [])
     /// The address it is sent from; turns over with an ephemeral id.
     public private(set) var address: DeviceAddress
+    /// Whether that address is a random one: planned so, or because it turns over with an ephemeral id.
+    public var isAddressRandom: Bool { plan.randomAddress != nil || source.changesAddress }
     /// When advertising was enabled; `nil` before.
     public private(set) var onAirSince: HCIInstant?
 
@@ -161,10 +163,31 @@ public final class AdvertisingSession {
             guard terminated.status == .success else {
                 throw .ended("the controller ended the advertising set: \(terminated.status)")
             }
-            // Somebody connected; connectable advertising ends with that and goes on for the next one.
-            try commands.enable(host)
+            try enableAgain()
+        case .unknown(let code, let parameters) where plan.pdu == .connectable:
+            if Self.isConnection(code, parameters) || code == Self.disconnectionComplete { try enableAgain() }
         default:
             return
+        }
+    }
+
+    /// Connection Complete, Enhanced Connection Complete (LE subevents 0x01 and 0x0A), with status success.
+    private static func isConnection(_ code: UInt8, _ parameters: [UInt8]) -> Bool {
+        code == HCIEventCode.leMeta && parameters.count > 1 && [0x01, 0x0A].contains(parameters[0])
+            && parameters[1] == 0
+    }
+
+    private static let disconnectionComplete: UInt8 = 0x05
+
+    /// Somebody connected, which ends connectable advertising; it goes on for the next one. A controller that cannot
+    /// while the connection lasts can again when it is over.
+    private func enableAgain() throws(AdvertisingError) {
+        do throws(AdvertisingError) {
+            try commands.enable(host)
+        } catch {
+            let passing: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]
+            guard case .command(let refusal, _) = error, let status = refusal.status, passing.contains(status)
+            else { throw error }
         }
     }
 

@@ -55,25 +55,19 @@ extension ControllerCapabilities {
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
-                result.maximumDataLength = try maximumDataLength(host)
+                // BlueZ's btvirt lists the command and does not know it; 31 octets are what every set must hold.
+                let maximum = try host.executeOptional(LEReadMaximumAdvertisingDataLength())
+                result.maximumDataLength = maximum.map { Int($0.maximumLength) } ?? AdvertisingData.legacyLimit
             }
         }
         if commands.contains(LEReadTransmitPower.self) {
-            let range = try host.execute(LEReadTransmitPower())
-            if range.minimum <= range.maximum { result.transmitPowerRange = range.minimum...range.maximum }
+            let range = try host.executeOptional(LEReadTransmitPower())
+            if let range, range.minimum <= range.maximum {
+                result.transmitPowerRange = range.minimum...range.maximum
+            }
         }
         result.powerControl = try PowerControl.find(for: result, host: host)
         return result
-    }
-
-    /// BlueZ's btvirt lists the command and does not know it; 31 octets are what every set must hold.
-    private static func maximumDataLength(_ host: HCIHost) throws(HCICommandError) -> Int {
-        do throws(HCICommandError) {
-            return Int(try host.execute(LEReadMaximumAdvertisingDataLength()).maximumLength)
-        } catch {
-            guard case .refused = error else { throw error }
-            return AdvertisingData.legacyLimit
-        }
     }
 
     /// A UART may swallow the first octets after it was opened, so Reset is tried three times.
@@ -97,12 +91,8 @@ extension ControllerCapabilities {
         _ = try host.execute(SetEventMask(.standardAndLE))
         _ = try host.execute(LESetEventMask(features.contains(.extendedAdvertising) ? extendedMask : .standard))
         if commands.contains(WriteLEHostSupported.self) {
-            do throws(HCICommandError) {
-                _ = try host.execute(WriteLEHostSupported(true))
-            } catch {
-                // Controllers with LE alone list the command and refuse it; they need no telling.
-                guard case .refused = error else { throw error }
-            }
+            // Controllers with LE alone list the command and refuse it; they need no telling.
+            _ = try host.executeOptional(WriteLEHostSupported(true))
         }
     }
 }

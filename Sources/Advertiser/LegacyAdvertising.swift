@@ -61,12 +61,7 @@ struct LegacyAdvertising: AdvertisingCommands {
 
     /// LE Read Advertising Physical Channel TX Power; `nil` where the controller does not know.
     private static func readPower(_ host: HCIHost) throws(HCICommandError) -> RadioPower? {
-        do throws(HCICommandError) {
-            return try host.execute(LEReadAdvertisingPhysicalChannelTxPower()).power
-        } catch {
-            guard case .refused = error else { throw error }
-            return nil
-        }
+        try host.executeOptional(LEReadAdvertisingPhysicalChannelTxPower())?.power
     }
 }
 

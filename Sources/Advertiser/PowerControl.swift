@@ -30,15 +30,8 @@ public enum PowerControl: Hashable, Sendable {
 
     /// Zephyr's own version and command list say whether this build has the power commands.
     private static func answersZephyr(_ host: HCIHost) throws(HCICommandError) -> Bool {
-        do throws(HCICommandError) {
-            _ = try host.execute(ZephyrReadVersionInformation())
-            return try host.execute(ZephyrReadSupportedCommands()).setsTxPower
-        } catch {
-            switch error {
-            case .refused, .noAnswer: return false
-            default: throw error
-            }
-        }
+        guard try host.executeOptional(ZephyrReadVersionInformation()) != nil else { return false }
+        return try host.executeOptional(ZephyrReadSupportedCommands())?.setsTxPower ?? false
     }
 
     /// Why nothing can be done, with what could be, for ``none``.

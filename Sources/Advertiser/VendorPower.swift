@@ -24,6 +24,8 @@ struct VendorPower {
             return .notSettable(reason: "\(power) was refused: \(status)", reported: nil)
         } catch HCICommandError.noAnswer {
             return .notSettable(reason: "the controller did not answer the vendor command", reported: nil)
+        } catch let error as HCICommandError where error.isRefusal {
+            return .notSettable(reason: "\(error)", reported: nil)
         }
     }
 

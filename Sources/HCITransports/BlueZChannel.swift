@@ -10,6 +10,8 @@ public final class BlueZChannel: HCIChannel {
     private let socket: Descriptor
     private let waiter: ChannelWaiter
     private let name: String
+    /// Of a raw channel.
+    private let rawIndex: UInt16?
 
     /// The raw channel of an adapter that is up.
     ///
@@ -17,6 +19,7 @@ public final class BlueZChannel: HCIChannel {
     /// is asked beforehand.
     public init(raw index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
         name = "hci\(index)"
+        rawIndex = index
         guard Privileges.has(.netRaw) else {
             throw TransportError.notPermitted(.netRaw, name, "sending HCI commands")
         }
@@ -31,6 +34,7 @@ public final class BlueZChannel: HCIChannel {
     /// The user channel of an adapter that is down: nobody else can use the adapter until it is closed.
     public init(user index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
         name = "hci\(index):user"
+        rawIndex = nil
         guard Privileges.has(.netAdmin) else {
             throw TransportError.notPermitted(.netAdmin, name, "the user channel")
         }
@@ -70,7 +74,15 @@ public final class BlueZChannel: HCIChannel {
             // Types that Core does not know (the kernel's own notices) are nothing for a host.
             if let kind = HCIPacket.Kind(rawValue: first) { return HCIPacket(kind, Array(octets.dropFirst())) }
         }
+        try checkPower()
         return nil
+    }
+
+    /// Nothing wakes a raw socket up when its adapter is powered down, and a beacon whose payload never changes has
+    /// nothing to send that would fail.
+    private func checkPower() throws(HCIChannelError) {
+        guard let rawIndex, let adapter = try? BlueZAdapter(index: rawIndex), !adapter.isUp else { return }
+        throw .gone("\(name): the adapter was powered down")
     }
 
     /// The kernel passes a raw socket's commands on even while another program holds the user channel, to the

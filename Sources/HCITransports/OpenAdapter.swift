@@ -24,8 +24,7 @@ public final class OpenAdapter {
         ownAir = try Self.needed(air, for: name)
         switch name {
         case .raw(let index):
-            // The kernel asks for CAP_NET_ADMIN even to be told that the adapter is up already.
-            let raised = try BlueZAdapter(index: index).isUp ? false : BlueZAdapter.bringUp(index)
+            let raised = try Self.raise(index)
             raisedIndex = raised ? index : nil
             do throws(TransportError) {
                 channel = try BlueZChannel(raw: index, interruption: interruption)
@@ -49,6 +48,19 @@ public final class OpenAdapter {
             if case .serial = name { h4.flushInput() }
             channel = h4
             isExclusive = true
+        }
+    }
+
+    /// Brings the adapter up, also where it is up for a moment only: an adapter that was just plugged in is powered off
+    /// again after two seconds unless somebody asks for it. Returns whether it is ours to put down.
+    private static func raise(_ index: UInt16) throws(TransportError) -> Bool {
+        let adapter = try BlueZAdapter(index: index)
+        do throws(TransportError) {
+            return try BlueZAdapter.bringUp(index)
+        } catch {
+            // The kernel asks for CAP_NET_ADMIN even to be told that the adapter is up already.
+            guard case .notPermitted = error.reason, adapter.isUp else { throw error }
+            return false
         }
     }
 

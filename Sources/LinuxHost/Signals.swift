@@ -19,8 +19,18 @@ public final class SignalDescriptor: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// SIGINT and SIGTERM: somebody wants us to end.
-    public static let termination = [SIGINT, SIGTERM]
+    /// Somebody wants us to end: SIGINT, SIGTERM, SIGQUIT, and SIGHUP when the terminal goes, unless we were started
+    /// to outlive it (nohup).
+    public static var termination: [Int32] {
+        [SIGINT, SIGTERM, SIGQUIT] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
+    }
+
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        // SIG_IGN is the address 1.
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
 
     /// The next signal that has come, or `nil`.
     public func take() -> Int32? {

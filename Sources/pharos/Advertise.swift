@@ -54,6 +54,12 @@ struct OnAirOptions: ParsableArguments {
 
     @Flag(name: .shortAndLong, help: "No live view.")
     var quiet = false
+
+    func validate() throws {
+        if dryRun && capture != nil {
+            throw ValidationError("A dry run sends nothing, so there is nothing to --capture.")
+        }
+    }
 }
 
 /// `advertise PROFILE`.
@@ -71,12 +77,14 @@ struct AdvertiseProfile: ParsableCommand {
 
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
-        let chosen = try choose(from: loaded.advertisements)
+        let index = try choose(from: loaded.advertisements)
+        let chosen = loaded.advertisements[index]
         warnOfSensors(chosen)
         let source = PayloadSource(
             chosen, identityKey: try loaded.identityKey(for: chosen), eidTimeAtStart: loaded.eidTime())
         try AdvertisingJob(
-            name: loaded.name, source: source, adapter: options.adapter ?? loaded.adapter, options: options
+            name: loaded.name, source: source, interval: loaded.interval(of: index),
+            adapter: options.adapter ?? loaded.adapter, options: options
         ).run()
     }
 
@@ -92,10 +100,10 @@ struct AdvertiseProfile: ParsableCommand {
                 + "\(names.count == 1 ? "is" : "are") sent as unknown\n")
     }
 
-    /// One set, one advertisement: which one is never chosen silently.
-    private func choose(from all: [Advertisement]) throws -> Advertisement {
+    /// One set, one advertisement: which one is never chosen silently. Returns its position.
+    private func choose(from all: [Advertisement]) throws -> Int {
         guard let advertisement else {
-            if let only = all.first, all.count == 1 { return only }
+            if all.count == 1 { return 0 }
             let list = all.enumerated().map { "\($0 + 1) \($1.content.typeName)" }.joined(separator: ", ")
             throw Failure(
                 .configuration,
@@ -105,7 +113,7 @@ struct AdvertiseProfile: ParsableCommand {
         guard advertisement >= 1, advertisement <= all.count else {
             throw Failure(.usage, "--advertisement \(advertisement): the profile has \(all.count), counted from 1")
         }
-        return all[advertisement - 1]
+        return advertisement - 1
     }
 }
 
@@ -119,12 +127,17 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     @OptionGroup var radio: RadioOptions
     @OptionGroup var options: OnAirOptions
 
+    func validate() throws {
+        _ = try radio.advertisement(frame, name: Frame.frameName)
+    }
+
     func run() throws {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
         let source = PayloadSource(advertisement, live: try frame.liveOptions())
         do {
             try AdvertisingJob(
-                name: Frame.frameName, source: source, adapter: options.adapter, options: options
+                name: Frame.frameName, source: source, interval: radio.intervalMs, adapter: options.adapter,
+                options: options
             ).run()
         } catch let error as AdvertisingError {
             // There is no profile to blame: what this controller cannot do was asked for by the options.

@@ -10,18 +10,21 @@ internal import VirtualController
 struct AdvertisingJob {
     let name: String
     let source: PayloadSource
+    let interval: RequestedInterval
     /// As named; `nil` takes the default.
     let adapter: AdapterName?
     let options: OnAirOptions
 
     func run() throws {
-        if options.dryRun { return try DryRun(source: source, model: options.like, json: options.json).run() }
+        if options.dryRun { return try dryRun.run() }
         let adapter = try adapter ?? DefaultAdapter.find()
+        // Before the adapter is touched: a file that cannot be written must not leave it raised.
+        let capture = try options.capture.map(CaptureFile.init)
         let signals = try SignalDescriptor()
         let air = adapter == .virtual ? try VirtualAirServer(VirtualAirConfiguration(model: options.like)) : nil
         let opened = try OpenAdapter(adapter, interruption: signals, air: air)
         do {
-            try advertise(opened, air)
+            try advertise(opened, air, capture)
         } catch {
             try? opened.close()
             throw error
@@ -29,9 +32,19 @@ struct AdvertisingJob {
         try opened.close()
     }
 
-    private func advertise(_ opened: OpenAdapter, _ air: VirtualAirServer?) throws {
+    /// Where no adapter is named a raw hciN would be taken.
+    private var dryRun: DryRun {
+        let isShared =
+            switch adapter {
+            case nil, .raw: true
+            default: false
+            }
+        return DryRun(source: source, model: options.like, json: options.json, isExclusive: !isShared)
+    }
+
+    private func advertise(_ opened: OpenAdapter, _ air: VirtualAirServer?, _ capture: CaptureFile?) throws {
         let host = HCIHost(channel: opened.channel)
-        if let path = options.capture { try CaptureFile(path).record(host) }
+        capture?.record(host)
         do {
             let capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
             let plan = try AdvertisingPlan(
@@ -80,7 +93,8 @@ struct AdvertisingJob {
     private func makeView(
         _ adapter: AdapterName, _ session: AdvertisingSession, _ capabilities: ControllerCapabilities
     ) -> any AdvertisingView {
-        let facts = OnAirFacts(name: name, adapter: adapter, capabilities: capabilities, source: source)
+        let facts = OnAirFacts(
+            name: name, adapter: adapter, capabilities: capabilities, source: source, asked: interval)
         if options.json { return JSONView(facts) }
         if options.quiet { return QuietView() }
         return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)

@@ -11,6 +11,7 @@ struct OnAirFacts {
     let adapter: AdapterName
     let capabilities: ControllerCapabilities
     let source: PayloadSource
+    let asked: RequestedInterval
 }
 
 /// Somebody who is told what happens on the air.
@@ -51,10 +52,10 @@ struct JSONView: AdvertisingView {
                 ("adapter", .string(facts.adapter.description)),
                 ("family", .string(plan.family == .legacy ? "legacy" : "extended")),
                 ("address", .string(session.address.description)),
-                ("addressType", .string(plan.randomAddress == nil ? "public" : "random-static")),
+                ("addressType", .string(session.isAddressRandom ? "random-static" : "public")),
                 ("type", .string(asked.content.typeName)),
                 ("pdu", .string(plan.pdu.rawValue)),
-                ("intervalMs", .decimal(DecimalText.thousandths(asked.interval.microseconds))),
+                ("intervalMs", .decimal(facts.asked.milliseconds)),
                 ("grantedIntervalMs", .decimal(DecimalText.thousandths(plan.interval.microseconds))),
                 ("radioPowerDbm", .optional(plan.radioPower) { .integer(Int($0.dBm)) }),
                 ("grantedRadioPowerDbm", .optional(session.grant.power) { .integer(Int($0.dBm)) }),

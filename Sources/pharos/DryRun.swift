@@ -10,6 +10,8 @@ struct DryRun {
     let source: PayloadSource
     let model: VirtualControllerModel
     let json: Bool
+    /// Whether the adapter that is meant would be ours alone, and so be reset.
+    let isExclusive: Bool
 
     func run() throws {
         let host = HCIHost(channel: VirtualChannel(model, on: VirtualAir()))
@@ -21,9 +23,9 @@ struct DryRun {
             guard !isFromController, let command = HCICommandDescription.describe(packet) else { return }
             Terminal.write(json ? Self.jsonLine(packet, command) : Self.lines(packet, command))
         }
-        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
-        let plan = try AdvertisingPlan(source.advertisement, on: capabilities, isExclusive: true)
-        let session = AdvertisingSession(host: host, plan: plan, source: source, isExclusive: true)
+        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
+        let plan = try AdvertisingPlan(source.advertisement, on: capabilities, isExclusive: isExclusive)
+        let session = AdvertisingSession(host: host, plan: plan, source: source, isExclusive: isExclusive)
         try session.start()
         if !json { Terminal.write("# on the air; and to take it off again:\n") }
         try session.stop()

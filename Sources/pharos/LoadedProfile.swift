@@ -32,6 +32,12 @@ struct LoadedProfile {
         }
     }
 
+    /// The interval of an advertisement as the profile has it.
+    func interval(of index: Int) -> RequestedInterval {
+        let asked = profile.advertisements[index]
+        return RequestedInterval(asked.interval, microseconds: asked.requestedMicroseconds)
+    }
+
     /// The key of a rotating advertisement, out of its file. Others must not be able to read it.
     func identityKey(for advertisement: Advertisement) throws -> IdentityKey? {
         guard let file = advertisement.content.rotatingKey?.identityKeyFile else { return nil }

@@ -49,12 +49,12 @@ enum OnAirText {
     }
 
     private static func address(_ session: AdvertisingSession) -> String {
-        "\(session.address) (\(session.plan.randomAddress == nil ? "public" : "static random"))"
+        "\(session.address) (\(session.isAddressRandom ? "static random" : "public"))"
     }
 
     private static func interval(_ facts: OnAirFacts, _ session: AdvertisingSession) -> String {
         let mean = DecimalText.thousandths(session.plan.interval.meanPeriodMicroseconds)
-        return "asked \(facts.source.advertisement.interval), granted \(session.plan.interval); "
+        return "asked \(facts.asked.milliseconds) ms, granted \(session.plan.interval); "
             + "an event every \(mean) ms on average"
     }
 

@@ -79,7 +79,7 @@ enum OptionValue {
     }
 
     /// `100`, `100ms`, `152.5` or `1.28s`.
-    static func interval(_ text: String) throws -> AdvertisingInterval {
+    static func interval(_ text: String) throws -> RequestedInterval {
         let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
         let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
         guard let thousandths = DecimalText.thousandths(number) else {
@@ -89,7 +89,7 @@ enum OptionValue {
         guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds),
             AdvertisingInterval.extendedRange.contains(interval)
         else { throw Mistake("it is out of range 20 ms...10485.759 s") }
-        return interval
+        return RequestedInterval(interval, microseconds: microseconds)
     }
 
     /// Seconds with up to three decimals, as microseconds.

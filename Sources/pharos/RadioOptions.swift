@@ -10,7 +10,7 @@ struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s (default: 100).", valueName: "ms"),
         transform: OptionValue.interval)
-    var intervalMs: AdvertisingInterval = .defaultForCommandLine
+    var intervalMs = RequestedInterval(.defaultForCommandLine)
 
     @Option(
         parsing: .unconditional,
@@ -31,7 +31,7 @@ struct RadioOptions: ParsableArguments {
             "public, random-static (the default) or a static random address (C0...FF first).",
             valueName: "address"),
         transform: AddressChoice.parse)
-    var address: AddressChoice = .randomStatic
+    var address: AddressChoice?
 
     @Option(
         help: ArgumentHelp("Advertising channels, such as 37,38,39.", valueName: "list"),
@@ -58,6 +58,9 @@ struct RadioOptions: ParsableArguments {
 
     func advertisement(_ frame: some FrameOptions, name: String) throws -> Advertisement {
         let content = try frame.content()
+        if case .eddystoneEID = content, address != nil {
+            throw ValidationError("An ephemeral id takes no --address: its address turns over with it.")
+        }
         var response = AdvertisingData(octets: [])
         if let localName {
             if case .eddystoneEID = content {
@@ -74,7 +77,7 @@ struct RadioOptions: ParsableArguments {
             throw ValidationError("--local-name needs --pdu scannable or connectable.")
         }
         return Advertisement(
-            content: content, interval: intervalMs, radioPower: radioPowerDbm,
+            content: content, interval: intervalMs.interval, radioPower: radioPowerDbm,
             measuredPower: try frame.measuredPowerRule(), address: rule(name), channels: channels, pdu: chosen,
             scanResponse: response)
     }
@@ -82,7 +85,7 @@ struct RadioOptions: ParsableArguments {
     private func rule(_ name: String) -> Advertisement.AddressRule {
         switch address {
         case .public: .public
-        case .randomStatic: .staticRandom(StaticAddress.make(name: name))
+        case nil, .randomStatic: .staticRandom(StaticAddress.make(name: name))
         case .explicit(let address): .staticRandom(address)
         }
     }

@@ -2,9 +2,12 @@ import Testing
 
 /// Which commands are sent, in hex, with names and fields: worked out by hand from the Core Specification.
 @Suite struct DryRunTests {
-    private static let url = [
+    /// As to a controller that is ours alone.
+    private static let url = shared + ["--adapter", "virtual", "--like"]
+    /// As to a raw hciN, which is what an advertiser takes where no adapter is named.
+    private static let shared = [
         "advertise", "url", "--url", "http://a.info/x", "--measured-power-dbm", "0", "--address", "C0:11:22:33:44:55",
-        "--interval-ms", "200", "--radio-power-dbm", "0", "--dry-run", "--like",
+        "--interval-ms", "200", "--radio-power-dbm", "0", "--dry-run",
     ]
     private static let data = "02 01 06 03 03 aa fe 09 16 aa fe 10 00 02 61 04 78"
 
@@ -121,8 +124,25 @@ import Testing
     }
 
     @Test func nothingIsOpened() throws {
-        let result = try Program.run(
-            Self.url + ["intel", "--adapter", "unix:/missing.sock", "--capture", "/missing/file"])
+        let result = try Program.run(Self.shared + ["--like", "intel", "--adapter", "unix:/missing.sock"])
         #expect(result.code == 0 && result.errors.isEmpty)
+    }
+
+    @Test func anAdapterBesideTheKernelIsNeitherResetNorMasked() throws {
+        let result = try Program.run(Self.shared + ["--like", "intel", "--adapter", "hci7"])
+        let commands = result.output.split(separator: "\n").filter { $0.hasPrefix("01 ") }.map(String.init)
+        #expect(
+            commands == [
+                "01 01 10 00", "01 02 10 00", "01 09 10 00", "01 03 20 00", "01 3b 20 00", "01 3a 20 00", "01 4b 20 00",
+                "01 39 20 06 00 01 ef 00 00 00",
+                "01 36 20 19 ef 10 00 40 01 00 40 01 00 07 01 00 00 00 00 00 00 00 00 00 01 00 01 00 00",
+                "01 35 20 07 ef 55 44 33 22 11 c0", "01 37 20 15 ef 03 01 11 " + Self.data,
+                "01 39 20 06 01 01 ef 00 00 00", "01 39 20 06 00 01 ef 00 00 00", "01 3c 20 01 ef",
+            ])
+        #expect(try Program.run(Self.shared + ["--like", "intel"]).output == result.output)
+    }
+
+    @Test func aCaptureOfNothingIsRefused() throws {
+        #expect(try Program.run(Self.shared + ["--capture", "/missing/file"]).code == 64)
     }
 }
