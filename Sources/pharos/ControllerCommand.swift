@@ -81,15 +81,22 @@ enum ListenAddress: Equatable {
             self = .kernel
         } else if text.hasPrefix("unix:"), text.count > 5 {
             self = .unix(path: String(text.dropFirst(5)))
-        } else if text.hasPrefix("tcp:"), let colon = text.lastIndex(of: ":"),
-            let port = UInt16(text[text.index(after: colon)...])
-        {
-            var host = String(text[text.index(text.startIndex, offsetBy: 4)..<colon])
-            if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-            guard !host.isEmpty else { throw Mistake("name the host to listen on: tcp:127.0.0.1:\(port)") }
+        } else if text.hasPrefix("tcp:"), let (host, port) = Self.hostAndPort(text.dropFirst(4)) {
             self = .tcp(host: host, port: port)
         } else {
             throw Mistake("use unix:PATH, tcp:HOST:PORT or vhci")
         }
+    }
+
+    /// Splits HOST:PORT; `nil` unless there are both. An IPv6 address stands in brackets, or its colons would be taken
+    /// for the port's.
+    private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        // UInt16 would take a sign, too.
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : (String(host), port)
     }
 }

@@ -93,6 +93,17 @@ import Testing
         #expect(next.prints("listening unix:\(path)\n"))
     }
 
+    @Test(arguments: [
+        "tcp", "tcp:", "tcp::", "tcp:5000", "tcp:+1", "tcp:-0", "tcp::5000", "tcp:[]:5000", "tcp:[:5000",
+        "tcp:localhost", "tcp:localhost:", "tcp:localhost:+1", "tcp:localhost:-0", "tcp:localhost:65536",
+        "tcp:localhost:1 ", "tcp:localhost:0x10", "tcp:localhost:\u{661}", "tcp:\u{301}a:1", "unix:", "unix", ":", "",
+    ])
+    func malformedAddressIsAMistake(_ address: String) throws {
+        let result = try Program.run("controller", "--listen", address)
+        #expect(result.code == 64 && result.output.isEmpty)
+        #expect(result.errors.contains("use unix:PATH, tcp:HOST:PORT or vhci"))
+    }
+
     @Test func addressInUseIsRefusedAndLeftAlone() throws {
         let first = folder.place("first.sock")
         let path = folder.place("a.sock")
