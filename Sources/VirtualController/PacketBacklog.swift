@@ -2,27 +2,29 @@ internal import HCI
 
 /// Packets that a host has not yet taken, first in, first out.
 ///
-/// A host that reads nothing loses advertising reports instead of eating memory. Answers to commands are kept: it
-/// cannot send more commands than it has credits, and one that does so all the same is given up.
+/// A host that reads nothing does not eat memory. Advertising reports come without its doing: those that find the
+/// backlog long are dropped, as a controller drops them. Answers are never dropped, for each command has one; instead
+/// no more commands are taken from a host while the backlog is full, until it has read some of what there is.
 struct PacketBacklog {
     private var packets: [[UInt8]] = []
     private var start = 0
     private var octets = 0
 
     static let reportLimit = 1 << 20
-    static let answerLimit = 2 << 20
+    /// Above the limit of reports, so that reports alone never keep a host from giving commands.
+    static let limit = 2 << 20
 
     var isEmpty: Bool { start == packets.count }
+    /// Whether nothing that is answered may be taken from the host for now.
+    var isFull: Bool { octets >= Self.limit }
     var first: [UInt8]? { isEmpty ? nil : packets[start] }
 
-    /// Returns whether the host still keeps to the rules.
-    mutating func append(_ packet: HCIPacket) -> Bool {
+    mutating func append(_ packet: HCIPacket) {
         let isReport = packet.kind == .event && packet.octets.first == HCIEventCode.leMeta
-        guard octets < (isReport ? Self.reportLimit : Self.answerLimit) else { return isReport }
+        guard !isReport || octets < Self.reportLimit else { return }
         let h4 = packet.h4
         packets.append(h4)
         octets += h4.count
-        return true
     }
 
     /// Takes `count` octets of the first packet away.

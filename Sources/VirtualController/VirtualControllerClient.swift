@@ -17,10 +17,13 @@ final class VirtualControllerClient {
         self.isPacketOriented = isPacketOriented
     }
 
-    var isBehind: Bool { !outgoing.isEmpty }
+    /// What is worth waiting for. A host that takes no answers is asked for no commands.
+    var interest: Poller.Interest {
+        Poller.Interest(stream, outgoing.isFull ? .write : outgoing.isEmpty ? .read : .readAndWrite)
+    }
 
     func readAvailable() {
-        while !isFinished {
+        while !isFinished, !outgoing.isFull {
             let octets: [UInt8]
             do throws(SystemError) {
                 octets = try stream.read(upTo: 4096)
@@ -53,7 +56,7 @@ final class VirtualControllerClient {
     }
 
     func queue(_ packet: HCIPacket) {
-        if !outgoing.append(packet) { isFinished = true }
+        outgoing.append(packet)
     }
 
     /// Writes what the host takes without making us wait.

@@ -66,7 +66,7 @@ public final class VirtualControllerServer {
                 (stop.map { [Poller.Interest($0.descriptor, .read)] } ?? [])
                 + (mailbox.map { [Poller.Interest($0.wakeUp, .read)] } ?? [])
                 + open.map { Poller.Interest($0, .read) }
-                + clients.map { Poller.Interest($0.stream, $0.isBehind ? .readAndWrite : .read) }
+                + clients.map(\.interest)
             var ready = try Poller.wait(interests, until: wake)[...]
             air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
             if let stop, ready.removeFirst(), stop.take() != nil { return }
