@@ -10,6 +10,7 @@ final class VirtualControllerClient {
     private let isPacketOriented: Bool
     private var framer = H4Framer()
     private var outgoing = PacketBacklog()
+    private static let readsInATurn = 16
 
     /// - Parameter isPacketOriented: each read and each write is one whole packet, as /dev/vhci wants it.
     init(_ stream: Descriptor, isPacketOriented: Bool) {
@@ -22,8 +23,9 @@ final class VirtualControllerClient {
         Poller.Interest(stream, outgoing.isFull ? .write : outgoing.isEmpty ? .read : .readAndWrite)
     }
 
+    /// Takes what the host has written, but only so much that the others have their turn soon.
     func readAvailable() {
-        while !isFinished, !outgoing.isFull {
+        for _ in 0..<Self.readsInATurn where !isFinished && !outgoing.isFull {
             let octets: [UInt8]
             do throws(SystemError) {
                 octets = try stream.read(upTo: 4096)

@@ -25,6 +25,8 @@ public final class VirtualControllerServer {
     private var acceptsAgainAt: UInt64 = 0
     /// 0.1 s.
     private static let pauseAfterFailure: UInt64 = 100_000_000
+    /// In microseconds: 50 ms.
+    private static let airInATurn = 50_000
     var mailbox: VirtualAirServer.Mailbox?
 
     public init(_ configuration: VirtualAirConfiguration) {
@@ -56,7 +58,7 @@ public final class VirtualControllerServer {
     /// Serves until a signal comes, or the mailbox is closed.
     public func run(until stop: SignalDescriptor? = nil) throws(SystemError) {
         while true {
-            air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+            advanceAir()
             for client in clients { client.flush() }
             removeFinished()
             let now = MonotonicClock.nanoseconds()
@@ -68,7 +70,7 @@ public final class VirtualControllerServer {
                 + open.map { Poller.Interest($0, .read) }
                 + clients.map(\.interest)
             var ready = try Poller.wait(interests, until: wake)[...]
-            air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+            advanceAir()
             if let stop, ready.removeFirst(), stop.take() != nil { return }
             if let mailbox, ready.removeFirst() {
                 guard let streams = mailbox.empty() else { return }
@@ -77,6 +79,15 @@ public final class VirtualControllerServer {
             for listener in open where ready.removeFirst() { accept(listener) }
             for (client, isReady) in zip(clients, ready) where isReady { client.readAvailable() }
         }
+    }
+
+    /// Brings the air up to the present, or nearer to it: on a machine that is too slow for all that happens on the air,
+    /// the hosts' commands must have their turn all the same. What is left over is due at once, so nobody waits for it.
+    private func advanceAir() {
+        let present = HCIInstant(nanoseconds: MonotonicClock.nanoseconds())
+        // Until the next event there is nothing to do, however long that takes.
+        let limit = air.nextEvent.map { max($0, air.now).advanced(byMicroseconds: Self.airInATurn) }
+        air.advance(to: min(present, limit ?? present))
     }
 
     /// A connection that is gone again before it was taken is nobody's loss; one for which there is no descriptor left

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Glibc
 import HCI
 import LinuxHost
+import Synchronization
 import TestSupport
 import Testing
 import VirtualController
@@ -167,5 +168,30 @@ import VirtualController
         try beacon.order(HCIReset())
         try beacon.advertise([3, 0xFF, 1, 2])
         #expect(try listener.hears([3, 0xFF, 1, 2]))
+    }
+
+    @Test func clientThatNeverPausesStarvesNobody() throws {
+        SignalDescriptor.ignoreBrokenPipes()
+        let air = try air()
+        let eager = try air.connect()
+        let other = Client(try air.connect())
+        let ending = Ending()
+        defer { ending.hasCome.store(true, ordering: .relaxed) }
+        // Written and read on two threads, so that what it has not yet read never holds it back.
+        try BackgroundThread.start {
+            let batch = (0..<1000).flatMap { _ in HCIReset().packet.h4 }
+            while !ending.hasCome.load(ordering: .relaxed), (try? eager.writeAll(batch)) != nil {}
+        }
+        try BackgroundThread.start {
+            while !ending.hasCome.load(ordering: .relaxed) {
+                _ = try? Poller.wait([.init(eager, .read)], milliseconds: 100)
+                _ = try? eager.read(upTo: 65_536)
+            }
+        }
+        for _ in 0..<10 { try other.order(HCIReset()) }
+    }
+
+    private final class Ending: Sendable {
+        let hasCome = Atomic(false)
     }
 }
