@@ -34,6 +34,7 @@ extension SystemError {
     public static let accessDenied = EACCES
     public static let busy = EBUSY
     public static let noDevice = ENODEV
+    public static let noDeviceOrAddress = ENXIO
     public static let alreadyInUse = EUSERS
     public static let networkDown = ENETDOWN
     public static let rfkilled: Int32 = 132
