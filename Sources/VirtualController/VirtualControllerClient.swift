@@ -67,8 +67,12 @@ final class VirtualControllerClient {
             do throws(SystemError) {
                 outgoing.removeFirst(try stream.write(first))
             } catch {
-                if error.errno != SystemError.wouldBlock { isFinished = true }
-                return
+                switch error.errno {
+                case SystemError.wouldBlock: return
+                // The kernel has the adapter down, and wants to hear nothing of it until it is up again.
+                case SystemError.noDeviceOrAddress where isPacketOriented: outgoing.removeFirst(first.count)
+                default: isFinished = true
+                }
             }
         }
     }
