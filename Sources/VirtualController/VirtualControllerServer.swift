@@ -114,12 +114,19 @@ public final class VirtualControllerServer {
         clients.removeAll { $0.isFinished }
     }
 
-    /// From the block 00-00-5E-00-53, which RFC 7042 sets aside for examples.
+    /// The first 256 from the block 00-00-5E-00-53, which RFC 7042 sets aside for examples; all others locally
+    /// administered, so that no two controllers on the air have the same.
     private static func address(of number: Int) -> DeviceAddress {
         var octets = FixedOctets<6>()
         octets[2] = 0x5E
-        octets[4] = 0x53
         octets[5] = UInt8(truncatingIfNeeded: number)
+        if number <= 256 {
+            octets[4] = 0x53
+        } else {
+            octets[0] = 0x02
+            octets[3] = UInt8(truncatingIfNeeded: number >> 16)
+            octets[4] = UInt8(truncatingIfNeeded: number >> 8)
+        }
         return DeviceAddress(octets)
     }
 }

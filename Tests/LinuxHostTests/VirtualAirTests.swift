@@ -155,6 +155,19 @@ import VirtualController
         func stop() { _ = try? stopper.write([]) }
     }
 
+    @Test func noTwoControllersHaveTheSameAddress() throws {
+        let air = try air()
+        var addresses: [[UInt8]] = []
+        for _ in 0..<600 {
+            let client = Client(try air.connect())
+            try client.send(ReadBDADDR())
+            addresses.append(Array(try #require(try client.next()).octets.suffix(6).reversed()))
+        }
+        #expect(addresses[0] == [0, 0, 0x5E, 0, 0x53, 1] && addresses[255] == [0, 0, 0x5E, 0, 0x53, 0])
+        #expect(addresses[256] == [2, 0, 0x5E, 0, 1, 1])
+        #expect(Set(addresses).count == 600)
+    }
+
     @Test func clientThatNeverReadsDisturbsNobody() throws {
         let air = try air()
         let beacon = Client(try air.connect())
