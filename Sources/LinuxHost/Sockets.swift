@@ -50,7 +50,7 @@ public enum StreamSocket {
             try bindAndListen(socket, address, path)
             return socket
         } catch {
-            guard error.errno == EADDRINUSE, isSocket(path), isAbandoned(path) else { throw error }
+            guard error.errno == EADDRINUSE, SocketFile(path) != nil, isAbandoned(path) else { throw error }
             _ = unsafe unlink(path)
             let socket = try open(AF_UNIX)
             try bindAndListen(socket, address, path)
@@ -75,9 +75,32 @@ public enum StreamSocket {
         return (Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1]))
     }
 
-    /// Removes a socket file, if it is there.
+    /// Removes a socket file, if it is there, whoever made it.
     public static func removeSocketFile(_ path: String) {
-        if isSocket(path) { _ = unsafe unlink(path) }
+        SocketFile(path)?.remove()
+    }
+}
+
+/// One socket file, told from any other that takes its place on the same path.
+///
+/// The system may give its number to another file once it is removed and its listener is closed.
+public struct SocketFile: Hashable, Sendable {
+    public let path: String
+    private let device: dev_t
+    private let number: ino_t
+
+    /// The one that is at `path` now; `nil` when there is none, or a file of another kind.
+    public init?(_ path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        self.path = path
+        device = status.st_dev
+        number = status.st_ino
+    }
+
+    /// Removes it, if it is still the one that is there.
+    public func remove() {
+        if SocketFile(path) == self { _ = unsafe unlink(path) }
     }
 }
 
@@ -216,10 +239,5 @@ extension StreamSocket {
         } catch {
             return error.errno == ECONNREFUSED
         }
-    }
-
-    private static func isSocket(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 }

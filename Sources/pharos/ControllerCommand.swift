@@ -34,21 +34,22 @@ struct ControllerCommand: ParsableCommand {
         let signals = try SignalDescriptor()
         let server = VirtualControllerServer(
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
-        var paths: [String] = []
-        // Only files that are ours: another server may sit on the path that could not be taken.
-        defer { for path in paths { StreamSocket.removeSocketFile(path) } }
-        for address in listen {
-            try open(address, server)
-            if case .unix(let path) = address { paths.append(path) }
-        }
+        var files: [SocketFile] = []
+        // Only those that are ours: another server may sit on the path that could not be taken, or have taken it over
+        // since. While the server listens, no other file has the number of ours.
+        defer { withExtendedLifetime(server) { for file in files { file.remove() } } }
+        for address in listen { try open(address, server, &files) }
         try server.run(until: signals)
     }
 
-    private func open(_ address: ListenAddress, _ server: VirtualControllerServer) throws {
+    private func open(
+        _ address: ListenAddress, _ server: VirtualControllerServer, _ files: inout [SocketFile]
+    ) throws {
         do throws(SystemError) {
             switch address {
             case .unix(let path):
                 server.serve(listener: try StreamSocket.listen(path: path))
+                if let file = SocketFile(path) { files.append(file) }
                 Terminal.write("listening unix:\(path)\n")
             case .tcp(let host, let port):
                 let (socket, bound) = try StreamSocket.listen(host: host, port: port)

@@ -119,6 +119,18 @@ import Testing
         #expect(try advertise("unix:\(path)", "--quiet", "--duration-s", "0.1").code == 0)
     }
 
+    @Test func socketFileOfAnotherServerIsLeftAlone() throws {
+        let path = folder.place("a.sock")
+        let controller = try RunningProgram(["controller", "--listen", "unix:\(path)"])
+        try #require(controller.prints("listening"))
+        StreamSocket.removeSocketFile(path)
+        let listener = try StreamSocket.listen(path: path)
+        controller.signal(SIGTERM)
+        #expect(controller.end().code == 0)
+        #expect(Files.exists(path))
+        withExtendedLifetime(listener) {}
+    }
+
     @Test func controllerThatNeverAnswersIsGivenUpInTime() throws {
         let path = folder.place("silent.sock")
         let listener = try StreamSocket.listen(path: path)
