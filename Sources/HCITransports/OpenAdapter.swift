@@ -76,7 +76,7 @@ public final class OpenAdapter {
     {
         guard name == .virtual, air == nil else { return nil }
         do throws(SystemError) {
-            return try VirtualAirServer(VirtualAirConfiguration(model: .intel))
+            return try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
         } catch {
             throw TransportError.unreachable(name, error)
         }
