@@ -48,11 +48,23 @@ extension OctetExplainer {
     private mutating func explainText(_ field: String) {
         let octets = peek(count: left) ?? []
         let text = String(validating: octets, as: UTF8.self)
-        let whole = text.map { " of \"\($0)\"" } ?? ", of a text that is not UTF-8"
+        let whole = text.map { " of \"\(Self.harmless($0))\"" } ?? ", of a text that is not UTF-8"
         for octet in octets {
             let part = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "an octet"
             note(field, part + whole)
         }
+    }
+
+    /// Received text that a terminal does not obey: characters that control it, or the direction of writing or the
+    /// line, are written as `\u{1B}`.
+    private static func harmless(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
+                "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            default: String(scalar)
+            }
+        }.joined()
     }
 
     private mutating func explainRadioPower() {
