@@ -23,15 +23,28 @@ public final class Descriptor: Sendable {
         case read
         /// Existing devices; does not become the controlling terminal and does not wait for a carrier.
         case device
-        /// Created when missing, emptied when there.
+        /// Created when missing, emptied when there. A named pipe that nobody reads is an error at once (ENXIO):
+        /// waiting for a reader could not be interrupted.
         case replace
 
         fileprivate var flags: Int32 {
             switch self {
             case .read: O_RDONLY
             case .device: O_RDWR | O_NOCTTY | O_NONBLOCK
-            case .replace: O_WRONLY | O_CREAT | O_TRUNC
+            case .replace: O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK
             }
+        }
+    }
+
+    /// Occupies the numbers 0, 1 and 2 where this program was started without them, so that no socket or file gets one
+    /// of them and finds in itself what is meant for a person.
+    ///
+    /// Each is opened the wrong way round: reading standard input or writing to the other two still fails.
+    public static func fillStandardStreams() throws(SystemError) {
+        for (number, flags) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(number, F_GETFD) < 0 {
+            // The lowest free number is the one that is missing: those below it are there by now.
+            _ = try retryingInterrupts("open", "/dev/null") { unsafe Glibc.open("/dev/null", flags) }
         }
     }
 

@@ -66,6 +66,8 @@ public final class OutputFile: Sendable {
     private let path: String
 
     /// Creates `path`, or empties what is there.
+    ///
+    /// - Throws: also when it is a named pipe that nobody reads (`SystemError.noReader`).
     public init(replacing path: String) throws(SystemError) {
         self.path = path
         descriptor = try Descriptor.open(path, .replace)
@@ -78,4 +80,9 @@ public final class OutputFile: Sendable {
             throw SystemError("write", path, errno: error.errno)
         }
     }
+}
+
+extension SystemError {
+    /// A named pipe was to be written that nobody has open for reading.
+    public static let noReader = ENXIO
 }

@@ -104,23 +104,33 @@ struct AdvertisingJob {
 /// A btsnoop file that grows while packets pass.
 struct CaptureFile {
     private let file: OutputFile
+    private let path: String
 
+    /// Creates the file. Nothing is recorded yet, so that this can fail before an adapter is touched.
     init(_ path: String) throws {
+        self.path = path
         do throws(SystemError) {
             file = try OutputFile(replacing: path)
             try file.append(BTSnoopWriter.header)
         } catch {
-            throw Failure(.osError, "--capture \(path): it cannot be written: \(error.text)")
+            let reason = error.errno == SystemError.noReader ? "nobody reads this pipe" : error.text
+            throw Failure(.osError, "--capture \(path): it cannot be written: \(reason)")
         }
     }
 
     /// Writes each packet that `host` sends or receives. A disk that fills up ends the capture, not the beacon.
     func record(_ host: HCIHost) {
-        let file = file
-        host.observer = { packet, isFromController, _ in
-            try? file.append(
-                BTSnoopWriter.record(
-                    packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+        let (file, path) = (file, path)
+        host.observer = { [weak host] packet, isFromController, _ in
+            do throws(SystemError) {
+                try file.append(
+                    BTSnoopWriter.record(
+                        packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+            } catch {
+                // Half a record may stand at the end: whatever followed it could not be read.
+                host?.observer = nil
+                Terminal.writeError("pharos: --capture \(path): the capture ends here: \(error.text)\n")
+            }
         }
     }
 }
