@@ -35,14 +35,14 @@ struct Adapters: ParsableCommand {
             rows = BlueZAdapter.all().map(AdapterReport.init)
         }
         if json {
-            print(JSONValue.record([("adapters", .array(rows.map(\.json)))]).line)
+            Terminal.write(JSONValue.record([("adapters", .array(rows.map(\.json)))]).line + "\n")
         } else if rows.isEmpty {
-            print(
+            Terminal.write(
                 BlueZAdapter.kernelHasBluetooth
-                    ? "No Bluetooth adapter is there. `--adapter virtual` works without one."
-                    : "This kernel has no Bluetooth. `--adapter virtual` works without it.")
+                    ? "No Bluetooth adapter is there. `--adapter virtual` works without one.\n"
+                    : "This kernel has no Bluetooth. `--adapter virtual` works without it.\n")
         } else {
-            print(AdapterReport.table(rows), terminator: "")
+            Terminal.write(AdapterReport.table(rows))
         }
     }
 }

@@ -19,10 +19,18 @@ struct Pharos: ParsableCommand {
         ])
 
     static func main() {
-        SignalDescriptor.ignoreBrokenPipes()
         do {
+            try Descriptor.fillStandardStreams()
+            SignalDescriptor.ignoreBrokenPipes()
             var command = try parseAsRoot()
-            try command.run()
+            do {
+                try command.run()
+            } catch let failure as Failure where failure.message.isEmpty {
+                // All was said on standard output, if that took it.
+                try Terminal.finish()
+                throw failure
+            }
+            try Terminal.finish()
         } catch {
             ExitStatus.end(with: error)
         }

@@ -37,11 +37,11 @@ struct ProfileCheck: ParsableCommand {
 
     private func show(_ reports: [ProfileReport]) {
         if json {
-            print(JSONValue.record([("files", .array(reports.map(\.json)))]).line)
+            Terminal.write(JSONValue.record([("files", .array(reports.map(\.json)))]).line + "\n")
         } else {
             for report in reports {
-                for problem in report.problems { print(problem.text(file: report.file)) }
-                if report.problems.isEmpty { print("\(report.file): good") }
+                for problem in report.problems { Terminal.write(problem.text(file: report.file) + "\n") }
+                if report.problems.isEmpty { Terminal.write("\(report.file): good\n") }
             }
         }
     }
@@ -57,7 +57,7 @@ struct ProfileShow: ParsableCommand {
     func run() throws {
         let report = ProfileReport(try InputFile.read(file, limit: ProfileReport.sizeLimit), file: file)
         guard let profile = report.profile else { throw report.refusal }
-        print(profile.json.pretty, terminator: "")
+        Terminal.write(profile.json.pretty)
     }
 }
 
@@ -66,7 +66,7 @@ struct ProfileSchema: ParsableCommand {
         commandName: "schema", abstract: "Prints the JSON Schema of beacon profiles, for editors.")
 
     func run() {
-        print(BeaconSchema.text, terminator: "")
+        Terminal.write(BeaconSchema.text)
     }
 }
 
