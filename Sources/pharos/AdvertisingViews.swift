@@ -26,6 +26,12 @@ extension AdvertisingView {
     /// Nothing to redraw: wake up rarely.
     var microsecondsBetweenUpdates: Int { 1_000_000 }
     func update(_ session: AdvertisingSession, _ heard: HeardOnAir?) {}
+
+    /// Writes `text`, unless standard output takes nothing for a second: a terminal that was stopped must keep nobody
+    /// from taking the beacon off the air and ending the program.
+    func say(_ text: String) {
+        if Terminal.takesOutput(within: 1000) { Terminal.write(text) }
+    }
 }
 
 /// `--quiet`.
@@ -45,7 +51,7 @@ struct JSONView: AdvertisingView {
     func onAir(_ session: AdvertisingSession) {
         let plan = session.plan
         let asked = facts.source.advertisement
-        Terminal.write(
+        say(
             JSONValue.record([
                 ("event", .string("on-air")),
                 ("name", .string(facts.name)),
@@ -70,7 +76,7 @@ struct JSONView: AdvertisingView {
             ("eventsCounted", .boolean(false)),
         ]
         if let heard { members.append(("heard", .integer(heard.reports))) }
-        Terminal.write(JSONValue.record(members).line + "\n")
+        say(JSONValue.record(members).line + "\n")
     }
 }
 
@@ -83,11 +89,11 @@ struct LineView: AdvertisingView {
     }
 
     func onAir(_ session: AdvertisingSession) {
-        Terminal.write(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
+        say(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
     }
 
     func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
-        Terminal.write(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
+        say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 }
 
@@ -107,10 +113,12 @@ final class LiveView: AdvertisingView {
 
     func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
         draw(session, heard)
-        Terminal.write(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
+        say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 
     private func draw(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
+        // A frame that the terminal does not take at once is left out: waiting would hold up the beacon.
+        guard Terminal.takesOutput() else { return }
         let width = Terminal.columns
         let lines = OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: width)
         // Up to the block's first line, and each line cleared to its end before it is written anew.
