@@ -21,9 +21,12 @@ struct CapturePrinter {
     func print(_ file: [UInt8]) throws -> Bool {
         var isClean = true
         var payloads = 0
+        var shortened = 0
         do {
             var cursor = try BTSnoopCursor(file.span)
-            while let record = try cursor.next(in: file.span) {
+            // Whoever reads this has perhaps seen enough.
+            while !Terminal.outputIsGone, let record = try cursor.next(in: file.span) {
+                if record.isShortened { shortened += 1 }
                 guard let packet = record.packet(in: file.span) else { continue }
                 for payload in advertisingData(in: packet) {
                     payloads += 1
@@ -31,10 +34,19 @@ struct CapturePrinter {
                 }
             }
         } catch {
+            warn(ofShortened: shortened)
             throw Failure(.dataFormat, "\(name): \(error)")
         }
+        warn(ofShortened: shortened)
         if payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
         return isClean
+    }
+
+    /// What a capturing program has cut off cannot be decoded.
+    private func warn(ofShortened count: Int) {
+        guard count > 0 else { return }
+        let what = count == 1 ? "1 record was" : "\(count) records were"
+        Terminal.writeError("pharos: \(name): \(what) shortened by the capturing program\n")
     }
 
     /// Advertising data on its way to or from a controller.

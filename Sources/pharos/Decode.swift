@@ -29,6 +29,9 @@ struct Decode: ParsableCommand {
     @OptionGroup var rotation: RotationOptions
 
     func validate() throws {
+        if json && explain {
+            throw ValidationError("--explain goes without --json: its table is meant for people.")
+        }
         guard rotation.identityKey != nil else { return }
         if rotation.rotationExponent == nil || rotation.timeS == nil {
             throw ValidationError("Decrypting needs --rotation-exponent and --time-s beside --identity-key.")
@@ -40,7 +43,7 @@ struct Decode: ParsableCommand {
         var isClean = true
         switch try DecodeInput(input) {
         case .payloads(let payloads):
-            for (index, payload) in payloads.enumerated() {
+            for (index, payload) in payloads.enumerated() where !Terminal.outputIsGone {
                 if index > 0 && !json { Terminal.write("\n") }
                 isClean = printer.print(payload) && isClean
             }
@@ -65,6 +68,9 @@ enum DecodeInput {
 
     init(_ arguments: [String]) throws {
         guard arguments.count == 1, let only = arguments.first else {
+            if let file = arguments.first(where: Self.namesFile) {
+                throw Failure(.usage, "\(file): decode takes one file at a time, and nothing beside it")
+            }
             self = .payloads([try Self.payload(arguments.joined(separator: " "), place: "")])
             return
         }
@@ -72,14 +78,17 @@ enum DecodeInput {
             self = try Self.contents(try InputFile.read("-"), of: "standard input")
             return
         }
-        // Octets are tried first: a file called c0ffee must be named ./c0ffee.
-        if let octets = try? Hexadecimal.octets(only) {
-            self = .payloads([AdvertisingData(octets: octets)])
-        } else if Files.exists(only) || only.contains("/") || only.contains(".") {
+        if Self.namesFile(only) {
             self = try Self.contents(try InputFile.read(only), of: only)
         } else {
             self = .payloads([try Self.payload(only, place: "")])
         }
+    }
+
+    /// Octets come first: a file called c0ffee must be named ./c0ffee.
+    private static func namesFile(_ argument: String) -> Bool {
+        if (try? Hexadecimal.octets(argument)) != nil { return false }
+        return argument.contains("/") || argument.contains(".") || Files.exists(argument)
     }
 
     private static func contents(_ octets: [UInt8], of name: String) throws -> DecodeInput {
@@ -87,17 +96,23 @@ enum DecodeInput {
         guard octets.allSatisfy({ $0 < 0x80 }) else {
             throw Failure(.dataFormat, "\(name): this is neither a btsnoop file nor hexadecimal text")
         }
-        let lines = String(decoding: octets, as: UTF8.self).split(whereSeparator: \.isNewline)
+        // Empty lines count, so that the others keep their numbers.
+        let lines = String(decoding: octets, as: UTF8.self)
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated().filter { !$0.element.allSatisfy(\.isWhitespace) }
         guard !lines.isEmpty else { throw Failure(.dataFormat, "\(name): nothing to decode: it is empty") }
         return .payloads(
-            try lines.enumerated().map { number, line in try payload(line, place: "\(name):\(number + 1): ") })
+            try lines.map { number, line in try payload(line, place: "\(name):\(number + 1): ") })
     }
 
     private static func payload(_ text: some StringProtocol, place: String) throws -> AdvertisingData {
+        let octets: [UInt8]
         do {
-            return AdvertisingData(octets: try Hexadecimal.octets(text))
+            octets = try Hexadecimal.octets(text)
         } catch {
             throw Failure(.dataFormat, "\(place)\(error)")
         }
+        guard !octets.isEmpty else { throw Failure(.dataFormat, "\(place)nothing to decode: there are no octets") }
+        return AdvertisingData(octets: octets)
     }
 }

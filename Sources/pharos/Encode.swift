@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
+internal import LinuxHost
 
 struct Encode: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,12 +30,14 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 
     func validate() throws {
         try frame.validateForEncoding()
+        if explain && format != .hex {
+            throw ValidationError("--explain goes with --format hex only: its table would spoil what a program reads.")
+        }
     }
 
     func run() throws {
         let data = try frame.payload()
-        print(format.text(data))
-        if explain { print("\n" + Explanation.table(data), terminator: "") }
+        Terminal.write(format.text(data) + "\n" + (explain ? "\n" + Explanation.table(data) : ""))
     }
 }
 
