@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite struct DecodeTests {
@@ -71,7 +72,6 @@ import Testing
             service("aafe30ee823ea23e8675bc96")
                 + ",\"frames\":[{\"type\":\"eddystone-eid\",\"id\":\"823ea23e8675bc96\",\"measuredPowerDbm\":-18}]"),
         Payload("020106", "Flags: 06", "\"structures\":[\(flags)],\"frames\":[]"),
-        Payload("", "no AD structure", "\"structures\":[],\"frames\":[]"),
     ]
 
     private static func succeeds(_ output: String) -> Program.Result {
@@ -101,6 +101,32 @@ import Testing
         #expect(try Program.run(["decode", "-"], input: input) == Self.succeeds("Flags: 06\n\nFlags: 04\n"))
         let json = try Program.run(["decode", "-", "--json"], input: input).output.split(separator: "\n")
         #expect(json.map { $0.prefix(18) } == ["{\"octets\":\"020106\"", "{\"octets\":\"020104\""])
+    }
+
+    @Test func emptyLinesHoldNothingAndCount() throws {
+        #expect(try Program.run(["decode", "-"], input: "\n020106\r\n \n") == Self.succeeds("Flags: 06\n"))
+        let wrong = try Program.run(["decode", "-"], input: "020106\n\nzz\n")
+        #expect(wrong.code == 65 && wrong.errors.hasPrefix("pharos: standard input:3: "))
+    }
+
+    @Test func receivedNamesDoNotCommandTheTerminal() throws {
+        let result = try Program.run("decode", "07091b5b324a0a41", "--explain")
+        #expect(result.code == 0)
+        #expect(result.output.contains(" of \"\\u{1B}[2J\\u{A}A\""))
+        #expect(result.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    }
+
+    @Test func shortenedRecordsAreTold() throws {
+        let folder = try TemporaryFolder()
+        // Two records of H4 packets: of 8 octets, 2 were kept.
+        let record: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0xE0, 0, 0, 0, 0, 0, 0, 4, 0x3E]
+        let header = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
+        let path = try folder.file("a.btsnoop", header + record + record)
+        #expect(
+            try Program.run("decode", path)
+                == Program.Result(
+                    output: "no advertising data in this capture\n",
+                    errors: "pharos: \(path): 2 records were shortened by the capturing program\n", code: 0))
     }
 
     @Test func encryptedTelemetryIsOpenedWithItsKey() throws {

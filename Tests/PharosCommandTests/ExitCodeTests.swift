@@ -74,6 +74,9 @@ import Testing
         Mistake(
             "encode eid --identity-key \(EncodeTests.key) --rotation-exponent 16 --time-s 0 --measured-power-dbm 0", 64,
             value("16", "--rotation-exponent <k>", "16 is out of range 0...15")),
+        Mistake(
+            "encode raw --structure 01:06 --format json --explain", 64,
+            "--explain goes with --format hex only: its table would spoil what a program reads."),
         Mistake("encode raw", 64, "Give at least one --structure TYPE:HEX."),
         Mistake(
             "encode raw --structure 100:00", 64,
@@ -153,6 +156,11 @@ import Testing
     static let others = [
         Mistake("bogus", 64, "Unexpected argument 'bogus'"),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
+        Mistake("decode ", 65, "nothing to decode: there are no octets"),
+        Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),
+        Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file at a time, and nothing beside it"),
+        Mistake(
+            "decode 020106 --json --explain", 64, "--explain goes without --json: its table is meant for people."),
         Mistake("decode zz", 65, "\"z\" at character 1 is not a hexadecimal digit"),
         Mistake("decode /missing", 66, "/missing: there is no such file"),
         Mistake("decode missing.btsnoop", 66, "missing.btsnoop: there is no such file"),

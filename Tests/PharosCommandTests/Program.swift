@@ -27,6 +27,11 @@ enum Program {
     }
 
     static func run(_ arguments: String...) throws -> Result { try run(arguments) }
+
+    /// Runs a shell's `script`, in which `$0` is the program and `$1` and so on are `arguments`.
+    static func shell(_ script: String, _ arguments: String...) throws -> Result {
+        try RunningProgram(["-c", script, path] + arguments, executable: "/bin/sh").end()
+    }
 }
 
 /// The program while it runs. What it reads and prints are files, so that no pipe can be full, or be kept open by
@@ -36,10 +41,10 @@ final class RunningProgram {
     private let folder: TemporaryFolder
     private var status: Int32?
 
-    init(_ arguments: [String], input: String = "") throws {
+    init(_ arguments: [String], input: String = "", executable: String = Program.path) throws {
         folder = try TemporaryFolder()
         _ = try folder.file("in", Array(input.utf8))
-        process = try Self.spawn(arguments, folder)
+        process = try Self.spawn([executable] + arguments, folder)
     }
 
     deinit {
@@ -94,7 +99,8 @@ final class RunningProgram {
         String(decoding: (try? Files.read(folder.place(name))) ?? [], as: UTF8.self)
     }
 
-    private static func spawn(_ arguments: [String], _ folder: TemporaryFolder) throws -> pid_t {
+    private static func spawn(_ command: [String], _ folder: TemporaryFolder) throws -> pid_t {
+        let executable = command.first ?? ""
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -116,12 +122,12 @@ final class RunningProgram {
         // A crash's long story is nothing for a test.
         let environment = ["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no", "COLUMNS=80"]
         var process: pid_t = 0
-        let result = unsafe withStrings([Program.path] + arguments) { list in
+        let result = unsafe withStrings(command) { list in
             unsafe withStrings(environment) { variables in
-                unsafe posix_spawn(&process, Program.path, &actions, &attributes, list, variables)
+                unsafe posix_spawn(&process, executable, &actions, &attributes, list, variables)
             }
         }
-        guard result == 0 else { throw SystemError("posix_spawn", Program.path, errno: result) }
+        guard result == 0 else { throw SystemError("posix_spawn", executable, errno: result) }
         return process
     }
 
