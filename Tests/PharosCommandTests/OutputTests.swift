@@ -44,7 +44,8 @@ import Testing
     @Test func captureIntoAPipeWithoutReaderIsRefused() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("pipe")
-        try #require(mkfifo(path, 0o600) == 0)
+        let made = unsafe mkfifo(path, 0o600)
+        try #require(made == 0)
         let result = try Program.shell("timeout 20 \"$0\" \(Self.url) --duration-s 0.3 --capture \"$1\"", path)
         #expect(result.code == 71)
         #expect(result.errors == "pharos: --capture \(path): it cannot be written: nobody reads this pipe\n")
@@ -53,7 +54,8 @@ import Testing
     @Test func captureThatFailsEndsButNotTheBeacon() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("pipe")
-        try #require(mkfifo(path, 0o600) == 0)
+        let made = unsafe mkfifo(path, 0o600)
+        try #require(made == 0)
         let reader = unsafe open(path, O_RDONLY | O_NONBLOCK)
         try #require(reader >= 0)
         let arguments = Self.url.split(separator: " ").map(String.init)
