@@ -201,6 +201,8 @@ import VirtualController
                 _ = try? eager.read(upTo: 65_536)
             }
         }
+        // Both are well under way by then.
+        usleep(200_000)
         for _ in 0..<10 { try other.order(HCIReset()) }
     }
 
