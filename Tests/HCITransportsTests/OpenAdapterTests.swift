@@ -22,7 +22,7 @@ import VirtualController
         #expect(adapter.isExclusive && adapter.name == .virtual)
         let host = HCIHost(channel: adapter.channel)
         _ = try host.execute(HCIReset())
-        #expect(try host.execute(ReadLocalVersionInformation()).company == .intel)
+        #expect(try host.execute(ReadLocalVersionInformation()).company == .broadcom)
         try adapter.close()
         try adapter.close()
     }

@@ -41,7 +41,8 @@ import Testing
             return [signals.take(), signals.take()]
         }
         #expect(taken == [SIGUSR1, nil])
-        #expect(SignalDescriptor.termination == [SIGINT, SIGTERM])
+        // SIGHUP too, unless whoever runs the tests had it ignored.
+        #expect(SignalDescriptor.termination.starts(with: [SIGINT, SIGTERM, SIGQUIT]))
     }
 
     @Test func writingToAPeerThatIsGoneIsAnError() throws {
