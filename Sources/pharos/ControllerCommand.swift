@@ -98,6 +98,7 @@ enum ListenAddress: Equatable {
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        return host.isEmpty ? nil : (String(host), port)
+        guard !host.isEmpty, !host.contains("["), !host.contains("]") else { return nil }
+        return (String(host), port)
     }
 }
