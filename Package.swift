@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Advertiser", targets: ["Advertiser"]),
         .library(name: "Profiles", targets: ["Profiles"]),
+        .library(name: "Airtime", targets: ["Airtime"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -56,6 +57,7 @@ let package = Package(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: strict),
         .target(name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
@@ -85,6 +87,7 @@ let package = Package(
         .testTarget(
             name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
             swiftSettings: strict),
+        .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",
             dependencies: [

@@ -1,0 +1,38 @@
+/// Equal advertisers within range of one receiver: how many, how often, how long each packet.
+///
+/// Symbols as in the models: N advertisers, T the advertising interval, tau the airtime of one packet,
+/// E = T + J/2 the mean period between advertising events, where advDelay ~ U(0, J) and J = 10 ms
+/// (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1). E, never T, stands in every probability.
+public struct AdvertiserGroup: Hashable, Sendable {
+    /// N: the advertisers of this group within range of the receiver.
+    public let count: Int
+    /// T in µs. Not bound to the controllers' units of 0.625 ms: the closed models take any interval.
+    public let intervalMicroseconds: Double
+    /// tau in µs.
+    public let airtimeMicroseconds: Double
+
+    /// Refuses a negative count, an airtime that is no positive number, and an interval that does not exceed the
+    /// airtime (a packet would meet its own successor).
+    public init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+        guard count >= 0 else { throw .count(count) }
+        guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
+        guard intervalMicroseconds > airtimeMicroseconds, intervalMicroseconds.isFinite else {
+            throw .interval(intervalMicroseconds)
+        }
+        self.count = count
+        self.intervalMicroseconds = intervalMicroseconds
+        self.airtimeMicroseconds = airtimeMicroseconds
+    }
+
+    /// E in µs.
+    public var meanPeriodMicroseconds: Double {
+        intervalMicroseconds + AdvertisingDelay.maximumMicroseconds / 2
+    }
+}
+
+/// advDelay, the random time that the link layer adds to each interval: uniform over 0...10 ms.
+/// Core Specification 5.4, Vol 6 Part B 4.4.2.2.1.
+public enum AdvertisingDelay {
+    /// J in µs.
+    public static let maximumMicroseconds = 10_000.0
+}
