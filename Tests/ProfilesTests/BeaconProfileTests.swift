@@ -53,6 +53,14 @@ struct BeaconProfileTests {
         for (problem, start) in zip(problems, expected) { #expect(problem.hasPrefix(start)) }
     }
 
+    @Test("of very many unknown keys the first hundred are named and the others counted")
+    func countsUnknownKeys() {
+        let keys = (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",")
+        let problems = BeaconProfile.decode(Array("{\"version\":1,\(keys)}".utf8)).problems.map(\.message)
+        #expect(problems.filter { $0.hasPrefix("the key \"k") }.count == 100)
+        #expect(problems.contains("9900 more keys here are not known"))
+    }
+
     @Test(
         "a mistyped key is answered with the nearest one",
         arguments: [

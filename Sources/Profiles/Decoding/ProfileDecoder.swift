@@ -30,7 +30,9 @@ struct ProfileDecoder {
             wrongKind(node, expected: "an object")
             return nil
         }
-        for member in members where !keys.contains(member.key) {
+        // A file made by mistake may hold any number of them: nobody reads more than these.
+        let unknown = members.filter { !keys.contains($0.key) }
+        for member in unknown.prefix(JSONDocument.problemLimit) {
             let advice: String
             if let hint = hint(member.key) {
                 advice = hint
@@ -40,6 +42,9 @@ struct ProfileDecoder {
                 advice = "known here: " + keys.joined(separator: ", ")
             }
             error("the key \(ProblemText.quoted(member.key)) is not known; \(advice)", at: member)
+        }
+        if unknown.count > JSONDocument.problemLimit {
+            error("\(unknown.count - JSONDocument.problemLimit) more keys here are not known", at: node)
         }
         return node
     }
