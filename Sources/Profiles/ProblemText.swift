@@ -1,11 +1,11 @@
 /// Foreign text inside messages: quoted, and never so long that the message drowns in it.
-enum ProblemText {
+package enum ProblemText {
     /// In double quotes with everything invisible escaped.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         JSONValue.string(shortened(text)).line
     }
 
-    static func shortened(_ text: String, to limit: Int = 40) -> String {
+    package static func shortened(_ text: String, to limit: Int = 40) -> String {
         text.count <= limit ? text : text.prefix(limit) + "…"
     }
 }

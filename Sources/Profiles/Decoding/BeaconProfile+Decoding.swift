@@ -1,5 +1,5 @@
 import BeaconFrames
-internal import BluetoothTypes
+package import BluetoothTypes
 
 extension BeaconProfile {
     /// Reads a profile file.
@@ -17,7 +17,7 @@ extension BeaconProfile {
     ///
     /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
     public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [ProfileProblem]) {
-        var decoder = ProfileDecoder()
+        var decoder = ConfigurationDecoder()
         let profile = decoder.profile(root)
         let hasErrors = decoder.problems.contains { $0.severity == .error }
         return (hasErrors ? nil : profile, decoder.problems.sorted { $0.position < $1.position })
@@ -31,7 +31,7 @@ extension BeaconProfile {
     static let nameLimit = 64
 }
 
-extension ProfileDecoder {
+extension ConfigurationDecoder {
     fileprivate mutating func profile(_ node: JSONNode) -> BeaconProfile? {
         guard let root = object(node, keys: BeaconProfile.keys, hint: { KeyHint.profile($0) }) else { return nil }
         let schema = text(root["$schema"])
@@ -58,14 +58,16 @@ extension ProfileDecoder {
             advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
     }
 
-    private mutating func version(_ node: JSONNode?) {
+    /// The version of the file's format, which is the same for all kinds of files.
+    package mutating func version(_ node: JSONNode?) {
         guard let node, let number = number(node), number.integer != BeaconProfile.version else { return }
         error(
             "version \(ProblemText.shortened(number.text)) of the format is not known, only \(BeaconProfile.version) is",
             at: node)
     }
 
-    private mutating func name(_ node: JSONNode?) -> String? {
+    /// A name that is good for files and units.
+    package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
         let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
         guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
@@ -125,7 +127,7 @@ extension ProfileDecoder {
         return .explicit(address)
     }
 
-    mutating func radioPower(_ node: JSONNode?) -> RadioPower? {
+    package mutating func radioPower(_ node: JSONNode?) -> RadioPower? {
         integer(node, in: RadioPower.range, unit: "dBm").flatMap { try? RadioPower(dBm: $0) }
     }
 

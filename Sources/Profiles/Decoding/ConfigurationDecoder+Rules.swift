@@ -2,7 +2,7 @@ import BeaconFrames
 internal import BluetoothTypes
 
 /// What no schema can say.
-extension ProfileDecoder {
+extension ConfigurationDecoder {
     /// Whether the calibration will give this advertisement its measured power.
     mutating func checkCalibration(
         _ object: JSONNode, _ kind: AdvertisementKind, radioPower: RadioPower?, _ context: AdvertisementContext

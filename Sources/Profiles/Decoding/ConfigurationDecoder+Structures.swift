@@ -1,7 +1,7 @@
 import BeaconFrames
 internal import BluetoothTypes
 
-extension ProfileDecoder {
+extension ConfigurationDecoder {
     /// The structures of a raw advertisement, at most 31 octets.
     mutating func raw(_ node: JSONNode?) -> Advertisement.Content? {
         guard let node, let structures = structures(node) else { return nil }

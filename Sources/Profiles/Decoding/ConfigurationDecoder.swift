@@ -1,28 +1,31 @@
 internal import BluetoothTypes
 
-/// Takes values out of a JSON tree and collects everything that is wrong with them.
+/// Takes values out of a JSON tree and collects everything that is wrong with them: what the decoders of beacon profiles
+/// and of this package's other kinds of files share.
 ///
 /// Each reader gives `nil` for a value that is absent or wrong; only the latter is a problem.
-struct ProfileDecoder {
-    private(set) var problems: [ProfileProblem] = []
+package struct ConfigurationDecoder {
+    package private(set) var problems: [ProfileProblem] = []
 
-    mutating func error(_ message: String, at node: JSONNode) {
+    package init() {}
+
+    package mutating func error(_ message: String, at node: JSONNode) {
         problems.append(ProfileProblem(message, at: node.position, path: node.path))
     }
 
     /// An error about a key, not about its value.
-    mutating func error(_ message: String, at member: JSONMember) {
+    package mutating func error(_ message: String, at member: JSONMember) {
         problems.append(ProfileProblem(message, at: member.keyPosition, path: member.value.path))
     }
 
-    mutating func warning(_ message: String, at node: JSONNode) {
+    package mutating func warning(_ message: String, at node: JSONNode) {
         problems.append(ProfileProblem(message, at: node.position, path: node.path, severity: .warning))
     }
 
     /// An object with no other keys than `keys`.
     ///
     /// - Parameter hints: What to say about keys that people expect and that are not there.
-    mutating func object(
+    package mutating func object(
         _ node: JSONNode?, keys: [String], hint: (String) -> String? = { _ in nil }
     ) -> JSONNode? {
         guard let node else { return nil }
@@ -52,14 +55,14 @@ struct ProfileDecoder {
     /// The member of an object that must be there.
     ///
     /// - Parameter purpose: What it says, for the message.
-    mutating func required(_ key: String, in object: JSONNode, _ purpose: String) -> JSONNode? {
+    package mutating func required(_ key: String, in object: JSONNode, _ purpose: String) -> JSONNode? {
         if let node = object[key] { return node }
         error("the key \"\(key)\" is missing: \(purpose)", at: object)
         return nil
     }
 
     /// A list with at least one element.
-    mutating func list(_ node: JSONNode?, of what: String) -> [JSONNode]? {
+    package mutating func list(_ node: JSONNode?, of what: String) -> [JSONNode]? {
         guard let node else { return nil }
         guard case .array(let elements) = node.value else {
             wrongKind(node, expected: "a list of \(what)")
@@ -72,7 +75,7 @@ struct ProfileDecoder {
         return elements
     }
 
-    mutating func text(_ node: JSONNode?) -> String? {
+    package mutating func text(_ node: JSONNode?) -> String? {
         guard let node else { return nil }
         guard case .string(let text) = node.value else {
             wrongKind(node, expected: "a string")
@@ -81,7 +84,7 @@ struct ProfileDecoder {
         return text
     }
 
-    mutating func boolean(_ node: JSONNode?) -> Bool? {
+    package mutating func boolean(_ node: JSONNode?) -> Bool? {
         guard let node else { return nil }
         guard case .boolean(let value) = node.value else {
             wrongKind(node, expected: "true or false")
@@ -90,7 +93,7 @@ struct ProfileDecoder {
         return value
     }
 
-    mutating func number(_ node: JSONNode?, expected: String = "a number") -> JSONNumber? {
+    package mutating func number(_ node: JSONNode?, expected: String = "a number") -> JSONNumber? {
         guard let node else { return nil }
         guard case .number(let number) = node.value else {
             wrongKind(node, expected: expected)
@@ -100,7 +103,7 @@ struct ProfileDecoder {
     }
 
     /// A whole number in `range`; `1.0` and `1e0` are whole.
-    mutating func integer(
+    package mutating func integer(
         _ node: JSONNode?, in range: ClosedRange<Int>, unit: String = "", expected: String = "a whole number"
     ) -> Int? {
         guard let node, let number = number(node, expected: expected) else { return nil }
@@ -116,7 +119,7 @@ struct ProfileDecoder {
     }
 
     /// A whole number in `range`, or a string of `0x` and up to `digits` hexadecimal digits.
-    mutating func code(_ node: JSONNode?, in range: ClosedRange<Int>, digits: Int) -> Int? {
+    package mutating func code(_ node: JSONNode?, in range: ClosedRange<Int>, digits: Int) -> Int? {
         let example = "\"0x" + String(repeating: "0", count: digits - 1) + "6\""
         let expected = "a whole number, or a string such as \(example),"
         guard let node, case .string(let text) = node.value else {
@@ -140,7 +143,7 @@ struct ProfileDecoder {
     /// Octets as hexadecimal digits, with or without single spaces, colons or dashes between octets.
     ///
     /// - Parameter count: How many there must be; `nil` for any number.
-    mutating func octets(_ node: JSONNode?, count: Int? = nil) -> [UInt8]? {
+    package mutating func octets(_ node: JSONNode?, count: Int? = nil) -> [UInt8]? {
         guard let node, let text = text(node) else { return nil }
         do throws(HexadecimalError) {
             let octets = try Hexadecimal.octets(text)
@@ -170,21 +173,23 @@ struct ProfileDecoder {
     }
 
     /// One of a few words.
-    mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ node: JSONNode?, of type: Word.Type) -> Word? {
+    package mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ node: JSONNode?, of type: Word.Type)
+        -> Word?
+    {
         guard let node, let text = text(node) else { return nil }
         if let word = Word(rawValue: text) { return word }
         notAWord(text, Word.allCases.map(\.rawValue), at: node)
         return nil
     }
 
-    mutating func notAWord(_ text: String, _ words: [String], at node: JSONNode) {
+    package mutating func notAWord(_ text: String, _ words: [String], at node: JSONNode) {
         let advice = NearestWord.find(text, among: words).map { "did you mean \"\($0)\"?" }
         error(
             "\(ProblemText.quoted(text)) is not known; " + (advice ?? "one of " + words.joined(separator: ", ")),
             at: node)
     }
 
-    mutating func wrongKind(_ node: JSONNode, expected: String) {
+    package mutating func wrongKind(_ node: JSONNode, expected: String) {
         switch node.value {
         case .malformed: break
         case .string(let text):
@@ -193,7 +198,7 @@ struct ProfileDecoder {
         }
     }
 
-    mutating func outOfRange(_ value: String, _ range: ClosedRange<Int>, unit: String, at node: JSONNode) {
+    package mutating func outOfRange(_ value: String, _ range: ClosedRange<Int>, unit: String, at node: JSONNode) {
         let unit = unit.isEmpty ? "" : " " + unit
         error("\(value) is out of range \(range.lowerBound)...\(range.upperBound)\(unit)", at: node)
     }

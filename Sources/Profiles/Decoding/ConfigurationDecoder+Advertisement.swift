@@ -1,7 +1,7 @@
 import BeaconFrames
 internal import BluetoothTypes
 
-extension ProfileDecoder {
+extension ConfigurationDecoder {
     /// One element of `advertisements`; `nil` when something of it is wrong.
     mutating func advertisement(_ node: JSONNode, _ context: AdvertisementContext) -> ProfileAdvertisement? {
         guard case .object = node.value else {
