@@ -1,0 +1,88 @@
+/// The outline of a floor: a polygon whose last corner is joined to the first.
+public struct FloorOutline: Hashable, Sendable {
+    public let corners: [FloorPosition]
+
+    /// What makes a row of corners no floor.
+    public enum Fault: Error, Hashable, Sendable {
+        /// Fewer than three corners, or all on one line.
+        case noArea
+        /// Two sides that cross: the sides that begin at these corners.
+        case crossing(Int, Int)
+    }
+
+    /// Refuses what encloses nothing and what crosses itself.
+    public init(corners: [FloorPosition]) throws(Fault) {
+        self.corners = corners
+        guard corners.count >= 3 else { throw .noArea }
+        for first in corners.indices {
+            for second in corners.indices.dropFirst(first + 1) {
+                // Neighbors share a corner.
+                if second == first + 1 || first == 0 && second == corners.count - 1 { continue }
+                if side(first).crosses(side(second)) { throw .crossing(first, second) }
+            }
+        }
+        guard abs(Self.area(corners)) > 1e-6 else { throw .noArea }
+    }
+
+    /// Square metres.
+    public var area: Double { abs(Self.area(corners)) }
+
+    /// Whether a place lies inside or on the outline.
+    public func contains(_ position: FloorPosition) -> Bool {
+        var isInside = false
+        for index in corners.indices {
+            let side = side(index)
+            if side.distance(to: position) < 1e-9 { return true }
+            guard (side.from.y > position.y) != (side.to.y > position.y) else { continue }
+            let share = (position.y - side.from.y) / (side.to.y - side.from.y)
+            if position.x < side.from.x + share * (side.to.x - side.from.x) { isInside.toggle() }
+        }
+        return isInside
+    }
+
+    private func side(_ index: Int) -> FloorSegment {
+        FloorSegment(from: corners[index], to: corners[index + 1 < corners.count ? index + 1 : 0])
+    }
+
+    /// The shoelace formula; negative when the corners go round clockwise.
+    private static func area(_ corners: [FloorPosition]) -> Double {
+        guard var last = corners.last else { return 0 }
+        var sum = 0.0
+        for corner in corners {
+            sum += last.x * corner.y - corner.x * last.y
+            last = corner
+        }
+        return sum / 2
+    }
+}
+
+/// A straight line between two places.
+struct FloorSegment {
+    let from: FloorPosition
+    let to: FloorPosition
+
+    /// The share of this segment's length at which another is met; `nil` when they do not meet or are parallel.
+    ///
+    /// A meeting at this segment's end does not count and one at its start does, so that a chain of segments meets a
+    /// wall once.
+    func meeting(_ other: FloorSegment) -> Double? {
+        let (ax, ay) = (to.x - from.x, to.y - from.y)
+        let (bx, by) = (other.to.x - other.from.x, other.to.y - other.from.y)
+        let cross = ax * by - ay * bx
+        guard cross != 0 else { return nil }
+        let (cx, cy) = (other.from.x - from.x, other.from.y - from.y)
+        let share = (cx * by - cy * bx) / cross
+        let otherShare = (cx * ay - cy * ax) / cross
+        return share >= 0 && share < 1 && otherShare >= 0 && otherShare <= 1 ? share : nil
+    }
+
+    func crosses(_ other: FloorSegment) -> Bool { meeting(other) != nil }
+
+    func distance(to position: FloorPosition) -> Double {
+        let (dx, dy) = (to.x - from.x, to.y - from.y)
+        let length = dx * dx + dy * dy
+        guard length > 0 else { return from.distance(to: position) }
+        let share = ((position.x - from.x) * dx + (position.y - from.y) * dy) / length
+        return from.toward(to, share: min(max(share, 0), 1)).distance(to: position)
+    }
+}

@@ -1,0 +1,104 @@
+/// Finds the walls between two places without asking every wall: they lie in the cells of a grid, and a line of sight
+/// walks through the cells that it crosses.
+struct WallIndex {
+    private let walls: [Wall]
+    private let bounds: FloorBounds?
+    private let columns: Int
+    private let rows: Int
+    private let cellWidth: Double
+    private let cellHeight: Double
+    /// The walls of cell c stand in `members` from `starts[c]` to before `starts[c + 1]`.
+    private var starts: [Int]
+    private var members: [Int32]
+
+    /// About as many cells as walls.
+    init(_ walls: [Wall]) {
+        self.walls = walls
+        bounds = FloorBounds(walls.lazy.flatMap { [$0.from, $0.to] })
+        let side = max(1, min(1000, Int(Double(walls.count).squareRoot())))
+        columns = side
+        rows = side
+        cellWidth = max((bounds?.width ?? 0) / Double(side), 1e-9)
+        cellHeight = max((bounds?.height ?? 0) / Double(side), 1e-9)
+        starts = []
+        members = []
+        var cells = [[Int32]](repeating: [], count: columns * rows)
+        for (index, wall) in walls.enumerated() {
+            walk(from: wall.from, to: wall.to) { cell, _, _ in cells[cell].append(Int32(index)) }
+        }
+        starts.reserveCapacity(cells.count + 1)
+        for cell in cells {
+            starts.append(members.count)
+            members += cell
+        }
+        starts.append(members.count)
+    }
+
+    /// What all walls between two places cost together, in dB.
+    func attenuation(from: FloorPosition, to: FloorPosition) -> Double {
+        guard !walls.isEmpty else { return 0 }
+        let sight = FloorSegment(from: from, to: to)
+        var sum = 0.0
+        walk(from: from, to: to) { cell, entry, exit in
+            for member in members[starts[cell]..<starts[cell + 1]] {
+                let wall = walls[Int(member)]
+                // A wall stands in several cells; its crossing lies in one part of the line of sight.
+                guard let share = sight.meeting(FloorSegment(from: wall.from, to: wall.to)), share >= entry,
+                    share < exit
+                else { continue }
+                sum += wall.attenuation
+            }
+        }
+        return sum
+    }
+
+    /// Visits the cells along a line with the shares of its length at which it enters and leaves each.
+    ///
+    /// What lies outside the grid belongs to the cells at its rim. The parts join without gap or overlap, the last ends
+    /// after the end of the line.
+    private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Void) {
+        guard let bounds else { return }
+        let across = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)
+        let along = Axis(from.y - bounds.low.y, to.y - bounds.low.y, size: cellHeight, count: rows)
+        var (column, row) = (across.first, along.first)
+        var entry = 0.0
+        while true {
+            let (nextColumn, nextRow) = (across.leaving(column), along.leaving(row))
+            let exit = min(nextColumn, nextRow)
+            let isLast = column == across.last && row == along.last || exit >= 1
+            visit(row * columns + column, entry, isLast ? .infinity : max(exit, entry))
+            if isLast { return }
+            if nextColumn <= nextRow { column += across.step } else { row += along.step }
+            entry = max(exit, entry)
+        }
+    }
+
+    /// One direction of the walk.
+    private struct Axis {
+        let start: Double
+        let length: Double
+        let size: Double
+        let first: Int
+        let last: Int
+
+        init(_ from: Double, _ to: Double, size: Double, count: Int) {
+            start = from
+            length = to - from
+            self.size = size
+            first = Self.cell(from, size, count)
+            last = Self.cell(to, size, count)
+        }
+
+        var step: Int { first <= last ? 1 : -1 }
+
+        /// The share of the way at which a cell is left; infinite in the last one.
+        func leaving(_ cell: Int) -> Double {
+            guard cell != last, length != 0 else { return .infinity }
+            return (Double(step > 0 ? cell + 1 : cell) * size - start) / length
+        }
+
+        private static func cell(_ place: Double, _ size: Double, _ count: Int) -> Int {
+            Int(min(max((place / size).rounded(.down), 0), Double(count - 1)))
+        }
+    }
+}
