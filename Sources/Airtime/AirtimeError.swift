@@ -12,6 +12,9 @@ public enum AirtimeError: Error, Hashable, Sendable {
     case share(Double)
     /// A scan window and scan interval, in µs, that are not positive, or a window longer than its interval.
     case scan(windowMicroseconds: Int, intervalMicroseconds: Int)
+    /// Advertisers that send so often that one packet cannot miss two of theirs: the vulnerable window, in µs, is longer
+    /// than their interval.
+    case saturated(intervalMicroseconds: Double, windowMicroseconds: Double)
     /// Any other quantity out of its range, by its name.
     case quantity(name: String, value: Double)
 }
@@ -27,6 +30,9 @@ extension AirtimeError: CustomStringConvertible {
         case .scan(let window, let interval):
             "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: both "
                 + "are positive, and the window is no longer than the interval"
+        case .saturated(let interval, let window):
+            "beacons that send every \(interval / 1000) ms leave no gap as long as the \(window / 1000) ms that a packet "
+                + "needs clear"
         case .quantity(let name, let value): "\(name) of \(value) is out of range"
         }
     }

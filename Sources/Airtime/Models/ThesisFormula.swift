@@ -1,0 +1,71 @@
+/// The thesis' own estimate of how often N beacons may advertise, and what it gets wrong.
+///
+/// It charges each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
+/// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at
+/// a = 1902, where it is 951.07; both are then divided by N. Section 7.2.6 of the thesis prints 7.6 and 3.8
+/// advertisements a second for 250 beacons, and 14.6 and 7.3 for 130.
+public struct ThesisFormula: Hashable, Sendable {
+    /// N, at least 1.
+    public let beacons: Int
+
+    /// q in µs.
+    public static let slotMicroseconds = 526.0
+    /// The a with the largest S(a), in packets a second: the last one whose term 1 - q·i is positive.
+    public static let bestOfferedPerSecond = 1902.0
+
+    /// Refuses fewer than one beacon.
+    public init(beacons: Int) throws(AirtimeError) {
+        guard beacons > 0 else { throw .count(beacons) }
+        self.beacons = beacons
+    }
+
+    /// S(a) in packets a second, for a packets a second offered in all on one channel. Falls for more than
+    /// ``bestOfferedPerSecond``, down to negative numbers: the formula's own doing.
+    public static func arrivingPerSecond(ofOffered offered: Double) -> Double {
+        offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
+    }
+
+    /// What the thesis tells each beacon to send, in advertisements a second.
+    public var offeredPerSecondPerBeacon: Double { Self.bestOfferedPerSecond / Double(beacons) }
+
+    /// What the thesis expects to arrive of it, in advertisements a second and a beacon.
+    public var arrivingPerSecondPerBeacon: Double {
+        Self.arrivingPerSecond(ofOffered: Self.bestOfferedPerSecond) / Double(beacons)
+    }
+
+    /// What really happens at the thesis' rate: exact, with the longest legacy packet.
+    public struct Truth: Hashable, Sendable {
+        /// The share of packets that are clear at the rate of ``ThesisFormula/offeredPerSecondPerBeacon``.
+        public let collisionFreeProbability: Double
+        /// Advertisements that arrive at that rate, a second and a beacon.
+        public let arrivingPerSecondPerBeacon: Double
+        /// The rate at which most packets arrive, 1/(2·tau·N), a second and a beacon.
+        public let bestOfferedPerSecondPerBeacon: Double
+        /// What arrives at that rate.
+        public let bestArrivingPerSecondPerBeacon: Double
+    }
+
+    /// The exact values for 376 µs; `nil` for fewer than 48 beacons, where the thesis' rate is more than
+    /// a controller sends (an interval of 20 ms, 40 advertisements a second).
+    public var truth: Truth? {
+        let airtime = 376.0
+        let period = 1_000_000 / offeredPerSecondPerBeacon
+        guard let best = try? BestInterval(beacons: beacons, airtimeMicroseconds: airtime),
+            let atThesis = try? Self.model(beacons, period, airtime),
+            let atBest = try? Self.model(beacons, best.throughputMeanPeriodMicroseconds, airtime)
+        else { return nil }
+        return Truth(
+            collisionFreeProbability: atThesis.collisionFreeProbability,
+            arrivingPerSecondPerBeacon: atThesis.arrivalsPerSecondPerBeacon,
+            bestOfferedPerSecondPerBeacon: 1_000_000 / best.throughputMeanPeriodMicroseconds,
+            bestArrivingPerSecondPerBeacon: atBest.arrivalsPerSecondPerBeacon)
+    }
+
+    private static func model(
+        _ beacons: Int, _ period: Double, _ airtime: Double
+    ) throws(AirtimeError) -> CollisionModel {
+        let interval = period - AdvertisingDelay.maximumMicroseconds / 2
+        guard interval >= 20_000 else { throw .interval(interval) }
+        return try CollisionModel(beacons: beacons, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
+    }
+}
