@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "Advertiser", targets: ["Advertiser"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
+        .library(name: "PlanReport", targets: ["PlanReport"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -58,6 +59,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
@@ -88,6 +90,7 @@ let package = Package(
             name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
+        .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",
             dependencies: [
