@@ -1,0 +1,103 @@
+extension PlanPageContent {
+    /// A floor seen from above, in metres, x to the right and y upwards.
+    public struct FloorPlan: Hashable, Sendable {
+        public struct Wall: Hashable, Sendable {
+            public var from: Point
+            public var to: Point
+            /// dB.
+            public var attenuation: Double
+
+            public init(from: Point, to: Point, attenuation: Double) {
+                self.from = from
+                self.to = to
+                self.attenuation = attenuation
+            }
+        }
+
+        public struct Beacon: Hashable, Sendable {
+            public var name: String
+            public var position: Point
+            /// Whether it is a proposal, not there yet.
+            public var isProposed: Bool
+
+            public init(_ name: String, at position: Point, isProposed: Bool = false) {
+                self.name = name
+                self.position = position
+                self.isProposed = isProposed
+            }
+        }
+
+        /// A point where a receiver stands, with the value that is drawn there.
+        public struct Spot: Hashable, Sendable {
+            public var position: Point
+            /// nil where nothing can be said: nothing is heard there.
+            public var value: Double?
+
+            public init(_ position: Point, _ value: Double?) {
+                self.position = position
+                self.value = value
+            }
+        }
+
+        /// A way that people walk.
+        public struct Path: Hashable, Sendable {
+            public var name: String
+            public var points: [Point]
+
+            public init(_ name: String, _ points: [Point]) {
+                self.name = name
+                self.points = points
+            }
+        }
+
+        /// One of the weakest places, for the table.
+        public struct WeakSpot: Hashable, Sendable {
+            public var position: Point
+            public var value: Double?
+            /// Why it is weak.
+            public var remark: String
+
+            public init(_ position: Point, _ value: Double?, remark: String = "") {
+                self.position = position
+                self.value = value
+                self.remark = remark
+            }
+        }
+
+        public var title: String
+        public var caption: String
+        /// What the spots hold: "time to detect", "s".
+        public var valueName: String
+        public var unit: String
+        /// Whether a high value is a good one.
+        public var isHigherBetter: Bool
+        /// The distance between spots, in m: the size of the squares that are drawn.
+        public var spotSpacing: Double
+        /// The outer line of the floor; may be empty.
+        public var outline: [Point]
+        public var walls: [Wall]
+        public var beacons: [Beacon]
+        public var spots: [Spot]
+        public var paths: [Path]
+        public var weakSpots: [WeakSpot]
+
+        public init(
+            title: String, caption: String = "", valueName: String, unit: String, isHigherBetter: Bool,
+            spotSpacing: Double, outline: [Point] = [], walls: [Wall] = [], beacons: [Beacon] = [],
+            spots: [Spot] = [], paths: [Path] = [], weakSpots: [WeakSpot] = []
+        ) {
+            self.title = title
+            self.caption = caption
+            self.valueName = valueName
+            self.unit = unit
+            self.isHigherBetter = isHigherBetter
+            self.spotSpacing = spotSpacing
+            self.outline = outline
+            self.walls = walls
+            self.beacons = beacons
+            self.spots = spots
+            self.paths = paths
+            self.weakSpots = weakSpots
+        }
+    }
+}
