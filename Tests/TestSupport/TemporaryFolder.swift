@@ -15,17 +15,32 @@ public final class TemporaryFolder {
         }
     }
 
-    deinit {
-        for name in Files.names(in: path) { _ = unsafe unlink(path + "/" + name) }
-        _ = unsafe rmdir(path)
-    }
+    deinit { Self.remove(path) }
 
-    /// The path of a file in the folder, with these octets in it.
+    /// The path of a file in the folder, with these octets in it. Folders on the way to it are made.
     public func file(_ name: String, _ octets: [UInt8]) throws -> String {
+        var folder = path
+        for part in name.split(separator: "/").dropLast() {
+            folder += "/" + part
+            _ = unsafe mkdir(folder, 0o755)
+        }
         let path = path + "/" + name
         try OutputFile(replacing: path).append(octets)
         return path
     }
 
+    /// The same with a text.
+    @discardableResult
+    public func file(_ name: String, text: String) throws -> String { try file(name, Array(text.utf8)) }
+
     public func place(_ name: String) -> String { path + "/" + name }
+
+    /// Takes away what is at `path`, with all below it; symbolic links are not followed.
+    public func remove(_ name: String) { Self.remove(place(name)) }
+
+    private static func remove(_ path: String) {
+        if unsafe unlink(path) == 0 { return }
+        for name in Files.names(in: path) { remove(path + "/" + name) }
+        _ = unsafe rmdir(path)
+    }
 }
