@@ -2,8 +2,71 @@
 #ifndef PHAROS_CLINUX_SHIM_H
 #define PHAROS_CLINUX_SHIM_H
 
+#include <linux/capability.h>
+#include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+
+// Not from its headers: whatever they define besides would become this module's, and Glibc's users would miss it.
+extern long syscall(long number, ...);
 
 static const int PHAROS_SFD_FLAGS = SFD_CLOEXEC | SFD_NONBLOCK;
+
+// Locks that belong to the open file, not to the process (fcntl_locking(2)).
+static const int PHAROS_OFD_GETLK = 36;
+static const int PHAROS_OFD_SETLK = 37;
+
+// The three capability sets of a thread, one bit for each capability.
+typedef struct {
+    uint64_t effective, permitted, inheritable;
+} pharos_capability_sets;
+
+// capget(2) and capset(2) for the calling thread: the C library wraps neither.
+static inline int pharos_capget(pharos_capability_sets *sets) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data) < 0) return -1;
+    sets->effective = data[0].effective | (uint64_t)data[1].effective << 32;
+    sets->permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
+    sets->inheritable = data[0].inheritable | (uint64_t)data[1].inheritable << 32;
+    return 0;
+}
+
+static inline int pharos_capset(pharos_capability_sets sets) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {
+        {(uint32_t)sets.effective, (uint32_t)sets.permitted, (uint32_t)sets.inheritable},
+        {(uint32_t)(sets.effective >> 32), (uint32_t)(sets.permitted >> 32), (uint32_t)(sets.inheritable >> 32)},
+    };
+    return (int)syscall(SYS_capset, &header, data);
+}
+
+// prctl(2), which takes any number of arguments and so is not Swift's.
+static inline int pharos_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int pharos_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
+static inline int pharos_is_bounded(int capability) { return prctl(PR_CAPBSET_READ, capability, 0, 0, 0); }
+static inline int pharos_drop_bounded(int capability) { return prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); }
+
+// Whether nobody keeps the clock right: 1, 0, or -1 with errno. adjtimex(2) with no change asked for; its answer
+// TIME_ERROR covers the flag STA_UNSYNC. The structure is 208 octets and is not looked at.
+static inline int pharos_clock_is_unsynchronised(void) {
+    long state[64] = {0};
+    long result = syscall(SYS_adjtimex, state);
+    return result < 0 ? -1 : result == 5;
+}
+
+// A timer on the wall clock that never expires by itself, and is cancelled when the clock is set (timerfd_create(2)).
+static inline int pharos_clock_watch_open(void) {
+    const int realtime = 0, nonblocking = 04000, closeOnExec = 02000000;
+    return (int)syscall(SYS_timerfd_create, realtime, nonblocking | closeOnExec);
+}
+
+static inline int pharos_clock_watch_arm(int timer) {
+    const int absolute = 1, cancelOnSet = 2;
+    // No repetition; in the year 4147.
+    const long never[4] = {0, 0, (long)UINT32_MAX * 16, 0};
+    return (int)syscall(SYS_timerfd_settime, timer, absolute | cancelOnSet, never, (void *)0);
+}
 
 #endif

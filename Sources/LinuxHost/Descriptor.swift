@@ -26,12 +26,15 @@ public final class Descriptor: Sendable {
         /// Created when missing, emptied when there. A named pipe that nobody reads is an error at once (ENXIO):
         /// waiting for a reader could not be interrupted.
         case replace
+        /// Made when missing, kept when there, to be locked; never through a symbolic link (ELOOP).
+        case exclusiveUse
 
         fileprivate var flags: Int32 {
             switch self {
             case .read: O_RDONLY
             case .device: O_RDWR | O_NOCTTY | O_NONBLOCK
             case .replace: O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK
+            case .exclusiveUse: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             }
         }
     }

@@ -51,4 +51,6 @@ extension SystemError {
     public static let isDirectory = EISDIR
     public static let notADirectory = ENOTDIR
     public static let tooLarge = EFBIG
+    public static let noSpace = ENOSPC
+    public static let readOnlyFileSystem = EROFS
 }

@@ -7,6 +7,8 @@ final class Collector: Sendable {
 
     var octets: [UInt8] { collected.withLock { $0 } }
 
+    func add(_ octets: [UInt8]) { collected.withLock { $0 += octets } }
+
     /// Reads until there are `count` octets, or the stream is at its end or fails.
     func collect(_ count: Int, from stream: Descriptor) {
         while octets.count < count, (try? Poller.wait([.init(stream, .read)], milliseconds: 5000)) == [true],

@@ -1,0 +1,147 @@
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite struct ReplacingTests {
+    private let old = Array("old".utf8)
+    private let new = Array("new and longer".utf8)
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    @Test(arguments: [true, false]) func filesAreMadeAndReplaced(_ isDurable: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("state.json")
+        try Files.replace(path, with: old, isDurable: isDurable)
+        #expect(try Files.read(path) == old)
+        try Files.replace(path, with: new, isDurable: isDurable)
+        #expect(try Files.read(path) == new)
+        try Files.replace(path, with: [], isDurable: isDurable)
+        #expect(try Files.read(path) == [])
+        #expect(Files.names(in: folder.path) == ["state.json"])
+    }
+
+    /// Whoever has the old file open goes on reading the old one.
+    @Test func openReadersKeepTheOldFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("status", old)
+        let reader = try Descriptor.open(path, .read)
+        try Files.replace(path, with: new)
+        #expect(try reader.read(upTo: 100) == old)
+    }
+
+    @Test func modeIsTheOneAskedForWhateverTheMask() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("file")
+        let before = umask(0o077)
+        defer { umask(before) }
+        try Files.replace(path, with: new)
+        #expect(mode(path) == 0o644)
+        try Files.replace(path, with: new, mode: 0o600)
+        #expect(mode(path) == 0o600)
+    }
+
+    @Test func whatAKilledProcessLeftIsTakenOver() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file(".file.new", [UInt8](repeating: 1, count: 10_000))
+        try Files.replace(folder.place("file"), with: new)
+        #expect(try Files.read(folder.place("file")) == new)
+        #expect(Files.names(in: folder.path) == ["file"])
+    }
+
+    @Test func onlyRegularFilesAreReplaced() throws {
+        let folder = try TemporaryFolder()
+        #expect(errorNumber { try Files.replace(folder.path, with: new) } == EISDIR)
+        let link = folder.place("link")
+        let made = unsafe symlink("/dev/null", link)
+        try #require(made == 0)
+        #expect(errorNumber { try Files.replace(link, with: new) } == EINVAL)
+        #expect(errorNumber { try Files.replace("/dev/null", with: new) } == EINVAL)
+        #expect(errorNumber { try Files.replace(folder.place("none/file"), with: new) } == ENOENT)
+        #expect(Files.names(in: folder.path) == ["link"])
+    }
+
+    @Test func temporaryNameIsNoWayIntoOtherFiles() throws {
+        let folder = try TemporaryFolder()
+        let other = try folder.file("other", old)
+        let made = unsafe symlink(other, folder.place(".file.new"))
+        try #require(made == 0)
+        #expect(errorNumber { try Files.replace(folder.place("file"), with: new) } == ELOOP)
+        #expect(try Files.read(other) == old)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "mounting needs root"))
+    func fullDiskKeepsTheOldFileAndLeavesNothing() throws {
+        let disk = try SmallDisk(octets: 16_384)
+        let path = disk.folder.place("state")
+        try Files.replace(path, with: old)
+        let large = [UInt8](repeating: 7, count: 60_000)
+        #expect(errorNumber { try Files.replace(path, with: large) } == SystemError.noSpace)
+        #expect(try Files.read(path) == old)
+        #expect(Files.names(in: disk.folder.path) == ["state"])
+        try disk.makeReadOnly()
+        #expect(errorNumber { try Files.replace(path, with: new) } == SystemError.readOnlyFileSystem)
+        #expect(try Files.read(path) == old)
+    }
+
+    /// Writers at the same time never mix: each either puts its whole file there or is told to try again.
+    @Test func writersDoNotMix() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("file")
+        let finished = Collector()
+        for writer in UInt8(1)...4 {
+            try BackgroundThread.start {
+                let octets = [UInt8](repeating: writer, count: 5000 * Int(writer))
+                for _ in 0..<50 {
+                    do throws(SystemError) {
+                        try Files.replace(path, with: octets, isDurable: false)
+                    } catch {
+                        if error.errno != EAGAIN { finished.add([0]) }
+                    }
+                }
+                finished.add([writer])
+            }
+        }
+        var seen = Set<[UInt8]>()
+        let done = eventually(milliseconds: 20_000) {
+            if let octets = try? Files.read(path) { seen.insert([octets.first ?? 0, UInt8(octets.count / 5000)]) }
+            return finished.octets.count >= 4
+        }
+        #expect(done && finished.octets.sorted() == [1, 2, 3, 4])
+        #expect(seen.allSatisfy { $0[0] == $0[1] && $0[0] != 0 })
+        #expect(Files.names(in: folder.path) == ["file"])
+    }
+
+    @Test func removingWhatIsNotThereIsNoError() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("file", old)
+        try Files.remove(path)
+        try Files.remove(path)
+        #expect(!Files.exists(path))
+        #expect(errorNumber { try Files.remove(folder.path) } == EISDIR)
+    }
+}
+
+/// A file system in memory that is soon full.
+private final class SmallDisk {
+    let folder: TemporaryFolder
+
+    init(octets: Int) throws {
+        folder = try TemporaryFolder()
+        guard unsafe mount("none", folder.path, "tmpfs", 0, "size=\(octets)") == 0 else {
+            throw SystemError("mount", folder.path, errno: errno)
+        }
+    }
+
+    deinit { _ = unsafe umount2(folder.path, Int32(MNT_DETACH)) }
+
+    func makeReadOnly() throws {
+        let flags = UInt(MS_REMOUNT | MS_RDONLY)
+        guard unsafe mount("none", folder.path, "tmpfs", flags, nil) == 0 else {
+            throw SystemError("mount", folder.path, errno: errno)
+        }
+    }
+}
