@@ -1,0 +1,131 @@
+import BluetoothTypes
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite struct AdapterLockTests {
+    private let address = DeviceAddress(FixedOctets<6>([0xDC, 0xA6, 0x32, 1, 2, 3]) ?? FixedOctets())
+    private let file = "adapter-DC:A6:32:01:02:03.lock"
+
+    private func refusal(_ body: () throws -> Void) -> AdapterLockError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? AdapterLockError
+        }
+    }
+
+    @Test func secondInstanceIsRefusedWithTheNameOfTheFirst() throws {
+        let folder = try TemporaryFolder()
+        let lock = try AdapterLock(address, for: "lobby-north", in: folder.path)
+        #expect(try Files.read(folder.place(file)) == Array("\(getpid())\nlobby-north\n".utf8))
+        let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
+        let holder = AdapterLock.Holder(process: getpid(), instance: "lobby-north")
+        #expect(error == .held(address, by: holder))
+        #expect(
+            error?.description == "the adapter DC:A6:32:01:02:03 is used by the instance \"lobby-north\" "
+                + "(process \(getpid())); stop that one, put its advertisements into one profile with these, "
+                + "or name another adapter")
+        #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
+        #expect(AdapterLock.holders(in: folder.path) == [address: holder])
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func lockEndsWithItsOwner() throws {
+        let folder = try TemporaryFolder()
+        do { _ = try AdapterLock(address, for: "first", in: folder.path) }
+        #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
+        #expect(try Files.read(folder.place(file)) == [])
+        let second = try AdapterLock(address, for: "second", in: folder.path)
+        #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "second")
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func adaptersAreLockedEachForItself() throws {
+        let folder = try TemporaryFolder()
+        let other = try #require(DeviceAddress("00:11:22:33:44:55"))
+        let locks = try [address, other].map { try AdapterLock($0, for: "\($0)", in: folder.path) }
+        let names = AdapterLock.holders(in: folder.path).mapValues(\.instance)
+        #expect(names == [address: "\(address)", other: "\(other)"])
+        withExtendedLifetime(locks) {}
+    }
+
+    @Test func whatStaysBehindMeansNothing() throws {
+        let folder = try TemporaryFolder()
+        for text in ["1\ninit\n", "999999999\nx\n", "", "\u{FFFD}\n\n\n", "-4\nx\n"] {
+            _ = try folder.file(file, text: text)
+            #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
+            let lock = try AdapterLock(address, for: "new", in: folder.path)
+            #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "new")
+            withExtendedLifetime(lock) {}
+        }
+        _ = try folder.file("adapter-nonsense.lock", text: "1\nx\n")
+        #expect(AdapterLock.holders(in: folder.path).isEmpty)
+    }
+
+    /// The kernel frees the lock of a process that was killed, and its file stays.
+    @Test func lockOfAnotherProcessEndsWithIt() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(file, [])
+        let script = """
+            open(F, "+<", $ARGV[0]) or die; \
+            $lock = pack("ssx4qqlx4", 1, 0, 0, 0, 0); fcntl(F, 37, $lock) or die; \
+            $| = 1; select((select(F), $| = 1)[0]); print F "$$\\nlobby-south\\n"; print "$$\\n"; sleep 60
+            """
+        guard let pipe = unsafe popen("exec perl -e '\(script)' \(path)", "r") else {
+            throw SystemError("popen", errno: errno)
+        }
+        var line = [CChar](repeating: 0, count: 64)
+        _ = unsafe fgets(&line, 64, pipe)
+        let process = try #require(
+            Int32(String(decoding: line.prefix { $0 != 0x0A }.map { UInt8(bitPattern: $0) }, as: UTF8.self)))
+        let holder = AdapterLock.Holder(process: process, instance: "lobby-south")
+        #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
+        let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
+        #expect(error == .held(address, by: holder))
+        kill(process, SIGKILL)
+        _ = unsafe pclose(pipe)
+        #expect(try Files.read(path) == Array("\(process)\nlobby-south\n".utf8))
+        #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
+        let lock = try AdapterLock(address, for: "second", in: folder.path)
+        #expect(try Files.read(path) == Array("\(getpid())\nsecond\n".utf8))
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func holderThatDoesNotSayItsNameIsStillInTheWay() throws {
+        let folder = try TemporaryFolder()
+        let lock = try AdapterLock(address, for: "first", in: folder.path)
+        #expect(unsafe truncate(folder.place(file), 0) == 0)
+        let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
+        #expect(error == .held(address, by: nil))
+        #expect(error?.description.contains("is used by another instance") == true)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func placesWithoutLocksAreNamed() throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.place("none")
+        let error = refusal { _ = try AdapterLock(address, for: "x", in: missing) }
+        #expect(error == .system(SystemError("open", "\(missing)/\(file)", errno: ENOENT)))
+        #expect(error?.description == "\(missing)/\(file): open: No such file or directory")
+        #expect(AdapterLock.holders(in: missing).isEmpty)
+        let link = unsafe symlink("/etc/passwd", folder.place(file))
+        try #require(link == 0)
+        #expect(
+            refusal { _ = try AdapterLock(address, for: "x", in: folder.path) }
+                == .system(SystemError("open", folder.place(file), errno: ELOOP)))
+    }
+}
+
+@Suite struct ProcessIdentityTests {
+    @Test func processesAreToldFromLaterOnesOfTheSameNumber() {
+        let current = ProcessIdentity.current
+        #expect(current.id == getpid() && current.startTicks != nil)
+        #expect(current.isRunning)
+        #expect(ProcessIdentity(id: current.id, startTicks: nil).isRunning)
+        #expect(!ProcessIdentity(id: current.id, startTicks: (current.startTicks ?? 0) + 1).isRunning)
+        for id in [Int32(0), -1, .max, .min] { #expect(!ProcessIdentity(id: id, startTicks: nil).isRunning) }
+    }
+}
