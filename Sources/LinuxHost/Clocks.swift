@@ -1,0 +1,110 @@
+internal import CLinux
+internal import Glibc
+
+/// CLOCK_BOOTTIME: never set back, and runs on while the machine sleeps.
+public enum BootClock {
+    /// Nanoseconds since the machine started.
+    public static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+extension WallClock {
+    /// Whether somebody keeps the clock right.
+    public enum Synchronization: Sendable {
+        /// By NTP, or whatever else steers the kernel's clock.
+        case synchronized
+        /// Nobody does, or not yet: after a start without a battery-backed clock it may be years off.
+        case unsynchronized
+        /// The kernel may not be asked (ProtectClock= of systemd), and systemd-timesyncd has not said that it did.
+        case unknown
+    }
+
+    /// Asks the kernel (adjtimex), and systemd-timesyncd where that is not allowed.
+    ///
+    /// - Parameter root: Where the file system begins, for tests.
+    public static func synchronization(root: String = "") -> Synchronization {
+        switch pharos_clock_is_unsynchronised() {
+        case 0: .synchronized
+        case 1 where !timesyncdIsDone(root): .unsynchronized
+        case 1: .synchronized
+        default: timesyncdIsDone(root) ? .synchronized : .unknown
+        }
+    }
+
+    private static func timesyncdIsDone(_ root: String) -> Bool {
+        Files.exists(root + "/run/systemd/timesync/synchronized")
+    }
+}
+
+/// Finds out, whenever it is asked, how long the machine has slept: only ``BootClock`` goes on meanwhile.
+public struct SuspendDetector: Hashable, Sendable {
+    /// What the two clocks say at one moment, in nanoseconds.
+    public struct Reading: Hashable, Sendable {
+        public let monotonic: UInt64
+        public let boot: UInt64
+
+        public init(monotonic: UInt64, boot: UInt64) {
+            self.monotonic = monotonic
+            self.boot = boot
+        }
+
+        public static func now() -> Reading {
+            // In this order a delay between the two looks like a sleep; the threshold is well above it.
+            let monotonic = MonotonicClock.nanoseconds()
+            return Reading(monotonic: monotonic, boot: BootClock.nanoseconds())
+        }
+    }
+
+    /// Less than this is a delay between the two readings, in nanoseconds.
+    public static let threshold: UInt64 = 100_000_000
+
+    private var last: Reading
+
+    public init(_ reading: Reading) {
+        last = reading
+    }
+
+    /// How long the machine has slept since the reading before, in nanoseconds; `nil` when it has not.
+    public mutating func sleep(until reading: Reading) -> UInt64? {
+        let (before, after) = (Self.offset(last), Self.offset(reading))
+        last = reading
+        guard after > before, after - before >= Self.threshold else { return nil }
+        return after - before
+    }
+
+    private static func offset(_ reading: Reading) -> UInt64 {
+        reading.boot > reading.monotonic ? reading.boot - reading.monotonic : 0
+    }
+}
+
+/// Something to poll for that becomes readable when the wall clock is set, and when the machine wakes from sleep. Costs
+/// nothing meanwhile.
+public final class ClockChangeDescriptor: Sendable {
+    public let descriptor: Descriptor
+
+    public init() throws(SystemError) {
+        descriptor = Descriptor(owning: try retryingInterrupts("timerfd_create") { pharos_clock_watch_open() })
+        try arm()
+    }
+
+    /// Whether the clock was set or the machine woke since it was last asked.
+    public func take() throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try descriptor.read(upTo: 8)
+        } catch {
+            guard error.errno == ECANCELED else {
+                if error.errno == EAGAIN { return false }
+                throw error
+            }
+        }
+        try arm()
+        return true
+    }
+
+    private func arm() throws(SystemError) {
+        _ = try retryingInterrupts("timerfd_settime") { pharos_clock_watch_arm(descriptor.number) }
+    }
+}
