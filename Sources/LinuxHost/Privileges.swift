@@ -3,7 +3,7 @@ internal import Glibc
 /// What the kernel lets this process do.
 public enum Privileges {
     /// The capabilities that Bluetooth sockets ask for, with their bits (linux/capability.h).
-    public enum Capability: Int, Sendable, CustomStringConvertible {
+    public enum Capability: Int, CaseIterable, Sendable, CustomStringConvertible {
         case netAdmin = 12
         case netRaw = 13
 
