@@ -18,8 +18,10 @@ public final class AdvertisingSession {
     /// When advertising was enabled; `nil` before.
     public private(set) var onAirSince: HCIInstant?
 
-    private let host: HCIHost
-    private let source: PayloadSource
+    let host: HCIHost
+    let source: PayloadSource
+    /// The plan with the address that is on the air.
+    private(set) var sentPlan: AdvertisingPlan
     private let isExclusive: Bool
     private let commands: any AdvertisingCommands
     private var randomness: any RandomNumberGenerator
@@ -40,6 +42,7 @@ public final class AdvertisingSession {
         self.isExclusive = isExclusive
         self.randomness = randomness
         address = plan.address
+        sentPlan = plan
         switch plan.family {
         case .legacy: commands = LegacyAdvertising()
         case .extended(let handle): commands = ExtendedAdvertising(handle: handle)
@@ -53,6 +56,7 @@ public final class AdvertisingSession {
         do throws(AdvertisingError) {
             var first = plan
             if source.changesAddress { first = plan.replacingAddress(newAddress()) }
+            sentPlan = first
             address = first.address
             grant = try commands.configure(first, host)
             payload = try makePayload(elapsed: 0, salt: source.firstSalt)
@@ -68,15 +72,24 @@ public final class AdvertisingSession {
         nextChange = source.nextChange(after: 0)
     }
 
+    /// When the payload is out of date; `nil` for never.
+    public var nextWakeUp: HCIInstant? {
+        nextChange.flatMap { change in onAirSince?.advanced(byMicroseconds: change) }
+    }
+
+    /// Renews the payload, if it is out of date.
+    public func wake() throws(AdvertisingError) {
+        if let due = nextWakeUp, due <= host.now { try renew() }
+    }
+
     /// Keeps the advertisement on the air until `deadline`.
     ///
     /// - Throws: `ended` when the controller stopped, `command` with `interrupted` inside when a signal came.
     public func run(until deadline: HCIInstant) throws(AdvertisingError) {
         while true {
-            let due = nextChange.flatMap { change in onAirSince?.advanced(byMicroseconds: change) }
-            let event = try advertising { try host.nextEvent(until: min(due ?? deadline, deadline)) }
-            if let event { try react(to: event) }
-            if let due, due <= host.now { try renew() }
+            let event = try advertising { try host.nextEvent(until: min(nextWakeUp ?? deadline, deadline)) }
+            if let event { try handle(event) }
+            try wake()
             if host.now >= deadline { return }
         }
     }
@@ -144,6 +157,7 @@ public final class AdvertisingSession {
         if source.changesAddress {
             // Neither family lets the address of an enabled advertiser change in every state, so this costs an event.
             let turned = plan.replacingAddress(newAddress())
+            sentPlan = turned
             grant = try commands.configure(turned, host)
             address = turned.address
             try commands.setData(payload, host)
@@ -154,7 +168,10 @@ public final class AdvertisingSession {
         nextChange = source.nextChange(after: elapsed)
     }
 
-    private func react(to event: HCIEvent) throws(AdvertisingError) {
+    /// Takes an event of the controller that is no answer to a command.
+    ///
+    /// - Throws: `ended` when the controller stopped.
+    public func handle(_ event: HCIEvent) throws(AdvertisingError) {
         switch event {
         case .hardwareError(let code):
             throw .ended("the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))")

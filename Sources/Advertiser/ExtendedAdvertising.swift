@@ -13,12 +13,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
         let stuck =
             "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
         let selected = try advertising(hints: plan.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
-            try host.execute(
-                LESetExtendedAdvertisingParameters(
-                    handle: handle, properties: plan.pdu.legacyProperties, intervalMinimum: plan.interval,
-                    intervalMaximum: plan.interval, channels: plan.channels, ownAddressType: plan.ownAddressType,
-                    power: plan.radioPower ?? .noPreference)
-            ).selectedPower
+            try host.execute(plan.extendedParameters(handle)).selectedPower
         }
         if let address = plan.randomAddress {
             try advertising {
@@ -56,6 +51,15 @@ struct ExtendedAdvertising: AdvertisingCommands {
         try advertising {
             try host.execute(LERemoveAdvertisingSet(handle: handle), tolerating: .unknownAdvertisingIdentifier)
         }
+    }
+}
+
+extension AdvertisingPlan {
+    /// What is asked for with the extended commands.
+    func extendedParameters(_ handle: UInt8) throws -> LESetExtendedAdvertisingParameters {
+        try LESetExtendedAdvertisingParameters(
+            handle: handle, properties: pdu.legacyProperties, intervalMinimum: interval, intervalMaximum: interval,
+            channels: channels, ownAddressType: ownAddressType, power: radioPower ?? .noPreference)
     }
 }
 

@@ -14,10 +14,7 @@ struct LegacyAdvertising: AdvertisingCommands {
         }
         let busy = "another program advertises on this adapter, or its controller wants another family"
         try advertising(hints: plan.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
-            _ = try host.execute(
-                LESetAdvertisingParameters(
-                    intervalMinimum: plan.interval, intervalMaximum: plan.interval, type: plan.pdu.legacyType,
-                    ownAddressType: plan.ownAddressType, channels: plan.channels))
+            _ = try host.execute(plan.legacyParameters)
         }
         return try advertising { try setPower(plan, host) }
     }
@@ -62,6 +59,17 @@ struct LegacyAdvertising: AdvertisingCommands {
     /// LE Read Advertising Physical Channel TX Power; `nil` where the controller does not know.
     private static func readPower(_ host: HCIHost) throws(HCICommandError) -> RadioPower? {
         try host.executeOptional(LEReadAdvertisingPhysicalChannelTxPower())?.power
+    }
+}
+
+extension AdvertisingPlan {
+    /// What is asked for with the legacy commands.
+    var legacyParameters: LESetAdvertisingParameters {
+        get throws {
+            try LESetAdvertisingParameters(
+                intervalMinimum: interval, intervalMaximum: interval, type: pdu.legacyType,
+                ownAddressType: ownAddressType, channels: channels)
+        }
     }
 }
 

@@ -16,6 +16,9 @@ public final class HCIHost {
 
     public let channel: any HCIChannel
     public var observer: Observer?
+    /// No command is waited for longer than until this moment, whatever time it was given. For a program that has to
+    /// end soon.
+    public var latestAnswer = HCIInstant.distantFuture
     /// Events that were dropped because nobody fetched them.
     public private(set) var droppedEvents = 0
     /// Events whose length or layout was wrong. They are kept as unknown ones.
@@ -77,7 +80,7 @@ public final class HCIHost {
     private func outcome<C: HCICommand>(
         of command: C, _ timeoutMicroseconds: Int
     ) throws(HCICommandError) -> HCICommandQueue.Outcome {
-        let deadline = channel.now.advanced(byMicroseconds: timeoutMicroseconds)
+        let deadline = min(channel.now.advanced(byMicroseconds: timeoutMicroseconds), latestAnswer)
         let ticket = queue.submit(C.opcode, command.packet, deadline: deadline)
         do throws(HCICommandError) {
             var now = channel.now
