@@ -1,0 +1,86 @@
+/// The starts of advertising events from which a copy lies wholly inside a window on its channel, as intervals that
+/// repeat with the scanner's cycle. Lengths are in steps of the recursion's grid.
+struct CoverageSet: Sendable {
+    /// Disjoint and in order, each begins within the first cycle; the last one may reach into the next.
+    let intervals: [Range<Double>]
+    /// The scanner's cycle: channels times the scan interval.
+    let period: Double
+
+    /// The share of all starts that is covered.
+    var share: Double {
+        intervals.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } / period
+    }
+
+    init(pattern: ScanPattern, airtime: Double, copySpacing: Double, gap: Double, step: Double) {
+        let interval = Double(pattern.intervalMicroseconds)
+        let channels = pattern.channelCount
+        period = Double(channels) * interval / step
+        guard channels > 1 || pattern.windowMicroseconds < pattern.intervalMicroseconds || gap > 0 else {
+            intervals = [0..<period]
+            return
+        }
+        // Copy number `channel` starts that many spacings after its event, hence the shift to the left.
+        let length = min(interval, Double(pattern.windowMicroseconds)) - gap - airtime
+        guard length > 0 else {
+            intervals = []
+            return
+        }
+        let starts = (0..<channels).map { channel -> Double in
+            let start = Double(channel) * (interval - copySpacing) + gap
+            let cycle = Double(channels) * interval
+            return start - (start / cycle).rounded(.down) * cycle
+        }.sorted()
+        intervals = Self.union(of: starts.map { $0 / step..<($0 + length) / step }, period: period)
+    }
+
+    /// Joins what overlaps, also across the end of the cycle.
+    private static func union(of sorted: [Range<Double>], period: Double) -> [Range<Double>] {
+        var joined: [Range<Double>] = []
+        for range in sorted {
+            if let last = joined.last, range.lowerBound <= last.upperBound {
+                joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        while let first = joined.first, let last = joined.last, last.upperBound >= first.lowerBound + period {
+            guard joined.count > 1 else { return [0..<period] }
+            joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, first.upperBound + period)
+            joined.removeFirst()
+        }
+        return joined
+    }
+
+    /// Writes the covered share of each step of `steps` into `shares`, and returns which of its indices are not zero.
+    func fill(_ shares: inout [Double], steps: Range<Int>) -> Range<Int> {
+        let count = steps.count
+        if shares.count < count { shares = Array(repeating: 0, count: count) }
+        for index in 0..<count { shares[index] = 0 }
+        let from = Double(steps.lowerBound)
+        let to = Double(steps.upperBound)
+        var first = count
+        var end = 0
+        for interval in intervals {
+            // The first repetition that ends after `from`.
+            var shift = ((from - interval.upperBound) / period).rounded(.down) * period + period
+            while interval.lowerBound + shift < to {
+                let low = max(0, interval.lowerBound + shift - from)
+                let high = min(interval.upperBound + shift, to) - from
+                shift += period
+                guard high > low else { continue }
+                let lowStep = Int(low)
+                let highStep = min(count - 1, Int(high))
+                first = min(first, lowStep)
+                end = max(end, highStep + 1)
+                if lowStep == highStep {
+                    shares[lowStep] += high - low
+                } else {
+                    shares[lowStep] += Double(lowStep + 1) - low
+                    for index in lowStep + 1..<highStep { shares[index] += 1 }
+                    shares[highStep] += high - Double(highStep)
+                }
+            }
+        }
+        return first < end ? first..<end : 0..<0
+    }
+}

@@ -1,0 +1,131 @@
+internal import Glibc
+
+/// For one airtime: in how many of the sets of our last K events an interferer hits, in the mean over our own delays.
+///
+/// For a set S of events, `reach(S)` times 2·tau/E is the probability that one interferer hits at least one event of
+/// S, given our delays: each event is hit with 2·tau/E, and an event counts only when the interferer hits no later
+/// one of S. Neither E nor N stands in it, so one table serves all intervals and fleet sizes. Our own delays are
+/// drawn evenly from a fixed sequence; nothing depends on chance.
+///
+/// Sets are gathered by their size and by the earliest event in them, and their reaches in narrow bins that keep
+/// count, mean and variance.
+struct HitPatterns: Sendable {
+    /// K: runs up to this length are exact.
+    let length: Int
+    /// Reaches from 0 to `length`, by bin.
+    private let binsPerUnit = 24
+    private let bins: Int
+    /// Weights by (events K' that S lies in, size of S), flat.
+    private var weights: [Double]
+
+    /// `width`: tau/J.
+    init(width: Double, length: Int = RunsModel.exactLength, samples: Int = 128) {
+        self.length = length
+        bins = binsPerUnit * (length + 1) + 3
+        weights = Array(repeating: 0, count: length * (length + 1) * bins)
+        let table = RecollisionTable(width: width, lags: length - 1)
+        var delays = DelaySequence(dimensions: length - 1)
+        var sets = SetReaches(length: length)
+        for _ in 0..<samples {
+            sets.compute(delays: delays.next(), table: table)
+            gather(sets.reaches, weight: 1 / Double(samples))
+        }
+    }
+
+    private mutating func gather(_ reaches: [Double], weight: Double) {
+        for set in 1..<reaches.count {
+            let earliest = Int.bitWidth - 1 - set.leadingZeroBitCount
+            let place = reaches[set] * Double(binsPerUnit)
+            let bin = Int(place.rounded())
+            let rest = place - Double(bin)
+            let row = (earliest * (length + 1) + set.nonzeroBitCount) * bins + bin
+            // Three points that keep mass, mean and variance.
+            weights[row] += weight * rest * (rest - 1) / 2
+            weights[row + 1] += weight * (1 - rest * rest)
+            weights[row + 2] += weight * rest * (rest + 1) / 2
+        }
+    }
+
+    /// Q_0...Q_K: the probability that as many events in a row are lost, among N - 1 interferers.
+    ///
+    /// `hit`: 2·tau/E. `clear`: the probability that nothing else spoils an event, independent from event to event.
+    func lossRuns(interferers: Int, hit: Double, clear: Double) -> [Double] {
+        let survive = (0..<bins).map { bin -> Double in
+            let reach = (Double(bin) - 1) / Double(binsPerUnit)
+            return pow(max(0, 1 - hit * reach), Double(interferers))
+        }
+        var runs = [1.0]
+        var sum = 1.0
+        for earliest in 0..<length {
+            for size in 1...earliest + 1 {
+                let row = (earliest * (length + 1) + size) * bins
+                var part = 0.0
+                for bin in 0..<bins { part += weights[row + bin] * survive[bin] }
+                part *= pow(clear, Double(size))
+                sum += size % 2 == 0 ? part : -part
+            }
+            runs.append(min(1, max(0, sum)))
+        }
+        return runs
+    }
+}
+
+/// The reach of every set of events, for one sequence of our own delays. Bit 0 of a set is the last event.
+private struct SetReaches {
+    private let length: Int
+    private(set) var reaches: [Double]
+    /// For a set and an event before it: how likely nothing of the set is hit after that event was.
+    private var clear: [Double]
+
+    init(length: Int) {
+        self.length = length
+        reaches = Array(repeating: 0, count: 1 << length)
+        clear = Array(repeating: 1, count: 1 << length)
+    }
+
+    /// Builds each set from the set without its earliest event.
+    mutating func compute(delays: [Double], table: RecollisionTable) {
+        var sums = [0.0]
+        for delay in delays { sums.append(sums[sums.count - 1] + delay) }
+        for event in 0..<length {
+            // `clear` of {event} ∪ rest. The last hit within `rest` decides: what follows it stays clear, so each
+            // event of `rest` takes away what `clear` says of it and those after it. Built from rest without its
+            // earliest event, too.
+            let base = 1 << event
+            clear[base] = 1
+            reaches[base] = 1
+            for later in 0..<event {
+                let again = table.probability(lag: event - later, sum: sums[event] - sums[later])
+                let bit = 1 << later
+                for rest in 0..<bit {
+                    let missed = clear[base | rest] - again * clear[bit | rest]
+                    clear[base | bit | rest] = missed
+                    reaches[base | bit | rest] = reaches[bit | rest] + missed
+                }
+            }
+        }
+    }
+}
+
+/// Evenly spread points of the unit cube (Roberts' additive recurrence), each followed by its mirror image.
+private struct DelaySequence {
+    private let steps: [Double]
+    private var index = 0
+
+    init(dimensions: Int) {
+        // The root of x^(d+1) = x + 1.
+        var root = 1.5
+        for _ in 0..<60 { root = pow(1 + root, 1 / Double(dimensions + 1)) }
+        steps = (1...max(1, dimensions)).map { pow(root, -Double($0)) }
+    }
+
+    mutating func next() -> [Double] {
+        defer { index += 1 }
+        let turn = Double(index / 2) + 1
+        return steps.map { step in
+            let point = 0.5 + turn * step
+            let value = point - point.rounded(.down)
+            return index % 2 == 0 ? value : 1 - value
+        }
+    }
+}

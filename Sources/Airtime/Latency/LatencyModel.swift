@@ -1,0 +1,117 @@
+internal import Glibc
+
+/// The time from a random instant until a given advertiser is first received by a scanner with one radio.
+///
+/// Counted to the start of the first advertising event one of whose copies is received: wholly inside a window on its
+/// channel, and clear. The copies on channels 37, 38, 39 follow each other in `copySpacingMicroseconds`; every
+/// advertiser of the fleet has the same, so that the copies of an event collide together.
+///
+/// The law of the wait between two received events comes from a recursion over time (`GapRecursion`), exact for one
+/// advertiser up to the grid of 0.625 ms; the latency follows from it, because a random instant lies in a wait with a
+/// probability in proportion to its length: P(L ≤ t) = 1/mean · ∫₀ᵗ P(wait > s) ds.
+public struct LatencyModel: Hashable, Sendable {
+    /// How the losses of one advertiser's events depend on each other.
+    public enum Losses: Hashable, Sendable {
+        /// All advertisers keep the same interval: collisions repeat (see `RunsModel`).
+        case inRuns
+        /// Intervals spread over the fleet: every event is lost or not on its own.
+        case independent
+    }
+
+    /// The step of the recursion in µs: the controllers' unit, which divides every interval and advDelay.
+    public static let stepMicroseconds = 625.0
+    /// T in µs that controllers can be set to: 20 ms...10.24 s.
+    public static let intervalRange = 20_000.0...10_240_000.0
+    /// The longest scan interval in µs that a controller can be asked for, 0xFFFF units of 0.625 ms.
+    public static let longestScanInterval = 40_959_375
+    /// The longest time that a distribution may be asked for, in seconds.
+    public static let longestHorizonSeconds = 86_400.0
+
+    /// The fleet within range, the asked advertiser included.
+    public let group: AdvertiserGroup
+    public let pattern: ScanPattern
+    /// c in µs, from the start of one copy to the start of the next.
+    public let copySpacingMicroseconds: Double
+    /// g in µs: what each window loses at its beginning, while the radio changes its channel.
+    public let windowGapMicroseconds: Double
+    /// t_d in µs: how long the scanner is deaf after each packet that it decoded.
+    public let deadTimeMicroseconds: Double
+    /// The probability that nothing else spoils a packet: strangers, fading.
+    public let otherClearProbability: Double
+    public let losses: Losses
+    /// J in µs: 10 ms, or 0 for an advertiser without advDelay (which the specification does not allow).
+    public let advertisingDelayMicroseconds: Double
+
+    /// Refuses an empty fleet, an interval outside 20 ms...10.24 s, a scan interval above 40.96 s, an airtime above
+    /// 5 ms, a copy spacing shorter than the airtime or above 1 s, negative times, and a probability outside 0...1.
+    public init(
+        group: AdvertiserGroup, pattern: ScanPattern, copySpacingMicroseconds: Double = 1000,
+        windowGapMicroseconds: Double = 0, deadTimeMicroseconds: Double = 0, otherClearProbability: Double = 1,
+        losses: Losses = .inRuns, withAdvertisingDelay: Bool = true
+    ) throws(AirtimeError) {
+        guard group.count >= 1 else { throw .count(group.count) }
+        guard Self.intervalRange.contains(group.intervalMicroseconds) else {
+            throw .interval(group.intervalMicroseconds)
+        }
+        guard group.airtimeMicroseconds <= AdvertisingDelay.maximumMicroseconds / 2 else {
+            throw .airtime(group.airtimeMicroseconds)
+        }
+        guard pattern.intervalMicroseconds <= Self.longestScanInterval else {
+            throw .scan(
+                windowMicroseconds: pattern.windowMicroseconds, intervalMicroseconds: pattern.intervalMicroseconds)
+        }
+        guard copySpacingMicroseconds >= group.airtimeMicroseconds, copySpacingMicroseconds <= 1_000_000 else {
+            throw .quantity(name: "a copy spacing in µs", value: copySpacingMicroseconds)
+        }
+        guard windowGapMicroseconds >= 0, windowGapMicroseconds.isFinite else {
+            throw .quantity(name: "a window gap in µs", value: windowGapMicroseconds)
+        }
+        guard deadTimeMicroseconds >= 0, deadTimeMicroseconds.isFinite else {
+            throw .quantity(name: "a dead time in µs", value: deadTimeMicroseconds)
+        }
+        guard otherClearProbability >= 0, otherClearProbability <= 1 else { throw .share(otherClearProbability) }
+        self.group = group
+        self.pattern = pattern
+        self.copySpacingMicroseconds = copySpacingMicroseconds
+        self.windowGapMicroseconds = windowGapMicroseconds
+        self.deadTimeMicroseconds = deadTimeMicroseconds
+        self.otherClearProbability = otherClearProbability
+        self.losses = losses
+        advertisingDelayMicroseconds = withAdvertisingDelay ? AdvertisingDelay.maximumMicroseconds : 0
+    }
+
+    /// The fleet against a preset, with the preset's gap and dead time.
+    public init(group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000)
+        throws(AirtimeError)
+    {
+        try self.init(
+            group: group, pattern: preset.pattern, copySpacingMicroseconds: copySpacingMicroseconds,
+            windowGapMicroseconds: preset.windowGapMicroseconds, deadTimeMicroseconds: preset.deadTimeMicroseconds)
+    }
+
+    /// E in µs.
+    public var meanPeriodMicroseconds: Double {
+        group.intervalMicroseconds + advertisingDelayMicroseconds / 2
+    }
+
+    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1).
+    public var collisionFreeProbability: Double {
+        pow(1 - 2 * group.airtimeMicroseconds / meanPeriodMicroseconds, Double(group.count - 1))
+    }
+
+    /// The probability that the scanner is not still busy with another packet: 1/(1 + λ·t_d), λ the rate of clear
+    /// packets offered.
+    public var scannerReadyProbability: Double {
+        let offered = Double(group.count) / meanPeriodMicroseconds * collisionFreeProbability * otherClearProbability
+        return 1 / (1 + offered * deadTimeMicroseconds)
+    }
+
+    /// The share of events that fall into a window, at least with one copy.
+    public var windowShare: Double { coverage.share }
+
+    var coverage: CoverageSet {
+        CoverageSet(
+            pattern: pattern, airtime: group.airtimeMicroseconds, copySpacing: copySpacingMicroseconds,
+            gap: windowGapMicroseconds, step: Self.stepMicroseconds)
+    }
+}

@@ -1,0 +1,110 @@
+internal import Glibc
+
+/// Losses come in runs: who collides once is likely to collide again, because both advertisers keep the same interval
+/// and only advDelay moves them apart.
+///
+/// Valid for advertisers of one interval and one airtime, which start independently of each other. A run of K losses
+/// has the probability Q_K = Σ_{S ⊆ [K]} (-1)^|S| P(one interferer hits nothing of S)^(N-1), averaged over our own
+/// delays. Runs longer than `exactLength` continue at the pace of the last exact ones.
+public struct RunsModel: Sendable {
+    /// Runs up to this length are computed by inclusion and exclusion.
+    public static let exactLength = 11
+
+    /// Runs up to this length are extrapolated from the exact ones; longer ones keep the last pace.
+    static let longest = 64
+    /// What cancellation leaves of the alternating sum is not told from zero below this.
+    private static let smallest = 1e-5
+
+    /// The fleet, the asked advertiser included.
+    public let group: AdvertiserGroup
+    /// Q_0, Q_1, … as far as they are exact and large enough to be told from zero.
+    private let runs: [Double]
+
+    /// `otherClearProbability`: the probability that nothing but the fleet spoils a packet (strangers, a busy scanner),
+    /// independent from packet to packet. Refuses a fleet of none, an airtime above 5 ms (half of advDelay), an
+    /// interval that two packets fill, and a probability outside 0...1.
+    public init(group: AdvertiserGroup, otherClearProbability: Double = 1) throws(AirtimeError) {
+        try self.init(
+            group: group, otherClearProbability: otherClearProbability,
+            patterns: HitPatterns(width: group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+    }
+
+    /// With a table that is used for several fleets of the same airtime.
+    init(group: AdvertiserGroup, otherClearProbability: Double, patterns: @autoclosure () -> HitPatterns)
+        throws(AirtimeError)
+    {
+        guard group.count >= 1 else { throw .count(group.count) }
+        guard group.airtimeMicroseconds <= AdvertisingDelay.maximumMicroseconds / 2 else {
+            throw .airtime(group.airtimeMicroseconds)
+        }
+        guard group.intervalMicroseconds > 2 * group.airtimeMicroseconds else {
+            throw .interval(group.intervalMicroseconds)
+        }
+        guard otherClearProbability >= 0, otherClearProbability <= 1 else { throw .share(otherClearProbability) }
+        self.group = group
+        let hit = 2 * group.airtimeMicroseconds / group.meanPeriodMicroseconds
+        if group.count == 1 {
+            runs = [1, 1 - otherClearProbability]
+        } else {
+            let all = patterns().lossRuns(interferers: group.count - 1, hit: hit, clear: otherClearProbability)
+            let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > Self.smallest })
+            runs = Self.extended(exact, meanPeriod: group.meanPeriodMicroseconds)
+        }
+    }
+
+    /// Longer runs. The hazard of being clear goes on falling with the logarithm of the run, as it does over the exact
+    /// ones, until advDelay has moved a pair apart by about half a period; from there on it stays.
+    private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
+        guard exact.count > exactLength else { return exact }
+        let hazards = (0..<exactLength).map { 1 - exact[$0 + 1] / exact[$0] }
+        let last = hazards[exactLength - 1]
+        let middle = exactLength / 2
+        let slope = max(0, hazards[middle] - last) / log(Double(exactLength - 1) / Double(middle))
+        // The difference of two delays has a standard deviation of J/√6.
+        let events = meanPeriod / 2 / (AdvertisingDelay.maximumMicroseconds / 6.0.squareRoot())
+        var runs = exact
+        for length in exactLength..<longest {
+            let reach = min(Double(length), max(Double(exactLength), events * events))
+            let hazard = max(last / 2, last - slope * log(reach / Double(exactLength - 1)))
+            runs.append(runs[length] * (1 - hazard))
+        }
+        return runs
+    }
+
+    /// 1 - Q_1: the probability that a packet is clear.
+    public var collisionFreeProbability: Double { 1 - runs[1] }
+
+    /// The probability that a pair that collided collides again in its next events: (2·tau/J)·(1 - 2·tau/(3·J)),
+    /// whatever the interval is.
+    public var recollisionProbability: Double {
+        let reach = 2 * group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds
+        return reach * (1 - reach / 3)
+    }
+
+    /// The probability of a loss right after a loss; nil for a single advertiser, which has no one to collide with.
+    public var lossAfterLossProbability: Double? {
+        group.count > 1 ? 1 - clearAfterLosses(1) : nil
+    }
+
+    /// Q_K: the probability that `length` packets in a row are lost. One for a length of zero or less.
+    public func lossRunProbability(length: Int) -> Double {
+        guard length > 0 else { return 1 }
+        guard length >= runs.count else { return runs[length] }
+        return runs[runs.count - 1] * pow(1 - clearAfterLosses(length - 1), Double(length - runs.count + 1))
+    }
+
+    /// 1 - Q_{k+1}/Q_k: the probability that a packet is clear after k losses in a row.
+    public func clearAfterLosses(_ losses: Int) -> Double {
+        let last = min(max(0, losses), runs.count - 2)
+        return runs[last] > 0 ? min(1, max(0, 1 - runs[last + 1] / runs[last])) : 1
+    }
+
+    /// The probability that a packet is clear after a clear one and then k losses in a row.
+    func clearAfterReceivedAndLosses(_ losses: Int) -> Double {
+        guard losses < runs.count else { return clearAfterLosses(losses) }
+        // P(clear, then k lost) = Q_k - Q_{k+1}, because the sequence is stationary.
+        let run = (0...2).map { lossRunProbability(length: losses + $0) }
+        let before = run[0] - run[1]
+        return before > 0 ? min(1, max(0, 1 - (run[1] - run[2]) / before)) : clearAfterLosses(losses)
+    }
+}
