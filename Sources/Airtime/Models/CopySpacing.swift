@@ -1,0 +1,44 @@
+/// How far apart one advertiser's copies on channels 37, 38 and 39 start: c, from start to start, the same twice in an
+/// event, and uniform over a range from one device to the next.
+///
+/// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
+public struct CopySpacing: Hashable, Sendable {
+    /// The least c in µs.
+    public let lowMicroseconds: Double
+    /// The greatest c in µs; equal to the least for identical firmware.
+    public let highMicroseconds: Double
+
+    /// The longest time between the starts of two copies, in µs.
+    public static let maximumMicroseconds = 10_000.0
+
+    /// Refuses spacings outside 0...10 ms, and a range whose end lies before its start.
+    public init(lowMicroseconds: Double, highMicroseconds: Double) throws(AirtimeError) {
+        for value in [lowMicroseconds, highMicroseconds] where !(value >= 0 && value <= Self.maximumMicroseconds) {
+            throw .quantity(name: "a spacing of the three copies (0...10 000 µs)", value: value)
+        }
+        guard lowMicroseconds <= highMicroseconds else {
+            throw .quantity(name: "a spacing's upper end below its lower end", value: highMicroseconds)
+        }
+        self.lowMicroseconds = lowMicroseconds
+        self.highMicroseconds = highMicroseconds
+    }
+
+    /// Identical firmware: every device has the same c, in µs.
+    public init(identicalMicroseconds: Double) throws(AirtimeError) {
+        try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
+    }
+
+    /// The mean over all devices of min(k·|c - own|, `limit`), k = `multiple`: how far a device's windows lie apart,
+    /// as long as they overlap.
+    func meanSeparation(from own: Double, multiple: Double, limit: Double) -> Double {
+        let width = highMicroseconds - lowMicroseconds
+        guard width > 0 else { return min(multiple * abs(own - lowMicroseconds), limit) }
+        /// ∫ min(t, limit) dt over 0...`end`.
+        func integral(_ end: Double) -> Double {
+            end <= limit ? end * end / 2 : limit * end - limit * limit / 2
+        }
+        let below = integral(multiple * (own - lowMicroseconds))
+        let above = integral(multiple * (highMicroseconds - own))
+        return (below + above) / (multiple * width)
+    }
+}
