@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "Advertiser", targets: ["Advertiser"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
+        .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
     ],
     dependencies: [
@@ -59,12 +60,13 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Profiles"], swiftSettings: strict),
         .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "HCITransports",
-                "LinuxHost", "Profiles", "VirtualController", argumentParser,
+                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "HCITransports",
+                "LinuxHost", "PlanReport", "Profiles", "Sites", "VirtualController", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -90,6 +92,7 @@ let package = Package(
             name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
+        .testTarget(name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites"], swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",

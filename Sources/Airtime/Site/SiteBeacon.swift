@@ -1,0 +1,71 @@
+/// A beacon at a place: how often, how long and how loud.
+public struct SiteBeacon: Hashable, Sendable {
+    public let name: String
+    public let position: FloorPosition
+    /// T in µs.
+    public let intervalMicroseconds: Double
+    /// tau in µs.
+    public let airtimeMicroseconds: Double
+    /// What its antenna radiates, in dBm.
+    public let radioPower: Double
+
+    /// Refuses what ``AdvertiserGroup`` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
+    public init(
+        name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
+        radioPower: Double
+    ) throws(AirtimeError) {
+        _ = try AdvertiserGroup(
+            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
+        guard position.x.isFinite, position.y.isFinite else {
+            throw .quantity(name: "a position", value: position.x.isFinite ? position.y : position.x)
+        }
+        guard radioPower >= -127, radioPower <= 20 else {
+            throw .quantity(name: "a radio power in dBm (-127...20)", value: radioPower)
+        }
+        self.name = name
+        self.position = position
+        self.intervalMicroseconds = intervalMicroseconds
+        self.airtimeMicroseconds = airtimeMicroseconds
+        self.radioPower = radioPower
+    }
+
+    /// E in µs.
+    var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.maximumMicroseconds / 2 }
+}
+
+/// How radio waves reach a receiver on this floor, and what it can still hear.
+public struct SiteRadio: Sendable {
+    /// The mean loss in dB at a distance in m, without walls.
+    public let meanLoss: @Sendable (Double) -> Double
+    /// σ of the shadowing on each link, in dB.
+    public let shadowing: Double
+    /// The weakest power that is received, in dBm.
+    public let sensitivity: Double
+
+    /// Refuses a shadowing outside 0...20 dB and a sensitivity outside -130...0 dBm.
+    public init(
+        shadowing: Double, sensitivity: Double, meanLoss: @escaping @Sendable (Double) -> Double
+    ) throws(AirtimeError) {
+        guard shadowing >= 0, shadowing <= 20 else {
+            throw .quantity(name: "a shadowing in dB (0...20)", value: shadowing)
+        }
+        guard sensitivity >= -130, sensitivity <= 0 else {
+            throw .quantity(name: "a sensitivity in dBm (-130...0)", value: sensitivity)
+        }
+        self.shadowing = shadowing
+        self.sensitivity = sensitivity
+        self.meanLoss = meanLoss
+    }
+
+    /// The distance in m beyond which a transmitter is heard with a probability below 1 in 30,000, at most `limit`.
+    func reach(radioPower: Double, limit: Double) -> Double {
+        let lost = radioPower - sensitivity + 4 * shadowing
+        guard meanLoss(limit) > lost else { return limit }
+        var (near, far) = (0.0, limit)
+        for _ in 0..<40 {
+            let middle = (near + far) / 2
+            if meanLoss(middle) > lost { far = middle } else { near = middle }
+        }
+        return far
+    }
+}

@@ -1,0 +1,110 @@
+internal import Glibc
+
+/// What a receiver hears at each place of a floor with beacons and walls.
+///
+/// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)
+/// the probability that it is above the sensitivity, shadowing being log-normal and lasting, so that it decides
+/// whether the beacon is heard at that place at all. A packet of beacon i is clear with probability
+/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], b that of the background; beacons that are too weak to be received are
+/// taken as too weak to disturb.
+public struct SiteModel: Sendable {
+    public let beacons: [SiteBeacon]
+    public let radio: SiteRadio
+    public let background: BackgroundLoad
+    private let walls: WallIndex
+    private let index: BeaconIndex
+    private let reach: Double
+
+    /// Nobody hears legacy advertising farther than this, in m.
+    public static let reachLimit = 500.0
+
+    public init(beacons: [SiteBeacon], walls: [Wall], radio: SiteRadio, background: BackgroundLoad = .none) {
+        self.beacons = beacons
+        self.radio = radio
+        self.background = background
+        self.walls = WallIndex(walls)
+        let loudest = beacons.lazy.map(\.radioPower).max() ?? 0
+        reach = radio.reach(radioPower: loudest, limit: Self.reachLimit)
+        index = BeaconIndex(beacons, reach: reach)
+    }
+
+    /// What is heard at one place.
+    public func reception(at position: FloorPosition) -> SiteReception {
+        var heard = 0.0
+        var best: SiteReception.Best?
+        var interferers: [(audible: Double, beacon: Int)] = []
+        index.visit(around: position, reach: reach) { number in
+            let beacon = beacons[number]
+            let distance = position.distance(to: beacon.position)
+            guard distance <= reach else { return }
+            let power =
+                beacon.radioPower - radio.meanLoss(distance) - walls.attenuation(from: beacon.position, to: position)
+            let audible = audibility(of: power)
+            guard audible > 1e-5 else { return }
+            heard += audible
+            interferers.append((audible, number))
+            if let known = best, (known.audible, known.power) >= (audible, power) { return }
+            best = .init(beacon: number, power: power, audible: audible)
+        }
+        guard let best else {
+            return SiteReception(position: position, heard: 0, best: nil, collisionFreeProbability: 1)
+        }
+        return SiteReception(
+            position: position, heard: heard, best: best,
+            collisionFreeProbability: exp(logClear(of: best.beacon, among: interferers)))
+    }
+
+    /// The mean power of one beacon at a place, in dBm, and the probability that it is heard there.
+    public func link(_ number: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
+        let beacon = beacons[number]
+        let loss = radio.meanLoss(position.distance(to: beacon.position))
+        let power = beacon.radioPower - loss - walls.attenuation(from: beacon.position, to: position)
+        return (power, audibility(of: power))
+    }
+
+    /// The beacons that may be heard at a place.
+    func near(_ position: FloorPosition) -> [Int] {
+        var result: [Int] = []
+        index.visit(around: position, reach: reach) { number in
+            if position.distance(to: beacons[number].position) <= reach { result.append(number) }
+        }
+        return result
+    }
+
+    private func audibility(of power: Double) -> Double {
+        let margin = power - radio.sensitivity
+        guard radio.shadowing > 0 else { return margin >= 0 ? 1 : 0 }
+        return 0.5 * erfc(-margin / radio.shadowing / 2.0.squareRoot())
+    }
+
+    private func logClear(of asked: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
+        let airtime = beacons[asked].airtimeMicroseconds
+        var sum = background.logClearProbability(forPacketOf: airtime)
+        for (audible, number) in interferers where number != asked {
+            let other = beacons[number]
+            let hit = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
+            sum += hit < 1 ? log1p(-hit) : -.infinity
+        }
+        return sum
+    }
+}
+
+/// What a receiver hears at one place.
+public struct SiteReception: Hashable, Sendable {
+    public let position: FloorPosition
+    /// How many beacons are heard on average.
+    public let heard: Double
+    /// The beacon that is heard best; `nil` where none is in reach.
+    public let best: Best?
+    /// Of the best one's packets, on one channel.
+    public let collisionFreeProbability: Double
+
+    public struct Best: Hashable, Sendable {
+        /// Its index among the model's beacons.
+        public let beacon: Int
+        /// Its mean power here, in dBm.
+        public let power: Double
+        /// The probability that it is above the sensitivity here.
+        public let audible: Double
+    }
+}

@@ -1,0 +1,86 @@
+/// A floor walked over point by point: what is heard, and how long detection takes.
+public struct SiteSurvey: Sendable {
+    /// One point of the survey.
+    public struct Point: Hashable, Sendable {
+        public let reception: SiteReception
+        /// The time in s by which the best beacon is received with the wanted probability; `nil` where it is not.
+        ///
+        /// The best beacon is heard at all with the probability `audible`, so that this is the latency's percentile
+        /// wanted/audible.
+        public let detectionSeconds: Double?
+        /// The probability that the best beacon is received within the wanted time.
+        public let detectedShare: Double
+    }
+
+    /// What is to be reached everywhere.
+    public struct Target: Hashable, Sendable {
+        public let seconds: Double
+        public let probability: Double
+
+        /// Refuses times outside 0.01 s...1 h and probabilities outside 0.01...0.9999.
+        public init(seconds: Double, probability: Double) throws(AirtimeError) {
+            guard seconds >= 0.01, seconds <= 3600 else {
+                throw .quantity(name: "a time in s (0.01...3600)", value: seconds)
+            }
+            guard probability >= 0.01, probability <= 0.9999 else { throw .share(probability) }
+            self.seconds = seconds
+            self.probability = probability
+        }
+    }
+
+    public let model: SiteModel
+    public let target: Target
+    private var times: DetectionTimes
+
+    public init(model: SiteModel, scanner: ScannerPreset, target: Target) {
+        self.model = model
+        self.target = target
+        times = DetectionTimes(scanner: scanner, horizonSeconds: target.seconds * 10)
+    }
+
+    /// Surveys one place.
+    public mutating func point(at position: FloorPosition) throws(AirtimeError) -> Point {
+        let reception = model.reception(at: position)
+        guard let best = reception.best else {
+            return Point(reception: reception, detectionSeconds: nil, detectedShare: 0)
+        }
+        let beacon = model.beacons[best.beacon]
+        let clear = reception.collisionFreeProbability
+        let share = target.probability / best.audible
+        let seconds = share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
+        let within = try times.received(beacon, clear: clear, within: target.seconds)
+        return Point(reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within)
+    }
+
+    /// The probability that a beacon is received by somebody who is in its reach for `seconds`.
+    mutating func received(
+        _ beacon: SiteBeacon, clear: Double, within seconds: Double
+    ) throws(AirtimeError) -> Double {
+        try times.received(beacon, clear: clear, within: seconds)
+    }
+
+    /// The places of a square grid inside an outline, or inside the bounds where there is none, at most `limit` of
+    /// them.
+    ///
+    /// - Returns: the places row by row, and their spacing in m.
+    public static func grid(
+        over bounds: FloorBounds, outline: FloorOutline?, limit: Int
+    ) -> (positions: [FloorPosition], spacing: Double) {
+        let area = max(bounds.width * bounds.height, 1e-6)
+        let longest = max(bounds.width, bounds.height, 1e-3)
+        // Half metres are fine enough for anybody; a corridor has few rows, so the longer side counts as well.
+        let spacing = max(0.5, (area / Double(max(1, limit))).squareRoot(), longest / Double(max(1, limit)))
+        var positions: [FloorPosition] = []
+        let (columns, rows) = (Int(bounds.width / spacing) + 1, Int(bounds.height / spacing) + 1)
+        let rim = FloorPosition(
+            x: bounds.low.x + (bounds.width - Double(columns - 1) * spacing) / 2,
+            y: bounds.low.y + (bounds.height - Double(rows - 1) * spacing) / 2)
+        for row in 0..<rows {
+            for column in 0..<columns {
+                let position = FloorPosition(x: rim.x + Double(column) * spacing, y: rim.y + Double(row) * spacing)
+                if outline?.contains(position) ?? true { positions.append(position) }
+            }
+        }
+        return (positions, spacing)
+    }
+}

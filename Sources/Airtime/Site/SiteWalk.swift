@@ -1,0 +1,97 @@
+/// Somebody who walks along a path through a floor.
+public struct SiteWalk: Hashable, Sendable {
+    /// The corners of the path.
+    public let corners: [FloorPosition]
+    /// m/s.
+    public let speed: Double
+
+    /// The shortest walk is one between two places; nobody walks slower than 1 cm/s or faster than 100 m/s here.
+    public init(corners: [FloorPosition], speed: Double) throws(AirtimeError) {
+        guard corners.count >= 2 else {
+            throw .quantity(name: "a number of corners of a path", value: Double(corners.count))
+        }
+        guard speed >= 0.01, speed <= 100 else {
+            throw .quantity(name: "a walking speed in m/s (0.01...100)", value: speed)
+        }
+        self.corners = corners
+        self.speed = speed
+    }
+
+    /// m.
+    public var length: Double { zip(corners, corners.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } }
+
+    /// What the walk meets.
+    public struct Result: Hashable, Sendable {
+        /// s.
+        public let duration: Double
+        /// Beacons that are received on the way, on average.
+        public let seen: Double
+        /// The probability that at least one is.
+        public let seenAnyProbability: Double
+        /// The longest part of the path, in m, on which no beacon is more likely heard than not.
+        public let longestSilence: Double
+    }
+
+    /// The most places at which a walk is looked at.
+    static let placeLimit = 2000
+
+    /// Walks through a survey's floor.
+    ///
+    /// A beacon counts as in reach where it is more likely heard than not; it is seen with the probability that its
+    /// latency is shorter than the time in reach, with the share of clear packets in the middle of it. Beacons are
+    /// taken as seen independently of each other.
+    public func result(in survey: inout SiteSurvey) throws(AirtimeError) -> Result {
+        let places = self.places
+        let step = places.count > 1 ? length / Double(places.count - 1) : 0
+        var reached: [Int: (steps: Int, audible: Double, clear: Double)] = [:]
+        var silence = (now: 0, longest: 0)
+        for place in places {
+            let clear = survey.model.reception(at: place).collisionFreeProbability
+            var isSilent = true
+            for number in survey.model.near(place) {
+                let audible = survey.model.link(number, at: place).audible
+                guard audible >= 0.5 else { continue }
+                isSilent = false
+                let known = reached[number]
+                let isBetter = audible > known?.audible ?? 0
+                reached[number] = (
+                    (known?.steps ?? 0) + 1, isBetter ? audible : known?.audible ?? audible,
+                    isBetter ? clear : known?.clear ?? clear
+                )
+            }
+            silence.now = isSilent ? silence.now + 1 : 0
+            silence.longest = max(silence.longest, silence.now)
+        }
+        var seen = 0.0
+        var seenNone = 1.0
+        for (number, visit) in reached.sorted(by: { $0.key < $1.key }) {
+            let probability =
+                visit.audible
+                * (try survey.received(
+                    survey.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed))
+            seen += probability
+            seenNone *= 1 - probability
+        }
+        return Result(
+            duration: length / speed, seen: seen, seenAnyProbability: 1 - seenNone,
+            longestSilence: min(length, Double(silence.longest) * step))
+    }
+
+    /// Places every half metre, farther apart on long paths.
+    private var places: [FloorPosition] {
+        let count = max(2, min(Self.placeLimit, Int(length / 0.5) + 1))
+        let step = length / Double(count - 1)
+        var result: [FloorPosition] = []
+        var (walked, next) = (0.0, 0.0)
+        for (from, to) in zip(corners, corners.dropFirst()) {
+            let side = from.distance(to: to)
+            while result.count < count - 1, side > 0, next <= walked + side {
+                result.append(from.toward(to, share: (next - walked) / side))
+                next = Double(result.count) * step
+            }
+            walked += side
+        }
+        if let end = corners.last { result.append(end) }
+        return result
+    }
+}

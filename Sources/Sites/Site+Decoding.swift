@@ -1,0 +1,181 @@
+internal import Airtime
+internal import BluetoothTypes
+public import Profiles
+
+extension Site {
+    /// Reads a site file.
+    ///
+    /// - Returns: the site, `nil` when there is an error, and every problem in the order of the file.
+    public static func decode(_ octets: [UInt8]) -> (site: Site?, problems: [ProfileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        var decoder = ConfigurationDecoder()
+        let site = root.flatMap { decoder.site($0) }
+        let problems = faults.map { ProfileProblem($0) } + decoder.problems
+        let hasErrors = problems.contains { $0.severity == .error }
+        return (hasErrors ? nil : site, problems.sorted { $0.position < $1.position })
+    }
+
+    /// Every key of a site file.
+    static let keys = [
+        "$schema", "version", "name", "outline", "walls", "beacons", "paths", "defaults", "pathLoss",
+        "receiverSensitivityDbm", "backgroundLoad", "scanner", "target",
+    ]
+    static let beaconKeys = ["name", "position", "intervalMs", "payloadOctets", "radioPowerDbm"]
+    static let defaultKeys = ["intervalMs", "payloadOctets", "radioPowerDbm"]
+    static let wallKeys = ["from", "to", "points", "attenuationDb"]
+    static let pathKeys = ["name", "points", "speedMps"]
+    static let pathLossKeys = ["model", "lossAt1mDb", "exponent", "coefficient", "floorLossDb", "shadowingDb"]
+    static let scannerKeys = ["windowMs", "intervalMs"]
+    static let targetKeys = ["detectWithinS", "probability"]
+
+    /// The floor of a town is not larger, in m.
+    static let extent = 100_000.0
+    static let attenuationRange = 0.0...100.0
+    /// Comparing each side with each other takes the square of this.
+    static let cornerLimit = 2000
+}
+
+extension ConfigurationDecoder {
+    fileprivate mutating func site(_ node: JSONNode) -> Site? {
+        guard let root = object(node, keys: Site.keys) else { return nil }
+        _ = text(root["$schema"])
+        version(required("version", in: root, "\(Site.version) for this format"))
+        let name = name(required("name", in: root, "what this site is called, such as \"museum-ground-floor\""))
+        let outline = outline(root["outline"])
+        let walls = walls(root["walls"])
+        let defaults = defaults(root["defaults"])
+        let beacons = beacons(root["beacons"], defaults, inside: outline)
+        let paths = paths(root["paths"])
+        let (pathLoss, shadowing) = pathLoss(root["pathLoss"])
+        let sensitivity = real(root["receiverSensitivityDbm"], in: -130...0, unit: "dBm") ?? -90
+        let background = real(root["backgroundLoad"], in: 0...0.99) ?? 0
+        let scanner = scanner(root["scanner"])
+        let target = target(required("target", in: root, "what is to be reached everywhere"))
+        if root["outline"] == nil, root["beacons"] == nil, root["walls"] == nil {
+            error("there is no floor: give \"outline\", \"walls\" or \"beacons\"", at: root)
+        }
+        guard let name, let scanner, let target, let defaults else { return nil }
+        return Site(
+            name: name, outline: outline, walls: walls, beacons: beacons, paths: paths, pathLoss: pathLoss,
+            shadowing: shadowing, sensitivity: sensitivity, backgroundLoad: background, scanner: scanner,
+            target: target, defaults: defaults)
+    }
+
+    private mutating func outline(_ node: JSONNode?) -> FloorOutline? {
+        guard let node, let corners = positions(node) else { return nil }
+        guard corners.count <= Site.cornerLimit else {
+            error("\(corners.count) corners are more than the \(Site.cornerLimit) of an outline", at: node)
+            return nil
+        }
+        do throws(FloorOutline.Fault) {
+            // A polygon that is closed by its first corner once more is meant the same.
+            let isClosed = corners.count > 1 && corners.first == corners.last
+            return try FloorOutline(corners: isClosed ? Array(corners.dropLast()) : corners)
+        } catch {
+            switch error {
+            case .noArea: self.error("an outline has at least three corners, not all on one line", at: node)
+            case .crossing(let first, let second):
+                self.error(
+                    "the outline crosses itself: the side after corner \(first + 1) and the one after corner "
+                        + "\(second + 1)", at: node)
+            }
+        }
+        return nil
+    }
+
+    private mutating func walls(_ node: JSONNode?) -> [Wall] {
+        guard let node else { return [] }
+        var walls: [Wall] = []
+        for element in list(node, of: "walls") ?? [] {
+            guard let wall = object(element, keys: Site.wallKeys) else { continue }
+            let attenuation = real(
+                required(
+                    "attenuationDb", in: wall, "what one crossing costs, such as 3 for plaster or 12 for concrete"),
+                in: Site.attenuationRange, unit: "dB")
+            if let points = wall["points"] {
+                if wall["from"] != nil || wall["to"] != nil {
+                    error("give \"points\", or \"from\" and \"to\", not both", at: wall)
+                }
+                guard let row = positions(points), let attenuation else { continue }
+                if row.count < 2 { error("a wall has at least two points", at: points) }
+                for (from, to) in zip(row, row.dropFirst()) {
+                    walls.append(Wall(from: from, to: to, attenuation: attenuation))
+                }
+            } else {
+                let from = position(required("from", in: wall, "where the wall begins, such as [0, 4.5]"))
+                let to = position(required("to", in: wall, "where the wall ends, such as [12, 4.5]"))
+                guard let from, let to, let attenuation else { continue }
+                walls.append(Wall(from: from, to: to, attenuation: attenuation))
+            }
+        }
+        return walls
+    }
+
+    private mutating func paths(_ node: JSONNode?) -> [Site.Path] {
+        guard let node else { return [] }
+        var paths: [Site.Path] = []
+        for element in list(node, of: "paths") ?? [] {
+            guard let path = object(element, keys: Site.pathKeys) else { continue }
+            let name = text(required("name", in: path, "what the path is called"))
+            let speed = real(path["speedMps"], in: 0.01...100, unit: "m/s") ?? 1.4
+            let points = required("points", in: path, "the corners of the way")
+            guard let name, let points, let corners = positions(points) else { continue }
+            guard corners.count >= 2, let walk = try? SiteWalk(corners: corners, speed: speed) else {
+                error("a path has at least two points", at: points)
+                continue
+            }
+            paths.append(Site.Path(name: name, walk: walk))
+        }
+        return paths
+    }
+
+    private mutating func pathLoss(_ node: JSONNode?) -> (Site.PathLossChoice, shadowing: Double) {
+        let usual = Site.PathLossChoice.logDistance(atOneMeter: 65, exponent: 2.03)
+        guard let node, let object = object(node, keys: Site.pathLossKeys) else { return (usual, 4) }
+        let shadowing = real(object["shadowingDb"], in: 0...20, unit: "dB") ?? 4
+        enum Model: String, CaseIterable { case logDistance = "log-distance", heydon, thesis, itu }
+        let model = word(required("model", in: object, "log-distance, itu, heydon or thesis"), of: Model.self)
+        let loss = real(object["lossAt1mDb"], in: 0...130, unit: "dB") ?? 65
+        let exponent = real(object["exponent"], in: 1...8) ?? 2.03
+        let coefficient = real(object["coefficient"], in: 10...80) ?? 30
+        let floors = real(object["floorLossDb"], in: 0...100, unit: "dB") ?? 0
+        switch model {
+        case .logDistance, nil: return (.logDistance(atOneMeter: loss, exponent: exponent), shadowing)
+        case .heydon: return (.heydon, shadowing)
+        case .thesis: return (.thesis, shadowing)
+        case .itu: return (.itu(coefficient: coefficient, floors: floors), shadowing)
+        }
+    }
+
+    private mutating func scanner(_ node: JSONNode?) -> ScannerPreset? {
+        guard let node else { return ScannerPreset(named: "android-low-power") }
+        if case .string(let name) = node.value {
+            if let preset = ScannerPreset(named: name) { return preset }
+            notAWord(name, ScannerPreset.all.map(\.name), at: node)
+            return nil
+        }
+        guard let scanner = object(node, keys: Site.scannerKeys) else { return nil }
+        let window = real(required("windowMs", in: scanner, "how long it listens"), in: 2.5...40959.375, unit: "ms")
+        let interval = real(required("intervalMs", in: scanner, "how often"), in: 2.5...40959.375, unit: "ms")
+        guard let window, let interval else { return nil }
+        guard
+            let pattern = try? ScanPattern(
+                windowMicroseconds: Int((window * 1000).rounded()),
+                intervalMicroseconds: Int((interval * 1000).rounded()))
+        else {
+            error("the scan window is longer than the scan interval", at: scanner)
+            return nil
+        }
+        return ScannerPreset(name: "\(window)/\(interval) ms", pattern: pattern)
+    }
+
+    private mutating func target(_ node: JSONNode?) -> SiteSurvey.Target? {
+        guard let node, let target = object(node, keys: Site.targetKeys) else { return nil }
+        let seconds = real(
+            required("detectWithinS", in: target, "how long detection may take"), in: 0.01...3600, unit: "s")
+        let probability = real(
+            required("probability", in: target, "in which share of cases"), in: 0.01...0.9999)
+        guard let seconds, let probability else { return nil }
+        return try? SiteSurvey.Target(seconds: seconds, probability: probability)
+    }
+}

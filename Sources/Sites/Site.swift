@@ -1,0 +1,59 @@
+public import Airtime
+
+/// A floor plan as a site file describes it: checked, in the models' own types.
+public struct Site: Sendable {
+    public var name: String
+    /// The floor's outline; `nil` where the file has none.
+    public var outline: FloorOutline?
+    public var walls: [Wall]
+    public var beacons: [SiteBeacon]
+    public var paths: [Path]
+    public var pathLoss: PathLossChoice
+    /// σ of the shadowing on each link, in dB.
+    public var shadowing: Double
+    /// The weakest power that is received, in dBm.
+    public var sensitivity: Double
+    /// The share of the channel that strangers keep busy, 0..<1.
+    public var backgroundLoad: Double
+    public var scanner: ScannerPreset
+    public var target: SiteSurvey.Target
+    /// What beacons are that say nothing of themselves, and those that are proposed.
+    public var defaults: Defaults
+
+    /// A way that people walk.
+    public struct Path: Sendable {
+        public var name: String
+        public var walk: SiteWalk
+    }
+
+    /// What a beacon is that does not say otherwise.
+    public struct Defaults: Hashable, Sendable {
+        /// T in µs.
+        public var intervalMicroseconds = 500_000.0
+        public var payloadOctets = 31
+        /// dBm.
+        public var radioPower = 0.0
+    }
+
+    /// How the mean power falls with the distance.
+    public enum PathLossChoice: Hashable, Sendable {
+        /// Loss at 1 m in dB, and the exponent n of 10·n·log10(d).
+        case logDistance(atOneMeter: Double, exponent: Double)
+        /// 40 + 25·log10(d).
+        case heydon
+        /// The polynomial of a thesis, up to 20 m.
+        case thesis
+        /// ITU-R P.1238 at 2.44 GHz: the distance coefficient N, and the loss through floors in dB.
+        case itu(coefficient: Double, floors: Double)
+    }
+
+    /// The version of the file format.
+    public static let version = 1
+
+    /// The rectangle around everything; `nil` for a site with neither an outline, walls, beacons nor paths.
+    public var bounds: FloorBounds? {
+        FloorBounds(
+            (outline?.corners ?? []) + walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position)
+                + paths.flatMap(\.walk.corners))
+    }
+}

@@ -1,0 +1,112 @@
+import BluetoothTypes
+import Glibc
+import Testing
+
+@testable import Airtime
+
+@Suite struct SiteModelTests {
+    /// Free space with a little shadowing: 40 dB at 1 m, n = 2.
+    static func radio(shadowing: Double = 4, sensitivity: Double = -80) throws -> SiteRadio {
+        try SiteRadio(shadowing: shadowing, sensitivity: sensitivity) { distance in
+            40 + 20 * log10(max(distance, 0.1))
+        }
+    }
+
+    static func beacon(_ x: Double, _ y: Double, interval: Double = 100_000) throws -> SiteBeacon {
+        try SiteBeacon(
+            name: "\(x),\(y)", position: FloorPosition(x: x, y: y), intervalMicroseconds: interval,
+            airtimeMicroseconds: 376, radioPower: 0)
+    }
+
+    @Test func crowdAtOnePlaceCollidesAsTheExactModelSays() throws {
+        let beacons = try (0..<250).map { try Self.beacon(Double($0 % 16) / 10, Double($0 / 16) / 10) }
+        let reception = SiteModel(beacons: beacons, walls: [], radio: try Self.radio())
+            .reception(at: FloorPosition(x: 1, y: 1))
+        #expect(abs(reception.heard - 250) < 1e-6)
+        #expect(abs(reception.collisionFreeProbability - 0.16701) < 1e-5)
+    }
+
+    @Test func halfAreHeardWhereTheMeanMeetsTheSensitivity() throws {
+        // 40 dB more than at 1 m: 100 m.
+        let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
+        let reception = model.reception(at: FloorPosition(x: 100, y: 0))
+        #expect(abs(reception.heard - 0.5) < 1e-9)
+        #expect(abs((reception.best?.power ?? 0) + 80) < 1e-9)
+    }
+
+    @Test func wallsWeaken() throws {
+        let wall = Wall(from: FloorPosition(x: 5, y: -5), to: FloorPosition(x: 5, y: 5), attenuation: 12)
+        let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [wall], radio: try Self.radio())
+        #expect(abs((model.reception(at: FloorPosition(x: 10, y: 0)).best?.power ?? 0) + 72) < 1e-9)
+        #expect(abs((model.reception(at: FloorPosition(x: 0, y: 10)).best?.power ?? 0) + 60) < 1e-9)
+    }
+
+    @Test func farBeaconsAreFoundThroughTheGridAsWithoutIt() throws {
+        var random = SplitMix64(seed: 3)
+        let beacons = try (0..<400).map { _ in
+            try Self.beacon(Double(random.next(upTo: 5000)) / 10, Double(random.next(upTo: 5000)) / 10)
+        }
+        let radio = try Self.radio()
+        let model = SiteModel(beacons: beacons, walls: [], radio: radio)
+        for _ in 0..<50 {
+            let place = FloorPosition(x: Double(random.next(upTo: 6000)) / 10, y: Double(random.next(upTo: 6000)) / 10)
+            let heard = beacons.indices.reduce(0.0) { $0 + model.link($1, at: place).audible }
+            #expect(abs(model.reception(at: place).heard - heard) < 0.02)
+        }
+    }
+
+    @Test func nobodyIsHeardWhereNobodyIs() throws {
+        let reception = SiteModel(beacons: [], walls: [], radio: try Self.radio()).reception(
+            at: FloorPosition(x: 0, y: 0))
+        #expect(reception.best == nil && reception.heard == 0)
+    }
+
+    @Test func surveyGivesTheLatencyOfTheFleetAtThePlace() throws {
+        let beacons = try (0..<100).map { try Self.beacon(Double($0) / 100, 0) }
+        let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0))
+        let scanner = try #require(ScannerPreset(named: "android-low-latency"))
+        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        let point = try survey.point(at: FloorPosition(x: 0, y: 1))
+        let seconds = try #require(point.detectionSeconds)
+        // 390.4 ms by simulation.
+        #expect(abs(seconds - 0.3904) < 0.02, "\(seconds)")
+        #expect(point.detectedShare > 0.999)
+    }
+
+    @Test func targetIsMissedWhereTheBestIsTooFaint() throws {
+        let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
+        let scanner = try #require(ScannerPreset(named: "continuous"))
+        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        let point = try survey.point(at: FloorPosition(x: 100, y: 0))
+        #expect(point.detectionSeconds == nil)
+        #expect(abs(point.detectedShare - 0.5) < 1e-6)
+    }
+
+    @Test func walkSeesWhatItPasses() throws {
+        let beacons = try [0.0, 100, 200].map { try Self.beacon($0, 3) }
+        let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0, sensitivity: -60))
+        let scanner = try #require(ScannerPreset(named: "continuous"))
+        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        let walk = try SiteWalk(corners: [FloorPosition(x: -20, y: 0), FloorPosition(x: 220, y: 0)], speed: 1.5)
+        let result = try walk.result(in: &survey)
+        #expect(abs(result.duration - 160) < 1e-9)
+        #expect(abs(result.seen - 3) < 0.01)
+        // Heard within 10 m: 2·√(100 - 9) = 19.08 m around each.
+        #expect(abs(result.longestSilence - (100 - 19.08)) < 1)
+    }
+
+    @Test func placementHoldsEverywhereWithAsFewAsItTakes() throws {
+        let corners = [(0.0, 0.0), (40, 0), (40, 20), (0, 20)].map { FloorPosition(x: $0.0, y: $0.1) }
+        let outline = try FloorOutline(corners: corners)
+        let bounds = try #require(FloorBounds(corners))
+        let scanner = try #require(ScannerPreset(named: "android-low-latency"))
+        let places = SiteSurvey.grid(over: bounds, outline: outline, limit: 200).positions
+        let placement = try #require(
+            try SitePlacement.propose(
+                like: try Self.beacon(0, 0), walls: [], radio: try Self.radio(sensitivity: -65), background: .none,
+                scanner: scanner, target: try .init(seconds: 5, probability: 0.95), over: bounds, outline: outline,
+                places: places))
+        #expect(placement.holdingShare == 1 && placement.weakestShare >= 0.95)
+        #expect((2...30).contains(placement.positions.count), "\(placement.positions.count)")
+    }
+}

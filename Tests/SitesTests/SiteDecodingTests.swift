@@ -1,0 +1,69 @@
+import Airtime
+import Profiles
+import Sites
+import Testing
+
+@Suite struct SiteDecodingTests {
+    private static let hall = """
+        {
+          "version": 1, "name": "hall", "outline": [[0, 0], [40, 0], [40, 20], [0, 20]],
+          "walls": [ { "from": [20, 0], "to": [20, 15], "attenuationDb": 6 },
+                     { "points": [[0, 10], [10, 10], [10, 12]], "attenuationDb": 3 } ],
+          "defaults": { "intervalMs": 200, "radioPowerDbm": -4 },
+          "beacons": [ { "position": [5, 5] }, { "name": "door", "position": [39, 1], "intervalMs": 100 } ],
+          "paths": [ { "name": "to the door", "points": [[1, 1], [39, 1]] } ],
+          "pathLoss": { "model": "log-distance", "lossAt1mDb": 60, "exponent": 2.2, "shadowingDb": 3 },
+          "scanner": { "windowMs": 60, "intervalMs": 600 },
+          "target": { "detectWithinS": 10, "probability": 0.9 }
+        }
+        """
+
+    private func problems(_ text: String) -> [String] {
+        Site.decode(Array(text.utf8)).problems.map(\.description)
+    }
+
+    @Test func readsAWholeFile() throws {
+        let (decoded, problems) = Site.decode(Array(Self.hall.utf8))
+        let site = try #require(decoded, "\(problems)")
+        #expect(problems == [])
+        #expect(site.outline?.area == 800)
+        #expect(site.walls.map(\.attenuation) == [6, 3, 3])
+        #expect(site.beacons.map(\.name) == ["beacon-1", "door"])
+        #expect(site.beacons.map(\.intervalMicroseconds) == [200_000, 100_000])
+        #expect(site.beacons.map(\.radioPower) == [-4, -4])
+        #expect(site.paths.first?.walk.length == 38)
+        #expect(site.scanner.pattern.windowMicroseconds == 60_000)
+        #expect(site.target.probability == 0.9)
+    }
+
+    @Test(arguments: [
+        ("[40, 0]", "[40, 30], [0, 10]", "the outline crosses itself"),
+        ("\"intervalMs\": 200", "\"intervalMs\": 5", "5 is out of range 20...10240 ms"),
+        ("[5, 5]", "[5, 1e400]", "is out of range -100000...100000 m"),
+        ("[5, 5]", "[5]", "a place such as [3.5, 12]"),
+        ("[5, 5]", "[50, 5]", "warning: beacons[0].position: \"beacon-1\" stands outside the outline"),
+        ("\"door\"", "\"beacon-1\"", "is also the name of beacons[0]"),
+        ("\"windowMs\": 60", "\"windowMs\": 700", "the scan window is longer than the scan interval"),
+        ("\"probability\": 0.9", "\"probability\": 1", "1 is out of range 0.01...0.9999"),
+        ("\"attenuationDb\": 6", "\"attenuation\": 6", "did you mean \"attenuationDb\"?"),
+        ("log-distance", "logdistance", "did you mean \"log-distance\"?"),
+        ("\"version\": 1", "\"version\": 2", "version 2 of the format is not known"),
+        ("[[0, 10], [10, 10], [10, 12]]", "[[0, 10]]", "a wall has at least two points"),
+    ])
+    func everyMistakeHasItsMessage(text: String, mistake: String, message: String) {
+        let problems = problems(Self.hall.replacing(text, with: mistake))
+        #expect(problems.contains { $0.contains(message) }, "\(problems)")
+    }
+
+    @Test func emptySiteIsRefused() {
+        let problems = problems(#"{"version":1,"name":"x","target":{"detectWithinS":1,"probability":0.5}}"#)
+        #expect(problems.contains { $0.contains("there is no floor") })
+    }
+
+    @Test func noJSONIsAProblemAndNoTrap() {
+        for text in ["", "[]", "{", "null", "{\"outline\":5}", "{\"beacons\":[[[]]]}"] {
+            let (site, problems) = Site.decode(Array(text.utf8))
+            #expect(site == nil && !problems.isEmpty)
+        }
+    }
+}
