@@ -21,18 +21,13 @@ enum NormalDistribution {
         return (low + high) / 2
     }
 
-    /// E over z ~ N(0,1) of `value(z)`, by the trapezoidal rule on -8...8, which for smooth integrands that fade at
-    /// both ends is as good as the spacing is fine against their steps: with 0.02 better than 10⁻⁹ here.
-    static func expectation(_ value: (Double) -> Double) -> Double {
-        let steps = 800
-        var sum = 0.0
-        var weights = 0.0
-        for step in 0...steps {
-            let z = -8 + 16 * Double(step) / Double(steps)
-            let weight = exp(-z * z / 2)
-            sum += weight * value(z)
-            weights += weight
+    /// z and its weight, for averages over z ~ N(0,1): the trapezoidal rule on -8...8 in steps of 0.05. For smooth
+    /// integrands, which fade at both ends by their weight, it is exact to ten digits.
+    static let nodes: [(z: Double, weight: Double)] = {
+        let step = 0.05
+        return (-160...160).map { index in
+            let z = step * Double(index)
+            return (z, step * density(z))
         }
-        return sum / weights
-    }
+    }()
 }

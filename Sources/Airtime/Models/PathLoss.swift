@@ -1,0 +1,98 @@
+internal import Glibc
+
+/// The mean loss between two antennas, in dB over meters. Shadowing around it belongs to ``RadioLink``.
+public struct PathLoss: Hashable, Sendable {
+    private enum Formula: Hashable, Sendable {
+        case thesis
+        /// `atOneMeter` + 10·`exponent`·log10 d, with what is nearer than `nearest` meters taken as that near.
+        case logarithmic(atOneMeter: Double, exponent: Double, nearest: Double)
+    }
+
+    private let formula: Formula
+
+    private init(_ formula: Formula) {
+        self.formula = formula
+    }
+
+    /// The thesis' p1: 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for 0 < x < 20 m, 32 dB below, and 85 dB from 20 m on
+    /// (a step down by 0.48 dB there). It never grows beyond 85 dB, so a link that carries 85 dB has no range.
+    public static let thesis = PathLoss(.thesis)
+
+    /// Heydon, Bluetooth Low Energy: The Developer's Handbook: 40 + 25·log10 d dB.
+    public static let heydon = PathLoss(.logarithmic(atOneMeter: 40, exponent: 2.5, nearest: 0.1))
+
+    /// PL(1 m) + 10·n·log10 d dB. Measured with Bluetooth indoors: n = 2.03, shadowing of 3.5...5.9 dB (Strzoda, 2022).
+    /// What is nearer than 0.1 m counts as 0.1 m: the formula means nothing that near.
+    ///
+    /// Refuses a loss outside 0...120 dB and an exponent outside 0.5...10.
+    public static func logDistance(
+        lossAtOneMeterDecibels: Double, exponent: Double
+    ) throws(AirtimeError) -> PathLoss {
+        try Quantity.check(lossAtOneMeterDecibels, in: 0...120, "a path loss at 1 m (0...120 dB)")
+        try Quantity.check(exponent, in: 0.5...10, "a path-loss exponent (0.5...10)")
+        return PathLoss(.logarithmic(atOneMeter: lossAtOneMeterDecibels, exponent: exponent, nearest: 0.1))
+    }
+
+    /// ITU-R P.1238: 20·log10 f + N·log10 d + Lf - 28 dB, f in MHz. What is nearer than 1 m counts as 1 m.
+    ///
+    /// - Parameters:
+    ///   - frequencyMegahertz: 2402, 2426 or 2480 for the advertising channels; 300...100,000.
+    ///   - coefficient: N, 5...100: 28 in dwellings, 30 in offices, 22 in shops (the recommendation's 1.8...2 GHz).
+    ///   - floorLossDecibels: Lf for n floors in between, 0...100: 4·n in dwellings, 15 + 4·(n - 1) in offices,
+    ///     6 + 3·(n - 1) in shops.
+    public static func indoor(
+        frequencyMegahertz: Double = 2426, coefficient: Double = 30, floorLossDecibels: Double = 0
+    ) throws(AirtimeError) -> PathLoss {
+        try Quantity.check(frequencyMegahertz, in: 300...100_000, "a frequency (300...100 000 MHz)")
+        try Quantity.check(coefficient, in: 5...100, "a power loss coefficient (5...100)")
+        try Quantity.check(floorLossDecibels, in: 0...100, "a floor loss (0...100 dB)")
+        let atOneMeter = 20 * log10(frequencyMegahertz) + floorLossDecibels - 28
+        return PathLoss(.logarithmic(atOneMeter: atOneMeter, exponent: coefficient / 10, nearest: 1))
+    }
+
+    /// The loss over `distance` meters. Refuses a distance outside 0...10⁶ m.
+    public func decibels(atMeters distance: Double) throws(AirtimeError) -> Double {
+        try Quantity.check(distance, in: 0...1_000_000, "a distance (0...1 000 000 m)")
+        switch formula {
+        case .thesis: return Self.thesisLoss(distance)
+        case .logarithmic(let atOneMeter, let exponent, let nearest):
+            return atOneMeter + 10 * exponent * log10(max(distance, nearest))
+        }
+    }
+
+    /// The farthest distance, in meters, whose loss does not exceed `loss` dB: 0 when there is none, infinite when no
+    /// distance exceeds it. Refuses a loss outside -200...400 dB.
+    public func meters(atDecibels loss: Double) throws(AirtimeError) -> Double {
+        try Quantity.check(loss, in: -200...400, "a path loss (-200...400 dB)")
+        switch formula {
+        case .thesis:
+            guard loss >= 32 else { return 0 }
+            guard loss < 85 else { return .infinity }
+            var low = 0.0
+            var high = 20.0
+            for _ in 0..<60 {
+                let middle = (low + high) / 2
+                if Self.thesisLoss(middle) <= loss { low = middle } else { high = middle }
+            }
+            return low
+        case .logarithmic(let atOneMeter, let exponent, let nearest):
+            let distance = pow(10, (loss - atOneMeter) / (10 * exponent))
+            return distance >= nearest ? distance : 0
+        }
+    }
+
+    private static func thesisLoss(_ distance: Double) -> Double {
+        guard distance < 20 else { return 85 }
+        return 32 - 0.01721 * distance * distance + 19.8256 * log1p(distance)
+    }
+
+    /// The thesis' p2, its own inverse of p1 by a fitted formula: -3.2584 - 262.4872/(r - 97.4118) - 25/r meters for a
+    /// loss of r dB. Meters off at both ends of its range, where ``meters(atDecibels:)`` is exact: 17.6 m for 85 dB,
+    /// which p1 reaches at 18.5 m.
+    ///
+    /// Refuses a loss outside 32...85 dB, p1's own range; the formula has a pole at 97.4 dB.
+    public static func thesisDistanceMeters(atDecibels loss: Double) throws(AirtimeError) -> Double {
+        try Quantity.check(loss, in: 32...85, "a path loss of the thesis (32...85 dB)")
+        return max(0, -3.2584 - 262.4872 / (loss - 97.4118) - 25 / loss)
+    }
+}

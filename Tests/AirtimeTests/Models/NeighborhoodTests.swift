@@ -1,0 +1,57 @@
+import Airtime
+import BluetoothTypes
+import Testing
+
+@Suite struct NeighborhoodTests {
+    @Test(arguments: [
+        (10.0, Neighborhood.GridPlace.beacon, 317), (15, .beacon, 137), (10, .cellCenter, 316), (15, .cellCenter, 140),
+        (100, .beacon, 5), (100.001, .beacon, 1), (1000, .cellCenter, 0),
+    ])
+    func gridsAreCountedWithTheirRim(spacing: Double, place: Neighborhood.GridPlace, expected: Int) throws {
+        #expect(try Neighborhood.gridCount(radiusMeters: 100, spacingMeters: spacing, from: place) == expected)
+    }
+
+    @Test func gridsAreCountedAsTheirPositionsAre() throws {
+        var positions: [Neighborhood.Point] = []
+        for row in -20...20 {
+            for column in -20...20 {
+                positions.append(try Neighborhood.Point(x: Double(column) * 10, y: Double(row) * 10))
+            }
+        }
+        let corner = try Neighborhood.Point(x: 0, y: 0)
+        let center = try Neighborhood.Point(x: 5, y: 5)
+        #expect(try Neighborhood.count(of: positions, around: corner, radiusMeters: 100) == 317)
+        #expect(try Neighborhood.count(of: positions, around: center, radiusMeters: 100) == 316)
+    }
+
+    @Test func theGridForSoManyBeaconsHoldsThemAndOneDenserDoesNot() throws {
+        var random = SplitMix64(seed: 68)
+        for _ in 0..<50 {
+            let beacons = 1 + random.next(upTo: 5000)
+            let radius = Double(1 + random.next(upTo: 200))
+            for place in [Neighborhood.GridPlace.beacon, .cellCenter] {
+                let spacing = try Neighborhood.gridSpacing(holding: beacons, radiusMeters: radius, from: place)
+                let held = try Neighborhood.gridCount(radiusMeters: radius, spacingMeters: spacing, from: place)
+                let denser = try Neighborhood.gridCount(
+                    radiusMeters: radius, spacingMeters: spacing * 0.999999, from: place)
+                #expect(held <= beacons)
+                #expect(denser > beacons)
+            }
+        }
+        #expect(isWithin(1e-6, try Neighborhood.gridSpacing(holding: 317, radiusMeters: 100), of: 9.9503719))
+    }
+
+    @Test func absurdGridsAreRefused() throws {
+        for bad in [0, -1, Double.nan, .infinity] {
+            #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: bad, spacingMeters: 1) }
+            #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: 1, spacingMeters: bad) }
+            #expect(throws: AirtimeError.self) { try Neighborhood.gridSpacing(holding: 1, radiusMeters: bad) }
+            #expect(throws: AirtimeError.self) {
+                try Neighborhood.count(of: [], around: .init(x: 0, y: 0), radiusMeters: bad)
+            }
+        }
+        #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: 1e12, spacingMeters: 1e-12) }
+        #expect(throws: AirtimeError.count(0)) { try Neighborhood.gridSpacing(holding: 0, radiusMeters: 1) }
+        #expect(throws: AirtimeError.self) { try Neighborhood.Point(x: .nan, y: 0) }
+    }
+}
