@@ -46,18 +46,18 @@ extension ConfigurationDecoder {
         let defaults = defaults(root["defaults"])
         let beacons = beacons(root["beacons"], defaults, inside: outline)
         let paths = paths(root["paths"])
-        let (pathLoss, shadowing) = pathLoss(root["pathLoss"])
         let sensitivity = real(root["receiverSensitivityDbm"], in: -130...0, unit: "dBm") ?? -90
+        let radio = radio(root["pathLoss"], sensitivity: sensitivity)
         let background = real(root["backgroundLoad"], in: 0...0.99) ?? 0
         let scanner = scanner(root["scanner"])
         let target = target(required("target", in: root, "what is to be reached everywhere"))
         if root["outline"] == nil, root["beacons"] == nil, root["walls"] == nil {
             error("there is no floor: give \"outline\", \"walls\" or \"beacons\"", at: root)
         }
-        guard let name, let scanner, let target, let defaults else { return nil }
+        guard let name, let scanner, let target, let defaults, let radio else { return nil }
         return Site(
-            name: name, outline: outline, walls: walls, beacons: beacons, paths: paths, pathLoss: pathLoss,
-            shadowing: shadowing, sensitivity: sensitivity, backgroundLoad: background, scanner: scanner,
+            name: name, outline: outline, walls: walls, beacons: beacons, paths: paths, radio: radio,
+            backgroundLoad: background, scanner: scanner,
             target: target, defaults: defaults)
     }
 
@@ -129,22 +129,27 @@ extension ConfigurationDecoder {
         return paths
     }
 
-    private mutating func pathLoss(_ node: JSONNode?) -> (Site.PathLossChoice, shadowing: Double) {
-        let usual = Site.PathLossChoice.logDistance(atOneMeter: 65, exponent: 2.03)
-        guard let node, let object = object(node, keys: Site.pathLossKeys) else { return (usual, 4) }
-        let shadowing = real(object["shadowingDb"], in: 0...20, unit: "dB") ?? 4
+    /// Without a word about it, what was measured with Bluetooth indoors (Strzoda, 2022).
+    private mutating func radio(_ node: JSONNode?, sensitivity: Double) -> SiteRadio? {
         enum Model: String, CaseIterable { case logDistance = "log-distance", heydon, thesis, itu }
-        let model = word(required("model", in: object, "log-distance, itu, heydon or thesis"), of: Model.self)
-        let loss = real(object["lossAt1mDb"], in: 0...130, unit: "dB") ?? 65
-        let exponent = real(object["exponent"], in: 1...8) ?? 2.03
-        let coefficient = real(object["coefficient"], in: 10...80) ?? 30
-        let floors = real(object["floorLossDb"], in: 0...100, unit: "dB") ?? 0
-        switch model {
-        case .logDistance, nil: return (.logDistance(atOneMeter: loss, exponent: exponent), shadowing)
-        case .heydon: return (.heydon, shadowing)
-        case .thesis: return (.thesis, shadowing)
-        case .itu: return (.itu(coefficient: coefficient, floors: floors), shadowing)
+        let object = object(node, keys: Site.pathLossKeys)
+        if node != nil, object == nil { return nil }
+        let model = object.flatMap { object in
+            word(required("model", in: object, "log-distance, itu, heydon or thesis"), of: Model.self)
         }
+        let shadowing = real(object?["shadowingDb"], in: 0...20, unit: "dB") ?? 4
+        let loss = real(object?["lossAt1mDb"], in: 0...120, unit: "dB") ?? 65
+        let exponent = real(object?["exponent"], in: 1...8) ?? 2.03
+        let coefficient = real(object?["coefficient"], in: 10...80) ?? 30
+        let floors = real(object?["floorLossDb"], in: 0...100, unit: "dB") ?? 0
+        let pathLoss: PathLoss? =
+            switch model {
+            case .logDistance, nil: try? .logDistance(lossAtOneMeterDecibels: loss, exponent: exponent)
+            case .heydon: .heydon
+            case .thesis: .thesis
+            case .itu: try? .indoor(coefficient: coefficient, floorLossDecibels: floors)
+            }
+        return pathLoss.flatMap { try? SiteRadio(pathLoss: $0, shadowing: shadowing, sensitivity: sensitivity) }
     }
 
     private mutating func scanner(_ node: JSONNode?) -> ScannerPreset? {

@@ -8,11 +8,8 @@ public struct Site: Sendable {
     public var walls: [Wall]
     public var beacons: [SiteBeacon]
     public var paths: [Path]
-    public var pathLoss: PathLossChoice
-    /// σ of the shadowing on each link, in dB.
-    public var shadowing: Double
-    /// The weakest power that is received, in dBm.
-    public var sensitivity: Double
+    /// How radio waves reach a receiver here, and what it can still hear.
+    public var radio: SiteRadio
     /// The share of the channel that strangers keep busy, 0..<1.
     public var backgroundLoad: Double
     public var scanner: ScannerPreset
@@ -33,18 +30,6 @@ public struct Site: Sendable {
         public var payloadOctets = 31
         /// dBm.
         public var radioPower = 0.0
-    }
-
-    /// How the mean power falls with the distance.
-    public enum PathLossChoice: Hashable, Sendable {
-        /// Loss at 1 m in dB, and the exponent n of 10·n·log10(d).
-        case logDistance(atOneMeter: Double, exponent: Double)
-        /// 40 + 25·log10(d).
-        case heydon
-        /// The polynomial of a thesis, up to 20 m.
-        case thesis
-        /// ITU-R P.1238 at 2.44 GHz: the distance coefficient N, and the loss through floors in dB.
-        case itu(coefficient: Double, floors: Double)
     }
 
     /// The version of the file format.

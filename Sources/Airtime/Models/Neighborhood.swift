@@ -1,20 +1,5 @@
 /// How many beacons stand within range of a receiver: N of the other models.
 public enum Neighborhood {
-    /// A place on the floor, in meters.
-    public struct Point: Hashable, Sendable {
-        public let x: Double
-        public let y: Double
-
-        /// Refuses coordinates outside ±10⁶ m.
-        public init(x: Double, y: Double) throws(AirtimeError) {
-            for value in [x, y] {
-                try Quantity.check(value, in: -1_000_000...1_000_000, "a coordinate (-1 000 000...1 000 000 m)")
-            }
-            self.x = x
-            self.y = y
-        }
-    }
-
     /// Where the receiver stands in a square grid.
     public enum GridPlace: Hashable, Sendable {
         /// At a beacon, which is counted.
@@ -73,14 +58,10 @@ public enum Neighborhood {
     /// How many of `positions` stand within `radius` meters of `receiver`, the rim and a beacon at the receiver's own
     /// place counted.
     public static func count(
-        of positions: [Point], around receiver: Point, radiusMeters radius: Double
+        of positions: [FloorPosition], around receiver: FloorPosition, radiusMeters radius: Double
     ) throws(AirtimeError) -> Int {
         try checkRadius(radius)
-        return positions.count { position in
-            let x = position.x - receiver.x
-            let y = position.y - receiver.y
-            return x * x + y * y <= radius * radius
-        }
+        return positions.count { $0.distance(to: receiver) <= radius }
     }
 
     private static func checkRadius(_ radius: Double) throws(AirtimeError) {

@@ -34,9 +34,9 @@ public struct SiteBeacon: Hashable, Sendable {
 }
 
 /// How radio waves reach a receiver on this floor, and what it can still hear.
-public struct SiteRadio: Sendable {
-    /// The mean loss in dB at a distance in m, without walls.
-    public let meanLoss: @Sendable (Double) -> Double
+public struct SiteRadio: Hashable, Sendable {
+    /// The mean loss over a distance, without walls.
+    public let pathLoss: PathLoss
     /// σ of the shadowing on each link, in dB.
     public let shadowing: Double
     /// The weakest power that is received, in dBm.
@@ -44,7 +44,7 @@ public struct SiteRadio: Sendable {
 
     /// Refuses a shadowing outside 0...20 dB and a sensitivity outside -130...0 dBm.
     public init(
-        shadowing: Double, sensitivity: Double, meanLoss: @escaping @Sendable (Double) -> Double
+        pathLoss: PathLoss, shadowing: Double, sensitivity: Double
     ) throws(AirtimeError) {
         guard shadowing >= 0, shadowing <= 20 else {
             throw .quantity(name: "a shadowing in dB (0...20)", value: shadowing)
@@ -54,8 +54,11 @@ public struct SiteRadio: Sendable {
         }
         self.shadowing = shadowing
         self.sensitivity = sensitivity
-        self.meanLoss = meanLoss
+        self.pathLoss = pathLoss
     }
+
+    /// The mean loss in dB over a distance in m; no distance on a floor is too long for a formula.
+    func meanLoss(_ distance: Double) -> Double { (try? pathLoss.decibels(atMeters: distance)) ?? .infinity }
 
     /// The distance in m beyond which a transmitter is heard with a probability below 1 in 30,000, at most `limit`.
     func reach(radioPower: Double, limit: Double) -> Double {

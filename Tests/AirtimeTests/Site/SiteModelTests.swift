@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Glibc
 import Testing
 
 @testable import Airtime
@@ -7,9 +6,8 @@ import Testing
 @Suite struct SiteModelTests {
     /// Free space with a little shadowing: 40 dB at 1 m, n = 2.
     static func radio(shadowing: Double = 4, sensitivity: Double = -80) throws -> SiteRadio {
-        try SiteRadio(shadowing: shadowing, sensitivity: sensitivity) { distance in
-            40 + 20 * log10(max(distance, 0.1))
-        }
+        try SiteRadio(
+            pathLoss: try .logDistance(lossAtOneMeterDecibels: 40, exponent: 2), shadowing: shadowing, sensitivity: sensitivity)
     }
 
     static func beacon(_ x: Double, _ y: Double, interval: Double = 100_000) throws -> SiteBeacon {
