@@ -35,9 +35,11 @@ enum HTMLEscaping {
         return result + "\""
     }
 
-    /// The text up to a length, with an ellipsis where something was left out.
+    /// The text up to a length in scalars (one character may consist of any number of them), with an ellipsis where
+    /// something was left out.
     static func shortened(_ raw: String, to length: Int) -> String {
-        raw.count <= length ? raw : raw.prefix(max(0, length - 1)) + "…"
+        guard raw.unicodeScalars.count > length else { return raw }
+        return String(String.UnicodeScalarView(raw.unicodeScalars.prefix(max(0, length - 1)))) + "…"
     }
 
     /// HTML 13.1: controls other than white space, and noncharacters. Directional overrides are forbidden here as

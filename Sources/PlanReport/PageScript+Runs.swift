@@ -1,9 +1,9 @@
 extension PageScript {
-    /// Losses come in runs: two beacons that collided are likely to collide again. The hazard of being clear after k
-    /// losses in a row is 1 - Q(k+1)/Q(k), with Q(K) by inclusion and exclusion over the events that one interferer
-    /// hits, averaged over the asked beacon's own delays.
+    /// Losses come in runs: two beacons that collided are likely to collide again. How likely an event is clear after k
+    /// losses in a row follows from Q(K), the probability of K losses in a row, by inclusion and exclusion over the
+    /// sets of events that one interferer hits, averaged over the asked beacon's own delays.
     static let runs = #"""
-        const RUN = 10, SAMPLES = 96;
+        const RUN = 12, SAMPLES = 64, BINS = 24 * (RUN + 1) + 3;
 
         // The chance that a pair that collided collides again m events later: a second difference of the second
         // antiderivative of the density of a sum of m delays. `own` is the sum of the asked beacon's delays.
@@ -24,50 +24,90 @@ extension PageScript {
           return Math.max(0, near / (2 * tau));
         }
 
-        function lossRuns(s) {
-          const n = s.beacons - 1, tau = airtime(s.payloadOctets), hit = 2 * tau / (s.intervalMs + J / 2);
-          const masks = 1 << RUN, q = new Float64Array(RUN + 1), H = new Float64Array(masks);
-          const alone = new Float64Array(masks), again = new Float64Array(RUN * RUN);
-          const open = Array.from(q, (_, k) => background(s) ** k);
+        // For each length of run and size of set: how the sets' reaches are spread. A reach times 2·tau/E is the
+        // chance that one interferer hits something of the set. Only the payload matters, so it is kept.
+        const patterns = new Map();
+        function hitPatterns(tau) {
+          if (patterns.has(tau)) return patterns.get(tau);
+          const masks = 1 << RUN, reach = new Float64Array(masks), free = new Float64Array(masks);
+          const weights = new Float64Array(RUN * (RUN + 1) * BINS), again = new Float64Array(RUN * RUN);
           // Steps that fill the cube of own delays evenly: powers of the root of x^(d+1) = x + 1.
-          let root = 1.1;
-          for (let k = 0; k < 60; k++) root = (1 + root) ** (1 / (RUN + 1));
+          let root = 1.5;
+          for (let k = 0; k < 60; k++) root = (1 + root) ** (1 / RUN);
           for (let sample = 0; sample < SAMPLES; sample++) {
             const sums = [0];
-            for (let k = 1; k < RUN; k++) sums.push(sums[k - 1] + J * ((0.5 + (sample + 1) * root ** -k) % 1));
-            for (let i = 0; i < RUN; i++) {
-              for (let j = i + 1; j < RUN; j++) again[i * RUN + j] = returns(j - i, sums[j] - sums[i], tau);
+            for (let k = 1; k < RUN; k++) {
+              const point = (0.5 + (Math.floor(sample / 2) + 1) * root ** -k) % 1;
+              sums.push(sums[k - 1] + J * (sample % 2 ? 1 - point : point));
             }
-            // alone[mask]: an interferer that hit the first event of the mask hits no other of it.
-            q[0] += 1;
-            let sum = 1, reported = 1;
-            for (let mask = 1; mask < masks; mask++) {
-              const low = 31 - Math.clz32(mask & -mask), rest = mask & (mask - 1);
-              let free = 1, bits = 1;
-              for (let left = rest; left; left &= left - 1, bits++) {
-                free -= again[low * RUN + 31 - Math.clz32(left & -left)] * alone[left];
+            for (let i = 0; i < RUN; i++) {
+              for (let j = 0; j < i; j++) again[i * RUN + j] = returns(i - j, sums[i] - sums[j], tau);
+            }
+            for (let set = 1; set < masks; set++) {
+              const event = 31 - Math.clz32(set), rest = set ^ (1 << event);
+              let missed = 1, size = 1;
+              for (let bits = rest; bits; bits &= bits - 1, size++) {
+                const other = 31 - Math.clz32(bits & -bits);
+                missed -= again[event * RUN + other] * free[rest & ((2 << other) - 1)];
               }
-              alone[mask] = free;
-              H[mask] = H[rest] + hit * free;
-              sum += (bits & 1 ? -1 : 1) * Math.max(0, 1 - H[mask]) ** n * open[bits];
-              if ((mask & (mask + 1)) === 0) q[reported++] += sum;
+              free[set] = missed;
+              reach[set] = reach[rest] + missed;
+              // Three points that keep mass, mean and variance.
+              const place = 24 * reach[set], bin = Math.round(place), r = place - bin;
+              const row = (event * (RUN + 1) + size) * BINS + bin;
+              weights[row] += r * (r - 1) / 2 / SAMPLES;
+              weights[row + 1] += (1 - r * r) / SAMPLES;
+              weights[row + 2] += r * (r + 1) / 2 / SAMPLES;
             }
           }
-          return q.map(total => Math.max(0, total / SAMPLES));
+          patterns.set(tau, weights);
+          return weights;
         }
 
-        // hazards[k]: clear after k losses in a row. What a run remembers fades with the root of its length, as the two
-        // clocks drift apart; so the hazard of long runs follows from two short ones.
-        function runHazards(s) {
-          const p = clear(s, s.intervalMs);
-          if (s.beacons < 2 || p < 1e-9) return [p];
-          const q = lossRuns(s), hazards = [p];
-          for (let k = 1; k < RUN && q[k] > 1e-6; k++) hazards.push(Math.max(0, 1 - q[k + 1] / q[k]));
-          if (hazards.length === RUN) {
-            const [near, far] = [3, RUN - 1], slope = (hazards[near] - hazards[far]) / (near ** -0.5 - far ** -0.5);
-            for (let k = RUN; k < 64; k++) hazards.push(Math.max(0, hazards[far] + slope * (k ** -0.5 - far ** -0.5)));
+        // Q(0) to Q(RUN).
+        function lossRuns(s) {
+          const tau = airtime(s.payloadOctets), weights = hitPatterns(tau), hit = 2 * tau / (s.intervalMs + J / 2);
+          const survive = Array.from({ length: BINS }, (_, b) => Math.max(0, 1 - hit * (b - 1) / 24) ** (s.beacons - 1));
+          const q = [1];
+          let sum = 1;
+          for (let event = 0; event < RUN; event++) {
+            for (let size = 1; size <= event + 1; size++) {
+              const row = (event * (RUN + 1) + size) * BINS;
+              let part = 0;
+              for (let bin = 0; bin < BINS; bin++) part += weights[row + bin] * survive[bin];
+              sum += (size % 2 ? -1 : 1) * part * background(s) ** size;
+            }
+            q.push(Math.min(1, Math.max(0, sum)));
           }
-          return hazards;
+          return q;
+        }
+
+        // States of an event within reach: after k losses since the last event out of reach (0 to RUN), or since the
+        // last received one (RUN + 1 to 2·RUN + 1). For each the chance to be received, and the state after a loss.
+        function lossChain(s) {
+          const p = clear(s, s.intervalMs);
+          if (s.beacons < 2) return { hazards: [p], successors: [0], afterReceived: 0, received: p };
+          const q = lossRuns(s);
+          let known = 2;
+          while (known < q.length && q[known] > 1e-5) known++;
+          const bounded = x => Math.min(1, Math.max(0, x));
+          const after = k => {
+            const last = Math.min(k, known - 2);
+            return q[last] > 0 ? bounded(1 - q[last + 1] / q[last]) : 1;
+          };
+          const run = k => k < known ? q[k] : q[known - 1] * (1 - after(k - 1)) ** (k - known + 1);
+          const afterClear = k => {
+            const before = run(k) - run(k + 1);
+            return k < known && before > 0 ? bounded(1 - (run(k + 1) - run(k + 2)) / before) : after(k);
+          };
+          const hazards = [], successors = [];
+          for (let k = 0; k <= RUN; k++) {
+            hazards[k] = after(k);
+            hazards[RUN + 1 + k] = afterClear(k);
+            successors[k] = Math.min(k + 1, RUN);
+            successors[RUN + 1 + k] = RUN + 1 + Math.min(k + 1, RUN);
+          }
+          return { hazards, successors, afterReceived: RUN + 1, received: 1 - q[1] };
         }
         """#
 }

@@ -23,13 +23,18 @@ extension PlanPageContent {
         public var backgroundLoad: Double
         /// Copy spacing c, start to start, in ms.
         public var copySpacingMs: Double
+        /// Up to when the page follows a latency, in s: later percentiles are shown as never reached.
+        public var horizonSeconds: Double
+        /// The program's own curve of discovery, x seconds, y the share discovered by then; may be empty.
+        public var discovered: [Point]
         /// What the program itself computed for these settings. Without scripts these are what is read.
         public var numbers: Numbers
 
         public init(
             beacons: Int, intervalMs: Double, payloadOctets: Int = 31, scanners: [Scanner], scannerName: String,
             captureDecibels: Double? = nil, shadowingDecibels: Double = 4, backgroundLoad: Double = 0,
-            copySpacingMs: Double = 1, numbers: Numbers = Numbers()
+            copySpacingMs: Double = 1, horizonSeconds: Double = 3600, discovered: [Point] = [],
+            numbers: Numbers = Numbers()
         ) {
             self.beacons = beacons
             self.intervalMs = intervalMs
@@ -40,6 +45,8 @@ extension PlanPageContent {
             self.shadowingDecibels = shadowingDecibels
             self.backgroundLoad = backgroundLoad
             self.copySpacingMs = copySpacingMs
+            self.horizonSeconds = horizonSeconds
+            self.discovered = discovered
             self.numbers = numbers
         }
     }

@@ -1,0 +1,127 @@
+internal import Airtime
+internal import Glibc
+
+/// The two curves of the explorer. Their axes are fixed, so that the script only has to move lines.
+struct ExplorerFigures {
+    let explorer: PlanPageContent.Explorer
+
+    static let intervals = 20.0...10_240.0
+    static let times = 0.05...3600.0
+    private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
+
+    var html: String { intervalFigure + discoveryFigure }
+
+    private var intervalFigure: String {
+        var plot = PlotArea(
+            height: 400, top: 82, x: { Scale(Self.intervals, from: $0, to: $1, isLogarithmic: true) },
+            y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
+        plot.drawAxes(
+            xName: "advertising interval", yName: "", xTicks: [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
+            yTicks: [0, 0.25, 0.5, 0.75, 1],
+            xText: { $0 < 1000 ? NumberText.significant($0) : NumberText.significant($0 / 1000) + " s" },
+            yText: { NumberText.significant($0 * 100) + " %" })
+        let steps = (0...160).map { step in
+            Self.intervals.lowerBound
+                * pow(Self.intervals.upperBound / Self.intervals.lowerBound, Double(step) / 160)
+        }
+        let clear = steps.map { PlanPageContent.Point($0, collisionFree($0)) }
+        let most = clear.map { arrivals($0.x) }.max() ?? 1
+        let rates = steps.map { PlanPageContent.Point($0, most > 0 ? arrivals($0) / most : 0) }
+        plot.drawPath(SVGPath(), class: "band", id: "captureBand")
+        plot.drawPath(SVGPath(line: plot.places(rates)), class: "line s1", id: "arrivalsCurve")
+        plot.drawPath(SVGPath(line: plot.places(clear)), class: "line s0", id: "clearCurve")
+        let numbers = explorer.numbers
+        mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 34, style: "m1", in: &plot)
+        mark("surestMarker", "seen surest", numbers.bestLatencyIntervalMs, at: 56, style: "m2", in: &plot)
+        mark("todayMarker", "this setting", explorer.intervalMs, at: 12, style: "m0", in: &plot)
+        let rows = Self.tableIntervals.map { interval in
+            [
+                NumberText.significant(interval, 5), NumberText.percent(collisionFree(interval)),
+                NumberText.significant(arrivals(interval)),
+            ]
+        }
+        return HTML.figure(
+            id: "intervalCurve", title: "Which interval", drawing: plot.drawing.element(label: intervalLabel),
+            caption: "Longer intervals collide less but send less. What arrives is largest between the two.",
+            table: HTML.table(
+                caption: "Clear packets by advertising interval",
+                header: ["interval (ms)", "arrive clear", "a second, each beacon"], rows: rows),
+            legend: HTML.legend([
+                ("s0", "packets that arrive clear"), ("s1", "arrivals, as a share of the most that is possible"),
+                ("band", "with capture"),
+            ]))
+    }
+
+    private var intervalLabel: String {
+        "Share of packets that arrive clear, and arrivals, over the advertising interval from 20 ms to 10 s. "
+            + "The values stand in the table below."
+    }
+
+    private func mark(
+        _ id: String, _ name: String, _ value: Double?, at height: Double, style: String, in plot: inout PlotArea
+    ) {
+        let place = value ?? explorer.intervalMs
+        let bounded = place.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, place)) : 100
+        let text = value.map { "\(name) \(NumberText.significant($0, 6)) ms" } ?? ""
+        plot.drawMarker(text, x: bounded, at: height, class: style, id: id)
+    }
+
+    private var discoveryFigure: String {
+        var plot = PlotArea(
+            height: 400, top: 82, x: { Scale(Self.times, from: $0, to: $1, isLogarithmic: true) },
+            y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
+        plot.drawAxes(
+            xName: "time", yName: "", xTicks: [0.1, 1, 10, 60, 600, 3600], yTicks: [0, 0.25, 0.5, 0.75, 1],
+            xText: {
+                $0 < 60 ? NumberText.duration($0) : $0 < 3600 ? NumberText.significant($0 / 60) + " min" : "1 h"
+            },
+            yText: { NumberText.significant($0 * 100) + " %" })
+        let points = explorer.discovered.filter { Self.times.contains($0.x) && $0.y >= 0 && $0.y <= 1 }
+        let places = plot.places(CurveFigure.thinned(points, to: CurveFigure.drawnPoints))
+        plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
+        plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
+        let numbers = explorer.numbers
+        let marks = [
+            ("half", numbers.latencyP50, "p50", 12.0), ("90 of 100", numbers.latencyP90, "p90", 34),
+            ("99 of 100", numbers.latencyP99, "p99", 56),
+        ]
+        for (name, value, style, height) in marks {
+            let place = value.flatMap { Self.times.contains($0) ? $0 : nil } ?? Self.times.upperBound
+            plot.drawMarker(
+                value.map { "\(name) \(NumberText.duration($0))" } ?? "", x: place, at: height, class: style,
+                id: style + "Marker")
+        }
+        let rows = [
+            ("50 %", numbers.latencyP50), ("90 %", numbers.latencyP90), ("95 %", numbers.latencyP95),
+            ("99 %", numbers.latencyP99),
+        ]
+        return HTML.figure(
+            id: "discovery", title: "How long until it is seen",
+            drawing: plot.drawing.element(label: "Share of receivers that have seen a given beacon, over time."),
+            caption: "One given beacon of the fleet, from a random moment on, before the scanner that is chosen above.",
+            table: HTML.table(
+                caption: "Seconds until a share has seen it", header: ["share", "seconds"],
+                rows: rows.map { [$0.0, NumberText.significant($0.1, 4)] }))
+    }
+
+    /// (1 - 2·tau/E)^(N-1) times the strangers' share, for the curve of the page as it is first drawn.
+    private func collisionFree(_ intervalMs: Double) -> Double {
+        guard let period = period(intervalMs), let tau = airtime else { return .nan }
+        let others = Double(max(1, explorer.beacons) - 1)
+        return pow(max(0, 1 - 2 * tau / period), others) * pow(1 - explorer.backgroundLoad, 2)
+    }
+
+    /// Clear packets a second, of one beacon.
+    private func arrivals(_ intervalMs: Double) -> Double {
+        period(intervalMs).map { collisionFree(intervalMs) * 1e6 / $0 } ?? .nan
+    }
+
+    private var airtime: Double? { try? PacketTiming.airtimeMicroseconds(payloadOctets: explorer.payloadOctets) }
+
+    private func period(_ intervalMs: Double) -> Double? {
+        let group = try? AdvertiserGroup(
+            count: max(1, explorer.beacons), intervalMicroseconds: intervalMs * 1000,
+            airtimeMicroseconds: airtime ?? 0)
+        return group?.meanPeriodMicroseconds
+    }
+}

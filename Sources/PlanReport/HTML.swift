@@ -1,0 +1,48 @@
+/// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
+enum HTML {
+    /// What is longer is no name, but would make the page too large.
+    private static let longestName = 400
+
+    private static func text(_ raw: String) -> String {
+        HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))
+    }
+
+    /// A drawing with its title, its explanation and, for who cannot see it, the same as a table.
+    static func figure(
+        id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
+    ) -> String {
+        let hidden =
+            table.isEmpty ? "" : "<details class=\"data\"><summary>The same as a table</summary>\(table)</details>"
+        let words = caption.isEmpty ? "" : "<p>\(HTMLEscaping.text(HTMLEscaping.shortened(caption, to: 2000)))</p>"
+        return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(words)"
+            + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
+    }
+
+    /// A table with a caption. The first cell of each row is its heading; the others are numbers, set to the right.
+    static func table(caption: String, header: [String], rows: [[String]]) -> String {
+        let head = header.map { "<th scope=\"col\">\(text($0))</th>" }.joined()
+        let body = rows.map { row in
+            "<tr>"
+                + row.enumerated().map { index, cell in
+                    index == 0
+                        ? "<th scope=\"row\">\(text(cell))</th>" : "<td>\(text(cell))</td>"
+                }.joined() + "</tr>"
+        }
+        return "<div class=\"scroll\"><table><caption>\(text(caption))</caption><thead><tr>\(head)</tr>"
+            + "</thead><tbody>\(body.joined())</tbody></table></div>"
+    }
+
+    /// A list of what the colors of a drawing mean: class of the swatch, and name.
+    static func legend(_ entries: [(swatch: String, name: String)]) -> String {
+        let items = entries.map { entry in
+            "<li><span class=\"swatch \(entry.swatch)\"></span>\(text(entry.name))</li>"
+        }
+        return "<ul class=\"legend\">\(items.joined())</ul>"
+    }
+
+    /// A number that the page's script may compute again: what is shown, and all its digits.
+    static func number(id: String, shown: String, value: Double?) -> String {
+        let exact = NumberText.exact(value).map { " data-value=\"\($0)\"" } ?? ""
+        return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"
+    }
+}

@@ -1,0 +1,107 @@
+/// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
+struct SVG {
+    let width: Double
+    let height: Double
+    private var body = ""
+
+    init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Where a text stands on its point.
+    enum Anchor: String {
+        case start
+        case middle
+        case end
+    }
+
+    mutating func line(
+        _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String, id: String = "",
+        strokeWidth: Double? = nil
+    ) {
+        guard x1.isFinite, y1.isFinite, x2.isFinite, y2.isFinite else { return }
+        let stroke = strokeWidth.map { " stroke-width=\"\(Self.number($0))\"" } ?? ""
+        body +=
+            "<line\(attributes(name, id))\(stroke) x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\" "
+            + "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\"/>"
+    }
+
+    mutating func circle(_ x: Double, _ y: Double, radius: Double, class name: String, title: String = "") {
+        guard x.isFinite, y.isFinite, radius.isFinite, radius >= 0 else { return }
+        let inner = title.isEmpty ? "" : "<title>\(HTMLEscaping.text(title))</title>"
+        body +=
+            "<circle\(attributes(name, "")) cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" "
+            + "r=\"\(Self.number(radius))\">\(inner)</circle>"
+    }
+
+    mutating func text(
+        _ text: String, _ x: Double, _ y: Double, anchor: Anchor = .start, class name: String = "", id: String = ""
+    ) {
+        guard x.isFinite, y.isFinite else { return }
+        body +=
+            "<text\(attributes(name, id)) x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" "
+            + "text-anchor=\"\(anchor.rawValue)\">\(HTMLEscaping.text(HTMLEscaping.shortened(text, to: 120)))</text>"
+    }
+
+    /// A path; an empty one is drawn only when a script may fill it by its `id`.
+    mutating func path(_ path: SVGPath, class name: String, id: String = "") {
+        guard !path.data.isEmpty || !id.isEmpty else { return }
+        body += "<path\(attributes(name, id)) d=\"\(path.data)\"/>"
+    }
+
+    /// The element. Screen readers get `label`, and the table beside it.
+    func element(label: String, id: String = "") -> String {
+        let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
+        return "<svg\(attributes("", id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
+            + "aria-label=\"\(name)\">\(body)</svg>"
+    }
+
+    /// Two decimals at most, which is a tenth of a pixel on any screen.
+    static func number(_ value: Double) -> String {
+        let text = NumberText.fixed(max(-1e6, min(1e6, value)), 2)
+        guard text.contains(".") else { return text }
+        var short = Substring(text)
+        while short.hasSuffix("0") { short.removeLast() }
+        if short.hasSuffix(".") { short.removeLast() }
+        return String(short)
+    }
+
+    private func attributes(_ name: String, _ id: String) -> String {
+        (id.isEmpty ? "" : " id=\"\(HTMLEscaping.text(id))\"")
+            + (name.isEmpty ? "" : " class=\"\(HTMLEscaping.text(name))\"")
+    }
+}
+
+/// The data of a path. What is not finite interrupts a line and is otherwise left out.
+struct SVGPath {
+    private(set) var data = ""
+
+    init() {}
+
+    /// A line through points.
+    init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
+        var isDown = false
+        for point in points {
+            guard point.x.isFinite, point.y.isFinite else {
+                isDown = false
+                continue
+            }
+            data += (isDown ? "L" : "M") + SVG.number(point.x) + " " + SVG.number(point.y)
+            isDown = true
+        }
+        if isClosed, !data.isEmpty { data += "Z" }
+    }
+
+    /// The area between a line and a height.
+    init(areaUnder points: [(x: Double, y: Double)], downTo base: Double) {
+        let kept = points.filter { $0.x.isFinite && $0.y.isFinite }
+        guard let first = kept.first, let last = kept.last else { return }
+        data = SVGPath(line: [(first.x, base)] + kept + [(last.x, base)], isClosed: true).data
+    }
+
+    mutating func addSquare(_ x: Double, _ y: Double, _ side: Double) {
+        guard x.isFinite, y.isFinite, side.isFinite, side > 0 else { return }
+        data += "M\(SVG.number(x)) \(SVG.number(y))h\(SVG.number(side))v\(SVG.number(side))h-\(SVG.number(side))z"
+    }
+}
