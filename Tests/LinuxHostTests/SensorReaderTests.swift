@@ -1,0 +1,135 @@
+import BluetoothTypes
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite struct SensorReaderTests {
+    private static let second: UInt64 = 1_000_000_000
+    private let zone = "class/thermal/thermal_zone0/temp"
+
+    /// The reader with a clock of its own, a second from reading to reading.
+    private struct Bench {
+        var reader: SensorReader
+        var now: UInt64 = 0
+        var events: [String] = []
+
+        init(_ choice: SensorChoice, _ box: MadeUpBox, _ quantity: SensorQuantity = .temperature) {
+            reader = SensorReader(choice, quantity, tree: box.tree)
+        }
+
+        mutating func read(seconds: UInt64 = 1) -> Int? {
+            now += seconds * SensorReaderTests.second
+            let (value, event) = reader.read(at: now)
+            if let event { events.append("\(event)") }
+            return value
+        }
+    }
+
+    @Test func whatAutoChoseIsToldOnce() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.auto, box)
+        #expect(bench.read() == 48_199)
+        try box.set(zone, "50000")
+        #expect(bench.read() == 50_000)
+        #expect(bench.events == ["telemetry comes from the sensor thermal:cpu-thermal"])
+        #expect(bench.reader.name?.description == "thermal:cpu-thermal")
+    }
+
+    @Test func sensorThatVanishesIsUnknownAndToldOnce() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.named(try SensorName("thermal:cpu-thermal", for: .temperature)), box)
+        #expect(bench.read() == 48_199 && bench.events.isEmpty)
+        box.remove("class/thermal/thermal_zone0")
+        for _ in 0..<100 { #expect(bench.read() == nil) }
+        #expect(bench.events == ["the sensor thermal:cpu-thermal is gone; its value is sent as unknown"])
+        try box.set("class/thermal/thermal_zone3/type", "cpu-thermal")
+        try box.set("class/thermal/thermal_zone3/temp", "51000")
+        // Looked for every ten seconds, also under another number.
+        let values = (0..<11).map { _ in bench.read() }
+        #expect(values.last == 51_000)
+        #expect(bench.events.last == "the sensor thermal:cpu-thermal is back" && bench.events.count == 2)
+    }
+
+    /// The box's temperature must not become that of its disk.
+    @Test func autoDoesNotJumpToAnotherSensor() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.auto, box)
+        #expect(bench.read() == 48_199)
+        box.remove("class/thermal/thermal_zone0")
+        for _ in 0..<30 { #expect(bench.read() == nil) }
+        #expect(bench.reader.name?.description == "thermal:cpu-thermal")
+    }
+
+    @Test func sensorThatMovesToAnotherNumberGoesOn() throws {
+        let box = try MadeUpBox(["class/hwmon/hwmon3/name": "bme280", "class/hwmon/hwmon3/temp1_input": "21000"])
+        var bench = Bench(.named(try SensorName("hwmon:bme280:temp1", for: .temperature)), box)
+        #expect(bench.read() == 21_000)
+        box.remove("class/hwmon/hwmon3")
+        try box.set("class/hwmon/hwmon5/name", "bme280")
+        try box.set("class/hwmon/hwmon5/temp1_input", "22000")
+        #expect(bench.read() == 22_000 && bench.events.isEmpty)
+    }
+
+    @Test func failedReadingIsUnknownAndNoNewsBeforeTheThird() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.named(try SensorName("thermal:cpu-thermal", for: .temperature)), box)
+        #expect(bench.read() == 48_199)
+        for _ in 0..<5 {
+            try box.set(zone, "-274000")
+            #expect(bench.read() == nil && bench.read() == nil)
+            try box.set(zone, "48000")
+            #expect(bench.read() == 48_000)
+        }
+        #expect(bench.events.isEmpty)
+        try box.set(zone, "-274000")
+        for _ in 0..<1000 { #expect(bench.read() == nil) }
+        #expect(bench.events == ["the sensor thermal:cpu-thermal is gone; its value is sent as unknown"])
+        try box.set(zone, "47000")
+        #expect(bench.read() == 47_000 && bench.events.last == "the sensor thermal:cpu-thermal is back")
+    }
+
+    @Test func boxWithoutASensorSaysSoOnceAndFindsOneThatComesLater() throws {
+        let box = try MadeUpBox([:])
+        var bench = Bench(.auto, box, .voltage)
+        for _ in 0..<50 { #expect(bench.read() == nil) }
+        #expect(bench.events == ["this box has no battery or supply voltage; it is sent as unknown"])
+        try box.set("class/power_supply/BAT0/type", "Battery")
+        try box.set("class/power_supply/BAT0/voltage_now", "3700000")
+        #expect(bench.read(seconds: 10) == 3700)
+        #expect(bench.events.last == "telemetry comes from the sensor power:BAT0")
+    }
+
+    @Test func namedSensorThatIsNotThereSaysSoOnce() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.named(try SensorName("hwmon:rpi_volt:in0", for: .voltage)), box, .voltage)
+        for _ in 0..<50 { #expect(bench.read() == nil) }
+        #expect(
+            bench.events == [
+                "the battery or supply voltage hwmon:rpi_volt:in0 gives no reading; it is sent as unknown"
+            ])
+        try box.set("class/hwmon/hwmon1/in0_input", "5100")
+        #expect(bench.read(seconds: 10) == 5100)
+        #expect(bench.events.last == "the sensor hwmon:rpi_volt:in0 is back")
+    }
+
+    /// A tree that changes at random: the reader never shows a value that is not there, and tells in turn.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func changesAreToldInTurn(_ seed: UInt64) throws {
+        var chance = SplitMix64(seed: seed)
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        var bench = Bench(.auto, box)
+        _ = bench.read()
+        for _ in 0..<200 {
+            switch chance.next() % 4 {
+            case 0: box.remove("class/thermal/thermal_zone0")
+            case 1: try box.set(zone, "x")
+            default:
+                try box.set("class/thermal/thermal_zone0/type", "cpu-thermal")
+                try box.set(zone, "45000")
+            }
+            let value = bench.read(seconds: chance.next() % 20)
+            #expect(value == nil || value == 45_000)
+        }
+        let told = bench.events.dropFirst().map { $0.hasSuffix("is back") }
+        for (index, isBack) in told.enumerated() { #expect(isBack == (index % 2 == 1)) }
+    }
+}

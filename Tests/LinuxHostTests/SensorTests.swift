@@ -1,0 +1,158 @@
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite struct SensorTests {
+    static let names: [(String, SensorQuantity, String?)] = [
+        ("thermal:cpu-thermal", .temperature, nil), ("hwmon:coretemp:temp1", .temperature, "temp1"),
+        ("hwmon:coretemp:Core 0", .temperature, "Core 0"), ("hwmon:cpu_thermal", .temperature, nil),
+        ("iio:bme280", .temperature, nil), ("iio:bme280:temp", .temperature, "temp"),
+        ("thermal:zone:with:colons", .temperature, nil), ("power:BAT0", .voltage, nil),
+        ("hwmon:rpi_volt:in0", .voltage, "in0"), ("hwmon:x:a:b", .voltage, "a:b"),
+    ]
+
+    @Test(arguments: names) func namesAreReadAsTheyArePrinted(
+        _ text: String, _ quantity: SensorQuantity, _ channel: String?
+    ) throws {
+        let name = try SensorName(text, for: quantity)
+        #expect(name.description == text && name.channel == channel)
+        #expect(try SensorChoice(text, for: quantity) == .named(name))
+        #expect(try SensorChoice("auto", for: quantity) == .auto)
+    }
+
+    static let nonsense: [(String, SensorQuantity)] = [
+        ("", .temperature), ("cpu", .temperature), ("thermal:", .temperature), ("termal:cpu", .temperature),
+        ("hwmon::temp1", .temperature), ("hwmon:x:", .temperature), ("power:BAT0", .temperature),
+        ("thermal:cpu", .voltage), ("iio:x", .voltage), ("Auto", .voltage), (":", .voltage),
+    ]
+
+    @Test(arguments: nonsense) func otherTextsNameNoSensor(_ text: String, _ quantity: SensorQuantity) {
+        #expect(throws: SensorNameError(text: text, quantity: quantity)) { try SensorChoice(text, for: quantity) }
+    }
+
+    @Test func textsThatNameNothingAreAnsweredWithTheForms() {
+        #expect(
+            "\(SensorNameError(text: "cpu", quantity: .temperature))"
+                == "\"cpu\" names no temperature sensor; use auto, or one of the forms "
+                + "thermal:TYPE, hwmon:NAME:tempN, iio:NAME")
+        #expect(
+            "\(SensorNameError(text: "x", quantity: .voltage))"
+                == "\"x\" names no battery or supply voltage; use auto, or one of the forms "
+                + "power:NAME, hwmon:NAME:inN")
+    }
+
+    @Test func sensorsAreListedInTheOrderOfTheirNumbers() throws {
+        let laptop = try MadeUpBox(MadeUpBox.laptop)
+        #expect(
+            laptop.names(.temperature) == [
+                "thermal:acpitz", "thermal:thermal_zone2", "thermal:x86_pkg_temp", "hwmon:coretemp:temp1",
+                "hwmon:coretemp:temp2", "hwmon:coretemp:temp10",
+            ])
+        #expect(laptop.names(.voltage) == ["power:BAT0", "hwmon:coretemp:in0"])
+        let instruments = try MadeUpBox(MadeUpBox.instruments)
+        #expect(instruments.names(.temperature) == ["iio:bme280:temp", "iio:mpu6050:temp"])
+        #expect(instruments.names(.voltage) == ["hwmon:ina219:in0", "hwmon:ina219:in1"])
+        #expect(try MadeUpBox([:]).names(.temperature).isEmpty)
+    }
+
+    static let readings: [(String, SensorQuantity, Int?)] = [
+        ("thermal:acpitz", .temperature, 27_800), ("thermal:thermal_zone2", .temperature, 29_800),
+        ("hwmon:coretemp", .temperature, 60_000), ("hwmon:coretemp:Core 0", .temperature, 58_000),
+        ("hwmon:hwmon4:temp10", .temperature, 59_000), ("hwmon:coretemp:in0", .voltage, 1100),
+        ("power:BAT0", .voltage, 12_346), ("power:hidpp_battery_0", .voltage, nil),
+        ("thermal:none", .temperature, nil), ("hwmon:coretemp:temp3", .temperature, nil),
+    ]
+
+    @Test(arguments: readings) func sensorsAreFoundByName(
+        _ name: String, _ quantity: SensorQuantity, _ value: Int?
+    ) throws {
+        #expect(try MadeUpBox(MadeUpBox.laptop).value(name, quantity) == value)
+    }
+
+    /// (raw + offset) · scale: (-1000 + 12420) · 2.941176 = 33588.2 thousandths of a degree.
+    @Test func convertersAreCalculated() throws {
+        let box = try MadeUpBox(MadeUpBox.instruments)
+        #expect(try box.value("iio:mpu6050", .temperature) == 33_588)
+        #expect(try box.value("iio:bme280:temp", .temperature) == 21_250)
+        try box.set("bus/iio/devices/iio:device1/in_temp_scale", "-2.941176")
+        #expect(try box.value("iio:mpu6050", .temperature) == -33_588)
+        for scale in ["1e300", "nan", "inf", "x", "1e9"] {
+            try box.set("bus/iio/devices/iio:device1/in_temp_scale", scale)
+            #expect(try box.value("iio:mpu6050", .temperature) == nil)
+        }
+    }
+
+    static let implausible: [(String, Int?)] = [
+        ("-40000", -40_000), ("-128000", -128_000), ("127999", 127_999), ("-128001", nil), ("128000", nil),
+        ("-274000", nil), ("", nil), ("N/A", nil), ("99999999999999999999", nil), ("9223372036854775807", nil),
+        ("-9223372036854775808", nil), (" 5", nil),
+    ]
+
+    @Test(arguments: implausible) func readingsThatCannotBeTrueAreUnknown(_ text: String, _ value: Int?) throws {
+        let box = try MadeUpBox(["class/thermal/thermal_zone0/type": "cpu", "class/thermal/thermal_zone0/temp": text])
+        #expect(try box.value("thermal:cpu", .temperature) == value)
+    }
+
+    @Test(arguments: [
+        ("0", nil), ("499", nil), ("500", 1), ("-3000000", nil), ("65535000", 65_535), ("65536000", nil),
+        ("9223372036854775807", nil),
+    ]) func voltagesAreRoundedMillivolts(_ microvolts: String, _ millivolts: Int?) throws {
+        let folder = "class/power_supply/BAT"
+        let box = try MadeUpBox(["\(folder)/type": "Battery", "\(folder)/voltage_now": microvolts])
+        #expect(try box.value("power:BAT", .voltage) == millivolts)
+    }
+
+    @Test func brokenSensorsReadNothing() throws {
+        let box = try MadeUpBox(MadeUpBox.laptop)
+        try box.set("class/hwmon/hwmon4/temp1_fault", "1")
+        #expect(try box.value("hwmon:coretemp:temp1", .temperature) == nil)
+        #expect(try box.value("hwmon:coretemp:temp2", .temperature) == 58_000)
+    }
+
+    static let choices: [([String: String], String?, String?)] = [
+        (MadeUpBox.raspberryPi, "thermal:cpu-thermal", nil),
+        (MadeUpBox.laptop, "thermal:x86_pkg_temp", "power:BAT0"),
+        (MadeUpBox.instruments, "iio:bme280:temp", "hwmon:ina219:in1"),
+        ([:], nil, nil),
+        // A board's monitor: the processor's before the firmware's zone, and no supply but the one that is labelled.
+        (
+            [
+                "class/thermal/thermal_zone0/type": "acpitz", "class/thermal/thermal_zone0/temp": "27800",
+                "class/hwmon/hwmon1/name": "k10temp", "class/hwmon/hwmon1/temp1_input": "45000",
+                "class/hwmon/hwmon2/name": "nct6798", "class/hwmon/hwmon2/in0_input": "900",
+                "class/hwmon/hwmon2/in4_input": "5040", "class/hwmon/hwmon2/in4_label": "+5V",
+            ], "hwmon:k10temp:temp1", "hwmon:nct6798:in4"
+        ),
+        // The best one does not read at present.
+        (
+            [
+                "class/thermal/thermal_zone0/type": "cpu-thermal", "class/thermal/thermal_zone0/temp": "-274000",
+                "class/hwmon/hwmon1/name": "drivetemp", "class/hwmon/hwmon1/temp1_input": "31000",
+            ], "hwmon:drivetemp:temp1", nil
+        ),
+    ]
+
+    @Test(arguments: choices) func autoTakesTheBestThatReads(
+        _ files: [String: String], _ temperature: String?, _ voltage: String?
+    ) throws {
+        let tree = try MadeUpBox(files)
+        #expect(tree.tree.best(.temperature)?.name.description == temperature)
+        #expect(tree.tree.best(.voltage)?.name.description == voltage)
+    }
+
+    @Test func unknownSensorsAreAnsweredWithThoseThereAre() throws {
+        let box = try MadeUpBox(MadeUpBox.raspberryPi)
+        func problem(_ text: String, _ quantity: SensorQuantity) throws -> String? {
+            box.tree.problem(with: try SensorChoice(text, for: quantity), quantity)
+        }
+        #expect(try problem("auto", .voltage) == nil)
+        #expect(try problem("thermal:cpu-thermal", .temperature) == nil)
+        #expect(
+            try problem("thermal:gpu", .temperature)
+                == "there is no temperature sensor \"thermal:gpu\"; this box has thermal:cpu-thermal, "
+                + "hwmon:cpu_thermal:temp1")
+        #expect(
+            try problem("power:BAT1", .voltage)
+                == "there is no battery or supply voltage \"power:BAT1\"; this box has none; use null")
+    }
+}
