@@ -15,7 +15,8 @@ struct Pharos: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            Encode.self, Decode.self, Adapters.self, Advertise.self, ControllerCommand.self, ProfileCommand.self,
+            Encode.self, Decode.self, Adapters.self, Advertise.self, Status.self, ControllerCommand.self,
+            ProfileCommand.self,
         ])
 
     static func main() {

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import LinuxHost
+internal import Profiles
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says of every beacon that runs on this box whether it is on the air; exit 1 when any is not.")
+
+    @Option(help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"))
+    var runtimeDir = StatusFile.defaultDirectory
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    @Flag(help: "Prometheus' text format, as `run` writes it for each instance.")
+    var metrics = false
+
+    func validate() throws {
+        if json && metrics { throw ValidationError("--json and --metrics exclude each other.") }
+    }
+
+    func run() throws {
+        let (instances, problems) = try readAll()
+        if json {
+            let list = JSONValue.array(instances.map { $0.json(withProcess: false) })
+            Terminal.write(JSONValue.record([("instances", list)]).line + "\n")
+        } else if metrics {
+            Terminal.write(Metrics.text(for: instances))
+        } else if instances.isEmpty && problems.isEmpty {
+            Terminal.write(StatusText.nothing(in: runtimeDir))
+        } else {
+            let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+            let color = Terminal.wantsColor
+            Terminal.write(instances.map { StatusText.lines($0, now: now, color: color) }.joined(separator: "\n"))
+        }
+        guard problems.isEmpty else { throw Failure(.noInput, problems.joined(separator: "\npharos: ")) }
+        if instances.isEmpty || instances.contains(where: { $0.state != .onAir }) { throw Failure(.failure) }
+    }
+
+    private func readAll() throws -> ([InstanceStatus], [String]) {
+        do throws(SystemError) {
+            return try StatusFile.all(in: runtimeDir)
+        } catch {
+            // It is made with the package; without it nothing has ever run here.
+            if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory { return ([], []) }
+            throw Failure(.noInput, "\(runtimeDir): this directory cannot be read: \(error.text)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// How instances are, for people.
+enum StatusText {
+    /// - Parameter now: Against which times are told.
+    static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
+        var lines = title(status, now, color) + "\n"
+        if !status.advertisements.isEmpty { lines += frames(status) }
+        if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
+        if !status.rearms.isEmpty { lines += "  brought back: \(rearms(status.rearms))\n" }
+        if let error = status.lastError { lines += "  last error: \(error)\n" }
+        return lines
+    }
+
+    static func nothing(in directory: String) -> String {
+        """
+        No beacon runs on this box: none has left its status in \(directory).
+        `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, `pharos run FILE` any.
+
+        """
+    }
+
+    private static func title(_ status: InstanceStatus, _ now: RFC3339Time, _ color: Bool) -> String {
+        var title = "\(status.name): \(state(status.state, color))"
+        if let since = status.since { title += " since \(since) (\(duration(from: since, to: now)))" }
+        title += ", \(status.adapter)"
+        if let address = status.address { title += " \(address)" }
+        if let controller = status.controller { title += ", \(controller)" }
+        if let verified = status.lastVerified { title += ", verified \(duration(from: verified, to: now)) ago" }
+        return title
+    }
+
+    private static func state(_ state: InstanceStatus.State, _ color: Bool) -> String {
+        let (text, code) =
+            switch state {
+            case .onAir: ("on the air", "32")
+            case .starting: ("starting", "33")
+            case .recovering: ("recovering", "33")
+            case .off: ("off", "31")
+            }
+        return color ? "\u{1B}[1;\(code)m\(text)\u{1B}[0m" : text
+    }
+
+    private static func frames(_ status: InstanceStatus) -> String {
+        var table = Table(
+            ["  frame", "address", "interval ms", "power dBm", "events"], alignment: [.left, .left, .left, .left])
+        for (name, advertisement) in zip(status.frameNames, status.advertisements) {
+            let events = advertisement.events.map { "\($0)" + (advertisement.eventsCounted ? "" : " (computed)") }
+            table.add([
+                "  " + name, advertisement.address?.description ?? "-",
+                granted(advertisement.grantedInterval, advertisement.interval, DecimalText.thousandths),
+                granted(advertisement.grantedRadioPower, advertisement.radioPower, { "\($0)" }), events ?? "-",
+            ])
+        }
+        return table.text
+    }
+
+    /// What was granted, and what was asked for where that is something else.
+    private static func granted(_ granted: Int?, _ asked: Int?, _ text: (Int) -> String) -> String {
+        guard let asked, asked != granted else { return granted.map(text) ?? "unknown" }
+        return (granted.map(text) ?? "unknown") + " (asked \(text(asked)))"
+    }
+
+    private static func text(_ telemetry: InstanceStatus.TelemetryStatus) -> String {
+        func value(_ text: String?, _ sensor: String?) -> String {
+            (text ?? "unknown") + (sensor.map { " (\($0))" } ?? "")
+        }
+        let temperature = telemetry.temperature.map { DecimalText.thousandths($0) + " °C" }
+        let battery = telemetry.battery.map { "\($0) mV" }
+        return "temperature \(value(temperature, telemetry.temperatureSensor)), "
+            + "battery \(value(battery, telemetry.batterySensor))"
+    }
+
+    private static func rearms(_ counts: [String: Int]) -> String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// The two largest units: `3 d 4 h`, `5 min 2 s`, `12 s`. A clock that was set back gives `0 s`.
+    static func duration(from begin: RFC3339Time, to end: RFC3339Time) -> String {
+        let seconds = max(0, end.secondsSince1970 - begin.secondsSince1970)
+        let (minutes, hours) = (seconds / 60, seconds / 3600)
+        let units = [("d", hours / 24), ("h", hours % 24), ("min", minutes % 60), ("s", seconds % 60)]
+        let first = units.firstIndex { $0.1 > 0 } ?? units.count - 1
+        let shown = units[first...].prefix(2).filter { $0.1 > 0 || $0.0 == "s" && first == units.count - 1 }
+        return shown.map { "\($0.1) \($0.0)" }.joined(separator: " ")
+    }
+}

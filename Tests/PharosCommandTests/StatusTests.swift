@@ -1,0 +1,231 @@
+import BluetoothTypes
+import Glibc
+import LinuxHost
+import Profiles
+import TestSupport
+import Testing
+
+/// What `pharos status` makes of the files that instances leave.
+@Suite struct StatusTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Two frames, telemetry, two kinds of faults; `process` goes on at the end of the object.
+    private static func lobby(_ state: String = "on-air", _ times: String = times, process: String) -> String {
+        """
+        {"name":"lobby-north","adapter":"hci0","address":"DC:A6:32:01:02:03","state":"\(state)",\(times),\
+        "profileHash":"5e884898da28","advertisements":[\
+        {"type":"ibeacon","address":"C0:11:22:33:44:55","intervalMs":200,"grantedIntervalMs":200,"radioPowerDbm":0,\
+        "grantedRadioPowerDbm":0,"events":86400,"eventsCounted":true},\
+        {"type":"eddystone-tlm","address":"C0:11:22:33:44:55","intervalMs":5000.1,"grantedIntervalMs":5000,\
+        "radioPowerDbm":4,"grantedRadioPowerDbm":null,"events":3455,"eventsCounted":false}],\
+        "rearms":{"adapter-gone":1,"foreign-disabled":12},"lastError":null,"controller":"Core 5.0, Cypress (0x0131)",\
+        "telemetry":{"temperatureC":48.199,"temperatureSensor":"thermal:cpu-thermal","batteryMv":null,\
+        "batterySensor":null}\(process)}
+        """
+    }
+
+    private static let times = "\"since\":\"2001-02-03T04:05:06Z\",\"lastVerified\":\"2001-02-03T04:05:07Z\""
+
+    /// The test itself stands for an instance that runs.
+    private static var alive: String {
+        let process = ProcessIdentity.current
+        return ",\"pid\":\(process.id),\"startTicks\":\(process.startTicks.map(String.init) ?? "null")"
+    }
+
+    /// Times of long ago are told against now.
+    private static func age(of time: String) throws -> String {
+        let begin = try #require(RFC3339Time(time)).secondsSince1970
+        let seconds = Int(WallClock.microseconds() / 1_000_000) - begin
+        let hours = seconds / 3600 % 24
+        return "\(seconds / 86_400) d" + (hours == 0 ? "" : " \(hours) h")
+    }
+
+    private func put(_ name: String, _ text: String) throws {
+        try folder.file("\(name).status.json", text: text + "\n")
+    }
+
+    private func status(_ options: String...) throws -> Program.Result {
+        try Program.run(["status", "--runtime-dir", folder.path] + options)
+    }
+
+    @Test func beaconOnTheAirIsTold() throws {
+        try put("lobby-north", Self.lobby(process: Self.alive))
+        let result = try status()
+        let since = try Self.age(of: "2001-02-03T04:05:06Z")
+        let verified = try Self.age(of: "2001-02-03T04:05:07Z")
+        #expect(
+            result.output == """
+                lobby-north: on the air since 2001-02-03T04:05:06Z (\(since)), hci0 DC:A6:32:01:02:03, \
+                Core 5.0, Cypress (0x0131), verified \(verified) ago
+                  frame          address            interval ms          power dBm          events
+                  ibeacon        C0:11:22:33:44:55  200                  0                  86400
+                  eddystone-tlm  C0:11:22:33:44:55  5000 (asked 5000.1)  unknown (asked 4)  3455 (computed)
+                  telemetry: temperature 48.199 °C (thermal:cpu-thermal), battery unknown
+                  brought back: adapter-gone 1, foreign-disabled 12
+
+                """)
+        #expect(result.code == 0 && result.errors == "")
+    }
+
+    @Test func jsonIsWhatTheInstanceWrote() throws {
+        let text = Self.lobby(process: Self.alive)
+        try put("lobby-north", text)
+        let result = try status("--json")
+        #expect(result.output == "{\"instances\":[\(Self.lobby(process: ""))]}\n")
+        #expect(result.code == 0)
+    }
+
+    @Test func metricsAreOneFamilyAfterTheOther() throws {
+        try put("lobby-north", Self.lobby(process: Self.alive))
+        try put("b", "{\"name\":\"b\",\"adapter\":\"serial:/dev/\\\"x\\\\y\\n\",\"state\":\"off\"}")
+        let result = try status("--metrics")
+        #expect(
+            result.output == """
+                # HELP pharos_on_air Whether the beacon is on the air: 1 or 0.
+                # TYPE pharos_on_air gauge
+                pharos_on_air{profile="b"} 0
+                pharos_on_air{profile="lobby-north"} 1
+                # HELP pharos_info What sends the beacon; always 1.
+                # TYPE pharos_info gauge
+                pharos_info{profile="b",profile_hash="",adapter="serial:/dev/\\"x\\\\y\\n",address="",controller=""} 1
+                pharos_info{profile="lobby-north",profile_hash="5e884898da28",adapter="hci0",\
+                address="DC:A6:32:01:02:03",controller="Core 5.0, Cypress (0x0131)"} 1
+                # HELP pharos_last_verified_timestamp_seconds When the radio was last known to be advertising, \
+                in seconds since 1970.
+                # TYPE pharos_last_verified_timestamp_seconds gauge
+                pharos_last_verified_timestamp_seconds{profile="lobby-north"} 981173107
+                # HELP pharos_rearms_total How often the beacon was brought back on the air, by cause.
+                # TYPE pharos_rearms_total counter
+                pharos_rearms_total{profile="lobby-north",cause="adapter-gone"} 1
+                pharos_rearms_total{profile="lobby-north",cause="foreign-disabled"} 12
+                # HELP pharos_temperature_celsius The temperature that telemetry sends.
+                # TYPE pharos_temperature_celsius gauge
+                pharos_temperature_celsius{profile="lobby-north"} 48.199
+                # HELP pharos_interval_seconds The advertising interval that the controller keeps, by frame.
+                # TYPE pharos_interval_seconds gauge
+                pharos_interval_seconds{profile="lobby-north",frame="ibeacon"} 0.2
+                pharos_interval_seconds{profile="lobby-north",frame="eddystone-tlm"} 5.0
+                # HELP pharos_radio_power_dbm The radio power that the controller granted, by frame.
+                # TYPE pharos_radio_power_dbm gauge
+                pharos_radio_power_dbm{profile="lobby-north",frame="ibeacon"} 0
+                # HELP pharos_events_total Advertising events sent, by frame; computed from the time on the air \
+                where the controller counts none.
+                # TYPE pharos_events_total counter
+                pharos_events_total{profile="lobby-north",frame="ibeacon"} 86400
+                pharos_events_total{profile="lobby-north",frame="eddystone-tlm"} 3455
+                # HELP pharos_events_counted Whether the controller counted the events (1) or they are computed (0).
+                # TYPE pharos_events_counted gauge
+                pharos_events_counted{profile="lobby-north",frame="ibeacon"} 1
+                pharos_events_counted{profile="lobby-north",frame="eddystone-tlm"} 0
+
+                """)
+        #expect(result.code == 1 && result.errors == "")
+    }
+
+    @Test(arguments: [("starting", "starting"), ("recovering", "recovering"), ("off", "off")])
+    func everythingButOnTheAirIsAFailure(_ state: String, _ word: String) throws {
+        try put("a", Self.lobby("on-air", process: Self.alive))
+        try put("b", "{\"name\":\"b\",\"adapter\":\"hci1\",\"state\":\"\(state)\",\"lastError\":\"why\"\(Self.alive)}")
+        let result = try status()
+        #expect(result.code == 1 && result.output.hasSuffix("\n\nb: \(word), hci1\n  last error: why\n"))
+    }
+
+    /// The pid is the test's own, and its start another's: a later process with the same number.
+    @Test(arguments: [",\"pid\":999999999,\"startTicks\":5", ",\"pid\":\(getpid()),\"startTicks\":1", ""])
+    func lastWordsOfADeadProcessAreNotTrue(_ process: String) throws {
+        try put("lobby-north", Self.lobby(process: process))
+        let result = try status()
+        #expect(result.output.hasPrefix("lobby-north: off, hci0 DC:A6:32:01:02:03, "))
+        #expect(
+            result.output.hasSuffix(
+                " has ended without a word; `systemctl status pharos@lobby-north` and its journal say why\n"))
+        #expect(result.code == 1)
+        let json = try status("--json").output
+        #expect(json.contains("\"state\":\"off\",\"since\":null,\"lastVerified\":\"2001"))
+        #expect(try status("--metrics").output.contains("pharos_on_air{profile=\"lobby-north\"} 0\n"))
+    }
+
+    /// /proc may hide the process, as it does from other containers; its lock does not lie.
+    @Test func lockSaysThatTheInstanceRuns() throws {
+        try put("lobby-north", Self.lobby(process: ""))
+        let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
+        let lock = try AdapterLock(address, for: "lobby-north", in: folder.path)
+        #expect(try status().code == 0)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func nothingRunning() throws {
+        let result = try status()
+        #expect(
+            result.output == """
+                No beacon runs on this box: none has left its status in \(folder.path).
+                `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, \
+                `pharos run FILE` any.
+
+                """)
+        #expect(result.code == 1 && result.errors == "")
+        #expect(try status("--json") == Program.Result(output: "{\"instances\":[]}\n", errors: "", code: 1))
+        #expect(try status("--metrics") == Program.Result(output: "", errors: "", code: 1))
+    }
+
+    @Test func otherFilesAreNotLookedAt() throws {
+        try folder.file(".lobby.status.json.new", text: "{")
+        try folder.file("lobby.prom", text: "x")
+        try folder.file("adapter-DC:A6:32:01:02:03.lock", text: "1\nlobby\n")
+        #expect(try status("--json").output == "{\"instances\":[]}\n")
+    }
+
+    static let garbage = [
+        ("", "it is no status file: 2:1: "), ("{", "it is no status file: "), ("\u{0}", "it is no status file: "),
+        ("[]", "it is no status file: it names no instance"), ("{}", "it is no status file: it names no instance"),
+        ("{\"name\":\"x\"}", "the instance's state is none of on-air, starting, recovering, off"),
+        ("{\"name\":\"x\",\"state\":\"up\"}", "the instance's state is none of on-air, starting, recovering, off"),
+    ]
+
+    @Test(arguments: garbage) func garbageIsNamedAndHidesNoOther(_ text: String, _ reason: String) throws {
+        try put("a", Self.lobby(process: Self.alive))
+        try put("b", text)
+        let result = try status("--json")
+        #expect(result.code == 66)
+        #expect(result.errors.hasPrefix("pharos: \(folder.place("b.status.json")): \(reason)"))
+        #expect(result.output.contains("lobby-north"))
+    }
+
+    @Test func strangeMembersAreUnknown() throws {
+        try put(
+            "x",
+            "{\"name\":\"x\",\"adapter\":7,\"address\":\"no\",\"state\":\"on-air\",\"since\":\"yesterday\",\"pid\":1e99,"
+                + "\"advertisements\":[{\"type\":\"raw\",\"intervalMs\":100,\"events\":1.5},{},7],\"rearms\":[],"
+                + "\"new\":true\(Self.alive.replacing("\"pid\"", "\"pid2\""))}")
+        let result = try status("--json")
+        #expect(
+            result.output == "{\"instances\":[{\"name\":\"x\",\"adapter\":\"?\",\"address\":null,\"state\":\"off\","
+                + "\"since\":null,\"lastVerified\":null,\"profileHash\":null,\"advertisements\":[{\"type\":\"raw\","
+                + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
+                + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
+                + "\"lastError\":\"the process has ended without a word; `systemctl status pharos@x` and its journal "
+                + "say why\",\"controller\":null,\"telemetry\":null}]}\n")
+    }
+
+    @Test func directoriesThatCannotBeReadAreNamed() throws {
+        let missing = folder.place("none")
+        let result = try Program.run("status", "--runtime-dir", missing)
+        #expect(
+            result
+                == Program.Result(
+                    output: "",
+                    errors: "pharos: \(missing): this directory cannot be read: No such file or directory\n", code: 66))
+        let file = try folder.file("plain", [])
+        #expect(try Program.run("status", "--runtime-dir", file).code == 66)
+        let both = try Program.run("status", "--json", "--metrics")
+        #expect(both.code == 64 && both.errors.hasPrefix("pharos: --json and --metrics exclude each other"))
+    }
+}
+
+extension String {
+    fileprivate func replacing(_ old: String, _ new: String) -> String {
+        split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+    }
+}
