@@ -15,7 +15,7 @@ struct Pharos: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            Encode.self, Decode.self, Adapters.self, Advertise.self, Status.self, ControllerCommand.self,
+            Encode.self, Decode.self, Adapters.self, Advertise.self, Status.self, Doctor.self, ControllerCommand.self,
             ProfileCommand.self,
         ])
 

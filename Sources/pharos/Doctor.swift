@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import HCITransports
+internal import LinuxHost
+internal import Profiles
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Finds everything that stops a beacon on this box, with the remedy for each.",
+        discussion: """
+            It ends with 1 when something does; what only is not as expected is a warning.
+            Without --adapter it looks at the first adapter with LE, as `run` would take it. A beacon that runs is not \
+            disturbed.
+            """)
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The adapter, in the form that the beacon shall use.", valueName: "name"),
+        transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Read /sys, /etc, /usr and /run below this directory.", valueName: "directory", visibility: .hidden))
+    var root = ""
+
+    func run() throws {
+        let adapters = BlueZAdapter.all()
+        let chosen = adapter ?? adapters.first(where: \.supportsLE).map { .raw(index: $0.index) }
+        let subject = DoctorSubject(chosen, adapters, root: root)
+        let report = DoctorReport(
+            adapter: chosen?.description,
+            findings: subject.kernel + subject.presence + subject.radioSwitches + subject.bluetoothd + subject.rights
+                + subject.controller + subject.sensors + subject.units + subject.clock)
+        if json {
+            Terminal.write(report.json.line + "\n")
+        } else {
+            Terminal.write(report.text(color: Terminal.wantsColor))
+        }
+        if !report.isGood { throw Failure(.failure) }
+    }
+}
