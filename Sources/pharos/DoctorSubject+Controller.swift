@@ -21,6 +21,9 @@ extension DoctorSubject {
             }
         }
         guard let adapter else { return [] }
+        if case .user = form, let owner = owner(of: adapter) {
+            return [.ok("controller", "\(owner) has it for itself, so it is not asked")]
+        }
         guard adapter.isUp else {
             return [
                 .warn(

@@ -84,10 +84,14 @@ extension DoctorSubject {
         }
         let others = adapters.filter { $0.name != device }.map { "\($0.name) \($0.address)" }
         let also = others.isEmpty ? "" : "; also there: " + others.joined(separator: ", ")
-        return [presence(adapter, also), firmware(adapter), instance(adapter)].compactMap(\.self)
+        return [presence(adapter, also), firmware(adapter)].compactMap(\.self)
     }
 
     private func presence(_ adapter: BlueZAdapter, _ also: String) -> DoctorFinding {
+        // A beacon that has it by the user channel has brought it up itself.
+        if let owner = owner(of: adapter) {
+            return .ok("adapter", "\(adapter.name) \(adapter.address): \(owner) sends with it\(also)")
+        }
         if adapter.isUp, case .user = form {
             return .fail(
                 "adapter", "\(adapter.name) \(adapter.address) is up, and the user channel wants it down\(also)",
@@ -107,10 +111,7 @@ extension DoctorSubject {
     }
 
     /// A beacon that has this adapter already.
-    private func instance(_ adapter: BlueZAdapter) -> DoctorFinding? {
-        let directory = root + StatusFile.defaultDirectory
-        return AdapterLock.holder(of: adapter.address, in: directory).map { holder in
-            .ok("instance", "\(holder.instance) (process \(holder.process)) sends with \(adapter.name)")
-        }
+    func owner(of adapter: BlueZAdapter) -> String? {
+        AdapterLock.holder(of: adapter.address, in: root + StatusFile.defaultDirectory)?.instance
     }
 }
