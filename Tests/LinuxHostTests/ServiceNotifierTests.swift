@@ -77,7 +77,7 @@ import Testing
         let error = errorNumber { for _ in 0..<10_000 { try notifier.send(.watchdog) } }
         #expect(error == EAGAIN)
         let took = MonotonicClock.nanoseconds() - begin
-        #expect(took >= 1_000_000_000 && took < 4_000_000_000)
+        #expect(took >= 1_000_000_000 && took < 20_000_000_000)
         #expect(try manager.message() == "WATCHDOG=1")
     }
 
