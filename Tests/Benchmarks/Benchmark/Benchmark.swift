@@ -32,6 +32,7 @@ struct Benchmark {
                 report.line("!!! Built without optimisation: the times of frames and captures mean nothing.")
             #endif
             try FrameTimes.run(report)
+            try CollisionTimes.run(report)
             let capture = try CaptureFile(writing: reports, to: path)
             try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
                 .run(report)
