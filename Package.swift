@@ -70,11 +70,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
+        .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
         .executableTarget(
             name: "pharos-benchmark",
             dependencies: [
-                "BeaconFrames", "BluetoothTypes", "CMeasurement", "CReferenceParser", "HCI", "LinuxHost",
+                "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser", "HCI",
+                "LinuxHost",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
