@@ -43,4 +43,9 @@ public struct BackgroundLoad: Hashable, Sendable {
     public func logClearProbability(forPacketOf airtime: Double) -> Double {
         log1p(-share) * (1 + airtime / (airtimeMicroseconds ?? airtime))
     }
+
+    /// The probability that no stranger hits a packet of `airtime` µs, and that none is on the air when it starts.
+    public func clearProbability(forPacketOf airtime: Double) -> Double {
+        exp(logClearProbability(forPacketOf: airtime))
+    }
 }

@@ -1,0 +1,55 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import PlanReport
+internal import Profiles
+
+struct PlanCollisions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collisions",
+        abstract: "How many advertisements arrive: collision-free share, arrivals a second, runs of losses.",
+        discussion: "Example: pharos plan collisions --beacons 250 --interval-ms 100")
+
+    @OptionGroup var fleet: PlanFleetOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Advertising interval, 20 ms...10.24 s; left out, that of --profile.", valueName: "ms"),
+        transform: PlanValue.interval)
+    var intervalMs: AdvertisingInterval?
+
+    @Option(help: ArgumentHelp("Take what is sent from a beacon profile; all boxes send it.", valueName: "file"))
+    var profile: String?
+
+    @OptionGroup var background: PlanBackgroundOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Capture: a packet survives others this many dB weaker, such as 12.", valueName: "dB"),
+        transform: PlanValue.number)
+    var captureDb: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Spacing of the three copies, a value of this range for each device, such as 0.45..6.",
+            valueName: "ms..ms"),
+        transform: PlanValue.copySpacing)
+    var copySpacingMs: CopySpacing?
+
+    @OptionGroup var output: PlanOutput
+
+    func validate() throws {
+        guard intervalMs != nil || profile != nil else { throw ValidationError("Give --interval-ms, or --profile.") }
+        if profile != nil, fleet.packet.payloadOctets != nil {
+            throw ValidationError("Give --payload-octets or --profile, not both.")
+        }
+    }
+
+    func run() throws {
+        let boxes = try PlannedFrame.frames(profile: profile, interval: intervalMs, packet: fleet.packet)
+        let question = CollisionQuestion(
+            beacons: fleet.beacons, frames: boxes, background: try background.load, captureDecibels: captureDb,
+            copySpacing: copySpacingMs)
+        try PlanValue.answer { () throws(AirtimeError) in try question.answer() }.show(output)
+    }
+}

@@ -1,0 +1,103 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import PlanReport
+internal import Profiles
+
+struct PlanLatency: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latency",
+        abstract: "How long until one given beacon is first received by a scanner.",
+        discussion: """
+            Example: pharos plan latency --beacons 100 --interval-ms 760 --scanner android-low-power \
+            --undiscovered-after-s 10 60
+            """)
+
+    @OptionGroup var fleet: PlanFleetOptions
+    @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var receiver: PlanScannerOptions
+    @OptionGroup var background: PlanBackgroundOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Tell the share that is not yet received after so many seconds.", valueName: "s"),
+        transform: PlanValue.seconds)
+    var undiscoveredAfterS: [Double] = []
+
+    @OptionGroup var output: PlanOutput
+
+    func validate() throws {
+        guard receiver.scanner != nil || receiver.scanWindowMs != nil else {
+            throw ValidationError("Name the receiver: --scanner, or --scan-window-ms and --scan-interval-ms.")
+        }
+    }
+
+    func run() throws {
+        guard let scanner = try receiver.preset else { return }
+        let airtime = try fleet.packet.airtime
+        let load = try background.load
+        let answer = try PlanValue.answer { () throws(AirtimeError) in
+            let group = try AdvertiserGroup(
+                count: fleet.beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
+                airtimeMicroseconds: airtime)
+            let model = try LatencyModel(
+                group: group, pattern: scanner.pattern, windowGapMicroseconds: scanner.windowGapMicroseconds,
+                deadTimeMicroseconds: scanner.deadTimeMicroseconds,
+                otherClearProbability: load.clearProbability(forPacketOf: airtime))
+            let latency = try model.distribution(untilSeconds: undiscoveredAfterS.max() ?? 0)
+            return try self.answer(scanner, group, load, model, latency)
+        }
+        try answer.show(output)
+    }
+
+    private func answer(
+        _ scanner: ScannerPreset, _ group: AdvertiserGroup, _ load: BackgroundLoad, _ model: LatencyModel,
+        _ latency: LatencyDistribution
+    ) throws(AirtimeError) -> PlanAnswer {
+        let half = latency.percentile(0.5)
+        let most = latency.percentile(0.95)
+        var sentence = "Of \(fleet.beacons) beacons every \(interval.intervalMs), "
+        if let half, let most {
+            sentence +=
+                "a given one is first received within \(PlanNumber.duration(half)) half of the time and within "
+                + "\(PlanNumber.duration(most)) in 95 of 100 cases, by \(scanner.name)."
+        } else {
+            sentence +=
+                "a given one is not reliably received by \(scanner.name) within \(PlanNumber.duration(latency.horizonSeconds))."
+        }
+        var answer = PlanAnswer(title: "Time to discovery with \(scanner.name)", answer: sentence)
+        answer.member("beacons", Double(fleet.beacons))
+        answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
+        answer.json.append(("scanner", .string(scanner.name)))
+        answer.member("collisionFreeProbability", model.collisionFreeProbability * model.otherClearProbability)
+        answer.add(latency)
+        let asked = undiscoveredAfterS.map { ("\(PlanNumber.text($0, digits: 9))", latency.undiscovered(after: $0)) }
+        answer.json.append(("undiscoveredAfterS", .record(asked.map { ($0.0, .real($0.1)) })))
+        for (seconds, share) in asked {
+            answer.figure("not yet received after", PlanNumber.percent(share), remark: "\(seconds) s")
+        }
+        answer.content.latencies = .init(
+            caption: "The share discovered over time.", rows: [.init(scanner.name, latency)])
+        answer.explore(
+            group, scanner, payloadOctets: fleet.packet.payloadOctets ?? 31, background: load, latency: latency)
+        return answer
+    }
+}
+
+extension PlanAnswer {
+    /// The percentiles, for everybody.
+    mutating func add(_ latency: LatencyDistribution) {
+        let shares = [(50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99)]
+        json.append(("latencyS", .record(shares.map { ("p\($0.0)", .real(latency.percentile($0.1))) })))
+        member("horizonS", latency.horizonSeconds)
+        for (percent, share) in shares {
+            let time = latency.percentile(share)
+            figure(
+                "\(percent) % received within", PlanNumber.duration(time),
+                remark: time == nil
+                    ? "not within \(PlanNumber.duration(latency.horizonSeconds)), as far as this looks" : "")
+        }
+        json.append(("knownErrorExceeds2Percent", .boolean(latency.knownErrorExceeds2Percent)))
+        if let reason = latency.knownErrorReason { note(reason) }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+
+/// How many beacons are in range of one receiver, and what each sends.
+struct PlanFleetOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Beacons in range of one receiver, the asked one included.", valueName: "n"),
+        transform: PlanValue.count)
+    var beacons: Int
+
+    @OptionGroup var packet: PlanPacketOptions
+}
+
+/// What is sent.
+struct PlanPacketOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Octets of advertising data, 0...31 (default: 31).", valueName: "n"),
+        transform: PlanValue.payload)
+    var payloadOctets: Int?
+
+    /// tau in µs.
+    var airtime: Double {
+        get throws {
+            try PlanValue.answer { () throws(AirtimeError) in
+                try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets ?? 31)
+            }
+        }
+    }
+}
+
+/// The advertising interval that is asked about.
+struct PlanIntervalOption: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Advertising interval, 20 ms...10.24 s: 100, 152.5, 100ms or 1.28s.", valueName: "ms"),
+        transform: PlanValue.interval)
+    var intervalMs: AdvertisingInterval
+}
+
+/// Strangers on the channel.
+struct PlanBackgroundOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Share of the channel that strangers keep busy, 0...1 (default: 0).", valueName: "share"),
+        transform: PlanValue.share)
+    var backgroundLoad: Double = 0
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Octets of advertising data in strangers' packets (default: as ours).", valueName: "n"),
+        transform: PlanValue.payload)
+    var backgroundPayloadOctets: Int?
+
+    var load: BackgroundLoad {
+        get throws {
+            try PlanValue.answer { () throws(AirtimeError) in
+                let airtime = try backgroundPayloadOctets.map { octets throws(AirtimeError) in
+                    try PacketTiming.airtimeMicroseconds(payloadOctets: octets)
+                }
+                return try BackgroundLoad(share: backgroundLoad, airtimeMicroseconds: airtime)
+            }
+        }
+    }
+}
+
+/// The receiver.
+struct PlanScannerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
+        transform: PlanValue.scanner)
+    var scanner: ScannerPreset?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Scan window of another scanner.", valueName: "ms"),
+        transform: PlanValue.scanTime)
+    var scanWindowMs: Int?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Scan interval of another scanner.", valueName: "ms"),
+        transform: PlanValue.scanTime)
+    var scanIntervalMs: Int?
+
+    func validate() throws {
+        if scanner != nil, scanWindowMs != nil || scanIntervalMs != nil {
+            throw ValidationError("Give --scanner, or --scan-window-ms and --scan-interval-ms, not both.")
+        }
+        guard (scanWindowMs == nil) == (scanIntervalMs == nil) else {
+            throw ValidationError("--scan-window-ms and --scan-interval-ms belong together.")
+        }
+        if let window = scanWindowMs, let interval = scanIntervalMs, window > interval {
+            throw ValidationError(
+                "--scan-window-ms: \(PlanNumber.milliseconds(Double(window))) ms is longer than the scan interval of "
+                    + "\(PlanNumber.milliseconds(Double(interval))) ms.")
+        }
+    }
+
+    /// The scanner that is meant; `nil` where none was named.
+    var preset: ScannerPreset? {
+        get throws {
+            guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner }
+            return try PlanValue.answer { () throws(AirtimeError) in
+                let pattern = try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval)
+                let name = "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms"
+                return ScannerPreset(name: name, pattern: pattern)
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import Airtime
+internal import ArgumentParser
+
+/// How far a beacon is heard.
+struct PlanRadioOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("What the beacon radiates (default: 0).", valueName: "dBm"),
+        transform: PlanValue.number)
+    var radioPowerDbm: Double = 0
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The weakest the receiver hears (default: -90).", valueName: "dBm"),
+        transform: PlanValue.number)
+    var receiverSensitivityDbm: Double = -90
+
+    @Option(
+        help: ArgumentHelp(
+            "Path loss: log-distance[:LOSS_AT_1M,EXPONENT], itu[:COEFFICIENT,FLOORS_DB], heydon or thesis.",
+            valueName: "model"),
+        transform: PlanValue.pathLoss)
+    var pathLoss: NamedPathLoss = .usual
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Standard deviation of the shadowing of each link (default: 4).", valueName: "dB"),
+        transform: PlanValue.number)
+    var shadowingDb: Double = 4
+
+    /// The distance in m at which half of the beacons are heard; `nil` where the model knows no end.
+    func range() throws -> Double? {
+        let meters = try PlanValue.answer { () throws(AirtimeError) in
+            try RadioLink(
+                radioPowerDBm: radioPowerDbm, sensitivityDBm: receiverSensitivityDbm, pathLoss: pathLoss.model,
+                shadowingDecibels: shadowingDb
+            ).rangeMeters()
+        }
+        return meters.isFinite ? meters : nil
+    }
+
+    /// The range, with the refusal of models that have none.
+    func finiteRange() throws -> Double {
+        guard let range = try range() else {
+            throw Failure(
+                .usage,
+                "--path-loss \(pathLoss.name): this model's loss ends at a value that the link carries, so the range has "
+                    + "no end; take log-distance or itu")
+        }
+        guard range > 0 else {
+            throw Failure(
+                .usage,
+                "\(PlanNumber.text(radioPowerDbm)) dBm is not heard at any distance with a sensitivity of "
+                    + "\(PlanNumber.text(receiverSensitivityDbm)) dBm; more radio power or a better receiver is needed")
+        }
+        return range
+    }
+}
+
+/// A path loss with what somebody wrote for it.
+struct NamedPathLoss {
+    let name: String
+    let model: PathLoss
+
+    /// What was measured with Bluetooth indoors (Strzoda, 2022): 65 dB at 1 m, n = 2.03.
+    static let usual = NamedPathLoss(
+        name: "log-distance:65,2.03",
+        model: (try? .logDistance(lossAtOneMeterDecibels: 65, exponent: 2.03)) ?? .heydon)
+}
+
+extension PlanValue {
+    static func pathLoss(_ text: String) throws -> NamedPathLoss {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let texts = parts.count > 1 ? parts[1].split(separator: ",", omittingEmptySubsequences: false) : []
+        let numbers = texts.compactMap { Double($0) }
+        let usage = Mistake("write log-distance, log-distance:65,2.03, itu, itu:30,15, heydon or thesis")
+        guard numbers.count == texts.count, parts.count == 1 || numbers.count == 2 else { throw usage }
+        do {
+            switch parts[0] {
+            case "log-distance":
+                return NamedPathLoss(
+                    name: text,
+                    model: try .logDistance(
+                        lossAtOneMeterDecibels: numbers.first ?? 65, exponent: numbers.last ?? 2.03))
+            case "itu":
+                return NamedPathLoss(
+                    name: text,
+                    model: try .indoor(coefficient: numbers.first ?? 30, floorLossDecibels: numbers.last ?? 0))
+            case "heydon" where numbers.isEmpty: return NamedPathLoss(name: text, model: .heydon)
+            case "thesis" where numbers.isEmpty: return NamedPathLoss(name: text, model: .thesis)
+            default: throw usage
+            }
+        } catch let error as AirtimeError {
+            throw Mistake("\(error)")
+        }
+    }
+
+    static func chip(_ text: String) throws -> BeaconChip {
+        guard let chip = BeaconChip.named(text) else {
+            throw Mistake("use one of \(BeaconChip.all.map(\.name).joined(separator: ", "))")
+        }
+        return chip
+    }
+
+    static func battery(_ text: String) throws -> BeaconBattery {
+        guard let battery = BeaconBattery.named(text) else {
+            throw Mistake("use one of \(BeaconBattery.all.map(\.name).joined(separator: ", "))")
+        }
+        return battery
+    }
+}

@@ -1,0 +1,86 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import PlanReport
+internal import Profiles
+
+struct PlanWalk: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "walk",
+        abstract: "Whether a beacon is seen by somebody who walks past.",
+        discussion: """
+            Example: pharos plan walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 760 \
+            --scanner android-low-power
+            """)
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("How fast (people: 1.4).", valueName: "m/s"),
+        transform: PlanValue.positive)
+    var speedMps: Double
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("How near the way comes to the beacon.", valueName: "m"),
+        transform: PlanValue.number)
+    var distanceM: Double
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How far the beacon is heard; left out, from power and path loss.", valueName: "m"),
+        transform: PlanValue.positive)
+    var rangeM: Double?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Beacons in range, the asked one included (default: 1).", valueName: "n"),
+        transform: PlanValue.count)
+    var beacons: Int = 1
+
+    @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var packet: PlanPacketOptions
+    @OptionGroup var receiver: PlanScannerOptions
+    @OptionGroup var radio: PlanRadioOptions
+    @OptionGroup var output: PlanOutput
+
+    func run() throws {
+        let range = if let rangeM { rangeM } else { try radio.finiteRange() }
+        guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
+        let airtime = try packet.airtime
+        let (walk, latency) = try PlanValue.answer { () throws(AirtimeError) in
+            let walk = try WalkPast(
+                speedMetersPerSecond: speedMps, closestDistanceMeters: distanceM, rangeMeters: range)
+            let group = try AdvertiserGroup(
+                count: beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
+                airtimeMicroseconds: airtime)
+            let dwell = min(walk.dwellSeconds, LatencyModel.longestHorizonSeconds)
+            let latency = try LatencyModel(group: group, preset: scanner)
+                .distribution(untilSeconds: dwell, horizonSeconds: max(3600, dwell))
+            return (walk, latency)
+        }
+        let seen = try PlanValue.answer { () throws(AirtimeError) in
+            try walk.seenProbability { latency.received(within: min($0, latency.horizonSeconds)) ?? 1 }
+        }
+        try show(walk, range, seen, latency, scanner)
+    }
+
+    private func show(
+        _ walk: WalkPast, _ range: Double, _ seen: Double, _ latency: LatencyDistribution, _ scanner: ScannerPreset
+    ) throws {
+        let sentence =
+            walk.dwellSeconds > 0
+            ? "Somebody who walks past in \(PlanNumber.text(distanceM)) m at \(PlanNumber.text(speedMps)) m/s is in range for "
+                + "\(PlanNumber.duration(walk.dwellSeconds)) and sees the beacon with \(PlanNumber.percent(seen)) (\(scanner.name))."
+            : "The way comes no nearer than \(PlanNumber.text(distanceM)) m, and the beacon is heard for \(PlanNumber.text(range)) m."
+        var answer = PlanAnswer(title: "Walking past a beacon", answer: sentence)
+        answer.member("dwellS", walk.dwellSeconds)
+        answer.member("probabilitySeen", seen)
+        answer.member("rangeM", range)
+        answer.json.append(("scanner", .string(scanner.name)))
+        answer.figure("in range for", PlanNumber.duration(walk.dwellSeconds))
+        answer.figure("seen with", PlanNumber.percent(seen))
+        answer.figure(
+            "range", PlanNumber.text(range), unit: "m",
+            remark: rangeM == nil ? "half of the beacons are heard there, by \(radio.pathLoss.name)" : "as given")
+        answer.add(latency)
+        try answer.show(output)
+    }
+}
