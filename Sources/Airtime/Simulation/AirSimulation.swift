@@ -50,6 +50,7 @@ public struct AirSimulation: BatchedSimulation {
     public init(
         _ group: AdvertiserGroup, scan: ScanPattern, conditions: AirConditions = AirConditions(), seed: UInt64
     ) throws(AirtimeError) {
+        guard group.count <= Self.maximumAdvertisers else { throw .count(group.count) }
         try self.init(
             advertisers: AirAdvertiser.fleet(group), receivers: [AirReceiver(scan: scan)], conditions: conditions,
             seed: seed)
