@@ -9,6 +9,6 @@ struct PlanCommand: ParsableCommand {
             """,
         subcommands: [
             PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
-            PlanEnergy.self, PlanSite.self, PlanThesis.self,
+            PlanEnergy.self, PlanSite.self, PlanSimulate.self, PlanThesis.self,
         ])
 }

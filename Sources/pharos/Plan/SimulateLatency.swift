@@ -1,0 +1,115 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import PlanReport
+internal import Profiles
+
+struct SimulateLatency: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latency", abstract: "Time to discovery, packet by packet.",
+        discussion: """
+            Example: pharos plan simulate latency --beacons 100 --interval-ms 100 --scanner android-low-latency --seed 7
+            """)
+
+    @OptionGroup var fleet: PlanFleetOptions
+    @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var receiver: PlanScannerOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Tell the share that is not yet received after so many seconds.", valueName: "s"),
+        transform: PlanValue.seconds)
+    var undiscoveredAfterS: [Double] = []
+
+    @OptionGroup var simulation: SimulationOptions
+    @OptionGroup var output: PlanOutput
+
+    private static let shares = [(50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99)]
+
+    func run() throws {
+        let scanner = try receiver.preset ?? ScannerPreset(named: "continuous")
+        guard let scanner else { return }
+        let airtime = try fleet.packet.airtime
+        let group = try PlanValue.answer { () throws(AirtimeError) in
+            try AdvertiserGroup(
+                count: fleet.beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
+                airtimeMicroseconds: airtime)
+        }
+        let latency = try PlanValue.answer { () throws(AirtimeError) in
+            try LatencyModel(group: group, preset: scanner).distribution(untilSeconds: undiscoveredAfterS.max() ?? 0)
+        }
+        let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(group, scanner, latency) }
+        let outcome = try simulation.run(scene, minimumBatches: 200) { tally in
+            Self.estimate(tally.all.latency, 0.95)
+        }
+        try answer(scanner, latency, outcome).show(output)
+    }
+
+    private func scene(
+        _ group: AdvertiserGroup, _ scanner: ScannerPreset, _ latency: LatencyDistribution
+    ) throws(AirtimeError) -> AirSimulation {
+        var receiver = AirReceiver(scan: scanner.pattern)
+        receiver.deadTimeMicroseconds = scanner.deadTimeMicroseconds
+        receiver.channelGapMicroseconds = scanner.windowGapMicroseconds
+        var conditions = AirConditions()
+        conditions.playsAllChannels = false
+        let asked = undiscoveredAfterS.max() ?? 0
+        let horizon = max(asked, 1.5 * (latency.percentile(0.999) ?? latency.horizonSeconds), 1)
+        conditions.durationMicroseconds = horizon * 1_000_000
+        return try AirSimulation(
+            advertisers: AirAdvertiser.fleet(group), receivers: [receiver], conditions: conditions,
+            seed: simulation.seed)
+    }
+
+    /// A percentile in s with the half-width of its interval as a standard error's.
+    private static func estimate(_ tally: LatencyTally, _ share: Double) -> Estimate? {
+        guard let value = tally.percentile(share), let range = tally.percentileConfidence95(share) else { return nil }
+        return Estimate(
+            value: value / 1_000_000, standardError: (range.upperBound - range.lowerBound) / 2e6 / 1.96, batches: 1000)
+    }
+
+    private func answer(
+        _ scanner: ScannerPreset, _ latency: LatencyDistribution, _ outcome: SimulationRunner<AirSimulation>.Outcome
+    ) -> PlanAnswer {
+        let tally = outcome.tally.all.latency
+        let most = tally.percentile(0.95).map { $0 / 1_000_000 }
+        var answer = PlanAnswer(
+            title: "Simulated time to discovery with \(scanner.name)",
+            answer:
+                "In the simulation a given one of \(fleet.beacons) beacons every \(interval.intervalMs) is received within "
+                + "\(PlanNumber.duration(most)) in 95 of 100 cases, by \(scanner.name).")
+        answer.member("beacons", Double(fleet.beacons))
+        answer.json.append(("scanner", .string(scanner.name)))
+        var intervals: [(String, JSONValue)] = []
+        for (percent, share) in Self.shares {
+            let range = tally.percentileConfidence95(share)
+            intervals.append(
+                ("p\(percent)", .optional(range) { .array([.real($0.lowerBound / 1e6), .real($0.upperBound / 1e6)]) }))
+            let value = tally.percentile(share).map { $0 / 1_000_000 }
+            answer.figure(
+                "\(percent) % received within", PlanNumber.duration(value),
+                remark: "the model says \(PlanNumber.duration(latency.percentile(share)))")
+        }
+        answer.json.append(
+            ("latencyS", .record(Self.shares.map { ("p\($0.0)", .real(tally.percentile($0.1).map { $0 / 1e6 })) })))
+        answer.json.append(
+            (
+                "undiscoveredAfterS",
+                .record(
+                    undiscoveredAfterS.map { seconds in
+                        (
+                            "\(PlanNumber.text(seconds, digits: 9))",
+                            .real(tally.undiscoveredShare(afterMicroseconds: seconds * 1e6)?.value)
+                        )
+                    })
+            ))
+        answer.json.append(("confidence95", .record([("latencyS", .record(intervals))])))
+        answer.json.append(
+            (
+                "model",
+                .record([("latencyS", .record(Self.shares.map { ("p\($0.0)", .real(latency.percentile($0.1))) }))])
+            ))
+        answer.finish(outcome, simulation.seed)
+        return answer
+    }
+}
