@@ -5,6 +5,25 @@ struct CoverageSet: Sendable {
     let intervals: [Range<Double>]
     /// The scanner's cycle: channels times the scan interval.
     let period: Double
+    /// Whether all intervals are alike, and follow each other evenly, but for 1/200 of their length.
+    let isRegular: Bool
+
+    /// Where paths begin, with their weights; they sum to one.
+    ///
+    /// Three windows that differ by the spacing of the copies only are as good as one, where that is nothing beside
+    /// their length and every window meets an event, at least one in `longestPeriod` steps: no resonance then.
+    func starts(longestPeriod: Double) -> [(interval: Range<Double>, weight: Double)] {
+        let total = intervals.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
+        if isRegular, let first = intervals.first, longestPeriod <= first.upperBound - first.lowerBound {
+            return [(first, 1)]
+        }
+        return intervals.map { ($0, ($0.upperBound - $0.lowerBound) / total) }
+    }
+
+    /// After how many steps the scanner does the same again, but perhaps on another channel.
+    func cycle(longestPeriod: Double) -> Double {
+        starts(longestPeriod: longestPeriod).count == 1 ? period / Double(intervals.count) : period
+    }
 
     /// The share of all starts that is covered.
     var share: Double {
@@ -17,12 +36,14 @@ struct CoverageSet: Sendable {
         period = Double(channels) * interval / step
         guard channels > 1 || pattern.windowMicroseconds < pattern.intervalMicroseconds || gap > 0 else {
             intervals = [0..<period]
+            isRegular = true
             return
         }
         // Copy number `channel` starts that many spacings after its event, hence the shift to the left.
         let length = min(interval, Double(pattern.windowMicroseconds)) - gap - airtime
         guard length > 0 else {
             intervals = []
+            isRegular = false
             return
         }
         let starts = (0..<channels).map { channel -> Double in
@@ -30,6 +51,7 @@ struct CoverageSet: Sendable {
             let cycle = Double(channels) * interval
             return start - (start / cycle).rounded(.down) * cycle
         }.sorted()
+        isRegular = channels == 1 || (400 * copySpacing <= length && length + 3 * copySpacing < interval)
         intervals = Self.union(of: starts.map { $0 / step..<($0 + length) / step }, period: period)
     }
 

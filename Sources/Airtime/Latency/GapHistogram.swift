@@ -12,6 +12,28 @@ struct GapHistogram: Sendable {
         masses[bin] += mass
     }
 
+    /// Adds `values` times `factor` to consecutive steps from `first` on.
+    mutating func add(_ values: [Double], times factor: Double, at first: Int) {
+        guard !values.isEmpty else { return }
+        let lastBin = Self.bin(of: first + values.count - 1)
+        if lastBin >= masses.count { grow(to: lastBin) }
+        var index = 0
+        while index < values.count {
+            // All steps up to the next zone share the width of their bins.
+            let step = max(0, first + index)
+            let zone = step < 2 * Self.half ? 0 : Int.bitWidth - 1 - (step / Self.half).leadingZeroBitCount
+            let end = min(values.count, (2 * Self.half << zone) - first)
+            Self.add(values, index..<end, times: factor, to: &masses, step: first, zone: zone)
+            index = end
+        }
+    }
+
+    private static func add(
+        _ values: [Double], _ part: Range<Int>, times factor: Double, to masses: inout [Double], step: Int, zone: Int
+    ) {
+        for index in part { masses[half * zone + max(0, step + index) >> zone] += values[index] * factor }
+    }
+
     private mutating func grow(to bin: Int) {
         masses.append(contentsOf: repeatElement(0, count: max(Self.half, bin + 1 - masses.count)))
     }

@@ -9,6 +9,17 @@ struct GapTile: Sendable {
 
     var mass: Double { lanes.reduce(0) { $0 + $1.mass } }
 
+    /// From the first event to come to the last; nil when there is none.
+    var pending: Range<Int>? {
+        var low = Int.max
+        var high = Int.min
+        for index in lanes.indices where !lanes[index].isEmpty {
+            low = min(low, lanes[index].range.lowerBound)
+            high = max(high, lanes[index].range.upperBound)
+        }
+        return low < high ? low..<high : nil
+    }
+
     /// One tile of two neighbors.
     mutating func merge(_ other: GapTile) {
         center = (center + other.center) / 2

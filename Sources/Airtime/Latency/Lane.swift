@@ -1,53 +1,44 @@
 /// Events to come, as masses over the grid: the paths that share one state of the recursion.
 struct Lane: Sendable {
-    /// The step of the first value.
-    private(set) var start = 0
-    private(set) var values: [Double] = []
+    /// The steps that hold a mass; empty when none does.
+    private(set) var range = 0..<0
+    private var values: [Double] = []
 
-    /// The steps that hold a mass.
-    var range: Range<Int> { start..<start + values.count }
+    var isEmpty: Bool { range.isEmpty }
 
-    /// Makes room for `range`; new steps hold nothing.
-    mutating func cover(_ range: Range<Int>) {
-        if values.isEmpty {
-            start = range.lowerBound
-        } else if range.lowerBound < start {
-            values.insert(contentsOf: repeatElement(0, count: start - range.lowerBound), at: 0)
-            start = range.lowerBound
+    var mass: Double { values.reduce(0, +) }
+
+    /// Makes room for `wanted`; new steps hold nothing.
+    private mutating func cover(_ wanted: Range<Int>) {
+        if range.isEmpty {
+            values.removeAll(keepingCapacity: true)
+            values.append(contentsOf: repeatElement(0, count: wanted.count))
+            range = wanted
+            return
         }
-        let missing = range.upperBound - start - values.count
-        if missing > 0 { values.append(contentsOf: repeatElement(0, count: missing)) }
+        if wanted.lowerBound < range.lowerBound {
+            values.insert(contentsOf: repeatElement(0, count: range.lowerBound - wanted.lowerBound), at: 0)
+        }
+        if wanted.upperBound > range.upperBound {
+            values.append(contentsOf: repeatElement(0, count: wanted.upperBound - range.upperBound))
+        }
+        range = min(range.lowerBound, wanted.lowerBound)..<max(range.upperBound, wanted.upperBound)
     }
 
     mutating func add(_ other: Lane) {
-        guard !other.values.isEmpty else { return }
+        guard !other.isEmpty else { return }
         cover(other.range)
-        let offset = other.start - start
+        let offset = other.range.lowerBound - range.lowerBound
         for index in other.values.indices { values[offset + index] += other.values[index] }
     }
 
-    mutating func add(_ other: [Double], at first: Int) {
-        cover(first..<first + other.count)
-        let offset = first - start
-        for index in other.indices { values[offset + index] += other[index] }
-    }
-
-    /// Adds to one value, counted from the first.
-    mutating func add(_ mass: Double, index: Int) {
-        values[index] += mass
-    }
-
-    mutating func clear() {
-        values.removeAll(keepingCapacity: true)
-    }
-
-    /// Takes the steps before `end` out, without what lies below `floor` at either side. Returns them with the mass
-    /// that was left out.
-    mutating func take(before end: Int, floor: Double, into taken: inout [Double]) -> (start: Int, lost: Double) {
-        let count = min(values.count, end - start)
+    /// Takes the steps before `end` out, but for what lies below `floor` at either side, and returns the mass that was
+    /// left out so.
+    mutating func take(before end: Int, floor: Double, into taken: inout EventStretch) -> Double {
+        let count = min(values.count, end - range.lowerBound)
         guard count > 0 else {
-            taken.removeAll(keepingCapacity: true)
-            return (start, 0)
+            taken.clear()
+            return 0
         }
         var low = 0
         var high = count
@@ -62,46 +53,30 @@ struct Lane: Sendable {
                 high -= 1
             }
         }
-        taken.removeAll(keepingCapacity: true)
-        taken.append(contentsOf: values[low..<high])
-        let first = start + low
-        start += count
+        taken.set(values[low..<high], at: range.lowerBound + low)
         values.removeFirst(count)
-        return (first, lost)
+        range = range.lowerBound + count..<range.upperBound
+        return lost
     }
 
-    /// Adds what follows the events `source` (whose first value is at step `origin`) one period later.
-    mutating func addSuccessors(of source: [Double], at origin: Int, kernel: PeriodKernel) {
-        guard !source.isEmpty else { return }
-        let count = source.count
+    /// Adds what follows the events of `stretch` one period later.
+    mutating func addSuccessors(of stretch: inout EventStretch, kernel: PeriodKernel) {
+        guard !stretch.isEmpty else { return }
+        let first = stretch.start + kernel.steps
         let box = max(1, kernel.jitterSteps)
-        let first = origin + kernel.steps
-        cover(first..<first + count + box + 1)
-        let offset = first - start
-        let (a, b, c) = kernel.taps
-        var sum = 0.0
-        // A sliding sum of the three-tap values; the ends, where a tap or the tail lies outside, come apart.
-        func value(_ index: Int) -> Double { index >= 0 && index < count ? source[index] : 0 }
-        func tapped(_ index: Int) -> Double { a * value(index) + b * value(index - 1) + c * value(index - 2) }
-        let head = min(box + 2, count + box + 1)
-        for index in 0..<head {
-            sum += tapped(index) - (index >= box ? tapped(index - box) : 0)
-            values[offset + index] += sum
-        }
-        if count > head {
-            for index in head..<count {
-                let tail = index - box
-                let entering = a * source[index] + b * source[index - 1] + c * source[index - 2]
-                let leaving = a * source[tail] + b * source[tail - 1] + c * source[tail - 2]
-                sum += entering - leaving
-                values[offset + index] += sum
-            }
-        }
-        for index in max(head, count)..<count + box + 1 {
-            sum += tapped(index) - tapped(index - box)
-            values[offset + index] += max(0, sum)
-        }
+        let count = stretch.count + box + 1
+        cover(first..<first + count)
+        stretch.tap(kernel.taps, box: box)
+        Self.addSlidingSum(of: stretch.tapped, width: box, to: &values, at: first - range.lowerBound, count: count)
     }
 
-    var mass: Double { values.reduce(0, +) }
+    private static func addSlidingSum(
+        of source: [Double], width: Int, to target: inout [Double], at offset: Int, count: Int
+    ) {
+        var sum = 0.0
+        for index in 0..<count {
+            sum += source[index + width] - source[index]
+            target[offset + index] += sum
+        }
+    }
 }

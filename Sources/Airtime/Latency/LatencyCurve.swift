@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// P(L ≤ t) on the times of the recursion: the integral of P(wait > s), over the mean wait.
 struct LatencyCurve: Sendable {
     /// In steps, from 0 on, ascending.
@@ -10,6 +12,12 @@ struct LatencyCurve: Sendable {
     }
 
     private let receivedPerStep: Double
+
+    /// One more point, at the pace of the start.
+    mutating func extend(to time: Double) {
+        times.append(time)
+        received.append(min(1, receivedPerStep * time))
+    }
 
     init(receivedPerStep: Double, recursion: GapRecursion) {
         self.init(receivedPerStep: receivedPerStep)
@@ -31,5 +39,67 @@ struct LatencyCurve: Sendable {
             received.append(min(1, sum))
             bin += 1
         }
+    }
+
+    /// Goes on without the recursion, if everything after now decays by the same factor from cycle to cycle, and says
+    /// whether it did.
+    ///
+    /// The share received in the last cycles over that in as many cycles before says how fast the pace decays now.
+    /// What is still to come over what the last cycles brought says how fast it will decay on the whole. Only where
+    /// the two agree nothing slow is hidden (as it is near a resonance), and the last cycles repeat, scaled.
+    mutating func continues(cycle: Double, until limit: Int, wanted: Int, share: Double) -> Bool {
+        guard let now = times.last, let reached = received.last, reached < 1, Double(limit) > now else { return false }
+        let width = (now / 3 / cycle).rounded(.down) * cycle
+        guard width > 0 else { return false }
+        let last = reached - self.share(at: now - width)
+        let before = self.share(at: now - width) - self.share(at: now - 2 * width)
+        guard last > 1e-4, before > last else { return false }
+        let measured = log(before / last)
+        let rest = (1 - reached) / last
+        let conserved = log((1 + rest) / rest)
+        guard abs(measured - conserved) < 0.003 * conserved else { return false }
+        repeatLast(width, factor: exp(-conserved), until: Double(limit), wanted: Double(wanted), share: share)
+        return true
+    }
+
+    private mutating func repeatLast(
+        _ width: Double, factor: Double, until limit: Double, wanted: Double, share: Double
+    ) {
+        guard let now = times.last, let reached = received.last else { return }
+        // At most a few thousand points of the pattern.
+        let from = times.firstIndex { $0 > now - width } ?? times.count - 1
+        let stride = max(1, (times.count - from) / 1000)
+        var pattern: [(time: Double, share: Double)] = []
+        var index = from
+        while index < times.count - 1 {
+            pattern.append((times[index] - (now - width), received[index] - self.share(at: now - width)))
+            index += stride
+        }
+        let whole = reached - self.share(at: now - width)
+        pattern.append((width, whole))
+        var scale = factor
+        var start = now
+        var base = reached
+        while start < limit, start < wanted || base < share {
+            for point in pattern where start + point.time <= limit {
+                times.append(start + point.time)
+                received.append(min(1, base + scale * point.share))
+            }
+            start += width
+            base += scale * whole
+            scale *= factor
+        }
+    }
+
+    private func share(at time: Double) -> Double {
+        var low = 0
+        var high = times.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if times[middle] < time { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0, times[low] > times[low - 1] else { return received[low] }
+        let part = min(1, (time - times[low - 1]) / (times[low] - times[low - 1]))
+        return received[low - 1] + part * (received[low] - received[low - 1])
     }
 }

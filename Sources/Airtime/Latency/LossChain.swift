@@ -22,12 +22,29 @@ struct LossChain: Sendable {
         received = probability
     }
 
+    private init(hazards: [Double], successors: [Int], afterReceived: Int, received: Double) {
+        self.hazards = hazards
+        self.successors = successors
+        self.afterReceived = afterReceived
+        self.received = received
+    }
+
+    /// With one more reason to be lost, of its own for each event.
+    func scaled(by share: Double) -> LossChain {
+        LossChain(
+            hazards: hazards.map { $0 * share }, successors: successors, afterReceived: afterReceived,
+            received: received * share)
+    }
+
     /// Losses in runs: hazards 1 - Q_{k+1}/Q_k after k losses, and the same counted from a received event.
+    ///
+    /// After `limit` losses the hazard stays. Runs that began with a received event join the others there: that is
+    /// what keeps the mean wait at E/p when the hazard of both stays the same.
     init(runs: RunsModel, limit: Int) {
-        let fresh = (0...limit).map { runs.clearAfterLosses($0) }
-        let after = (0...limit).map { runs.clearAfterReceivedAndLosses($0) }
-        hazards = fresh + after
-        successors = (0...limit).map { min($0 + 1, limit) } + (0...limit).map { limit + 1 + min($0 + 1, limit) }
+        hazards =
+            (0...limit).map { runs.clearAfterLosses($0) }
+            + (0..<limit).map { runs.clearAfterReceivedAndLosses($0) }
+        successors = (0...limit).map { min($0 + 1, limit) } + (1..<limit).map { limit + 1 + $0 } + [limit]
         afterReceived = limit + 1
         received = runs.collisionFreeProbability
     }

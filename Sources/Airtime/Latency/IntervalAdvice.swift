@@ -1,0 +1,47 @@
+public import BluetoothTypes
+
+/// The advertising interval to set, and why.
+///
+/// The rule: the longest interval whose goal still holds, because energy goes with 1/E; never below the mean period
+/// E = 2·tau·N/ln 2, from where on shorter intervals lose more to collisions than they gain; never outside what
+/// controllers take. Latency is not monotonic in the interval, because of resonance: an interval counts only when
+/// its neighbors at 1 % on both sides hold as well.
+public struct IntervalAdvice: Sendable {
+    /// The interval to set.
+    public let interval: AdvertisingInterval
+    public let outcome: IntervalOutcome
+    /// The model at that interval.
+    public let model: LatencyModel
+    /// What that interval gives.
+    public let distribution: LatencyDistribution
+    /// The interval below which no advice goes: E = 2·tau·N/ln 2, within the controllers' range.
+    public let shortestSensible: AdvertisingInterval
+
+    /// E in µs at the interval.
+    public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
+    public var collisionFreeProbability: Double { model.collisionFreeProbability }
+
+    /// For `count` beacons of that airtime (µs) and a scanner.
+    ///
+    /// Refuses an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
+    /// long enough for all), and what `LatencyModel` refuses.
+    public init(
+        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset
+    ) throws(AirtimeError) {
+        let search = try IntervalSearch(count: count, airtime: airtimeMicroseconds, preset: preset)
+        let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
+        switch goal {
+        case .detect(let seconds, let probability):
+            guard seconds > 0, seconds <= 3600 else { throw .quantity(name: "a time in s", value: seconds) }
+            guard probability > 0, probability < 1 else { throw .share(probability) }
+            chosen = try search.longest(within: seconds, probability: probability)
+        case .maximumThroughput:
+            chosen = search.greatestThroughput
+        }
+        interval = chosen.interval
+        outcome = chosen.outcome
+        shortestSensible = search.shortestSensible.interval
+        model = try search.model(chosen.interval)
+        distribution = try search.distribution(chosen.interval, horizonSeconds: IntervalSearch.horizonSeconds)
+    }
+}

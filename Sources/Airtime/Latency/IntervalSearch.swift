@@ -1,0 +1,159 @@
+import BluetoothTypes
+internal import Glibc
+
+/// The search behind `IntervalAdvice`: one fleet, one scanner, many intervals.
+struct IntervalSearch {
+    /// How far the distributions reach: an hour.
+    static let horizonSeconds = 3600.0
+    private static let units = 0x20...0x4000
+    /// Neighboring candidates of the coarse search.
+    private static let ratio = 0.94
+
+    let count: Int
+    let airtime: Double
+    let preset: ScannerPreset
+    private let patterns: HitPatterns?
+
+    init(count: Int, airtime: Double, preset: ScannerPreset) throws(AirtimeError) {
+        let width = airtime / AdvertisingDelay.maximumMicroseconds
+        let patterns = count > 1 && width > 0 && width <= 0.5 ? HitPatterns(width: width) : nil
+        try self.init(count: count, airtime: airtime, preset: preset, patterns: patterns)
+    }
+
+    private init(count: Int, airtime: Double, preset: ScannerPreset, patterns: HitPatterns?) throws(AirtimeError) {
+        self.count = count
+        self.airtime = airtime
+        self.preset = preset
+        self.patterns = patterns
+        // What the model refuses is refused here, before any search.
+        _ = try model(AdvertisingInterval(rawValue: 0x20))
+    }
+
+    func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
+        let group = try AdvertiserGroup(
+            count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtime)
+        return try LatencyModel(group: group, preset: preset, copySpacingMicroseconds: max(1000, airtime))
+    }
+
+    func distribution(
+        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double
+    ) throws(AirtimeError) -> LatencyDistribution {
+        try model(interval).distribution(
+            untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
+            patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
+    }
+
+    /// The share received in time.
+    func share(_ interval: AdvertisingInterval, within seconds: Double) throws(AirtimeError) -> Double {
+        try distribution(interval, untilSeconds: seconds, horizonSeconds: seconds).received(within: seconds) ?? 0
+    }
+
+    /// E = 2·tau·N/ln 2, and whether controllers take it.
+    var shortestSensible: (interval: AdvertisingInterval, outcome: IntervalOutcome) {
+        Self.clamped(meanPeriod: 2 * airtime * Double(count) / log(2))
+    }
+
+    /// E = 2·tau·N, where the most collision-free packets arrive.
+    var greatestThroughput: (interval: AdvertisingInterval, outcome: IntervalOutcome) {
+        Self.clamped(meanPeriod: 2 * airtime * Double(count))
+    }
+
+    private static func clamped(meanPeriod: Double) -> (AdvertisingInterval, IntervalOutcome) {
+        let wanted = ((meanPeriod - AdvertisingDelay.maximumMicroseconds / 2) / LatencyModel.stepMicroseconds).rounded()
+        if wanted < Double(units.lowerBound) { return (unit(units.lowerBound), .clampedToShortest) }
+        if wanted > Double(units.upperBound) { return (unit(units.upperBound), .clampedToLongest) }
+        return (unit(Int(wanted)), .met)
+    }
+
+    private static func unit(_ value: Int) -> AdvertisingInterval {
+        AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
+    }
+
+    /// The longest interval by which `probability` of all are received in time.
+    func longest(
+        within seconds: Double, probability: Double
+    ) throws(AirtimeError) -> (interval: AdvertisingInterval, outcome: IntervalOutcome) {
+        let low = Int(shortestSensible.interval.rawValue)
+        let high = try max(low, longestConceivable(within: seconds, probability: probability))
+        var best = (unit: low, share: -1.0)
+        var failed = high + 1
+        var candidate = high
+        while true {
+            let share = try share(Self.unit(candidate), within: seconds)
+            if share > best.share { best = (candidate, share) }
+            if share >= probability {
+                let found = try refine(candidate, below: failed, within: seconds, probability: probability)
+                if let found {
+                    return (Self.unit(found), found == Self.units.upperBound ? .metAtLongest : .met)
+                }
+            }
+            guard candidate > low else { break }
+            failed = candidate
+            candidate = max(low, min(candidate - 1, Int(Double(candidate) * Self.ratio)))
+        }
+        // An interval that holds alone is better than none.
+        if best.share >= probability { return (Self.unit(best.unit), .met) }
+        let shortfall = try shortfall(at: Self.unit(best.unit), best.share, within: seconds, probability: probability)
+        return (Self.unit(best.unit), .impossible(shortfall))
+    }
+
+    /// No more than seconds/E·(share of events in a window) events can be received in time, in the mean.
+    private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
+        let share = try model(Self.unit(Self.units.upperBound)).windowShare
+        let period = seconds * 1_000_000 * share / probability
+        let units = (period - AdvertisingDelay.maximumMicroseconds / 2) / LatencyModel.stepMicroseconds
+        return Int(min(max(units, Double(Self.units.lowerBound)), Double(Self.units.upperBound)))
+    }
+
+    /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
+    private func refine(
+        _ unit: Int, below end: Int, within seconds: Double, probability: Double
+    ) throws(AirtimeError) -> Int? {
+        var low = unit
+        var high = end
+        while high - low > max(1, low / 400) {
+            let middle = (low + high) / 2
+            if try share(Self.unit(middle), within: seconds) >= probability { low = middle } else { high = middle }
+        }
+        for candidate in [low, low - low / 100, low - low / 50, unit] where candidate >= Self.units.lowerBound {
+            if try holds(around: candidate, within: seconds, probability: probability) { return candidate }
+        }
+        return nil
+    }
+
+    /// Whether the interval holds, and both neighbors nearly do: to within a tenth of what may be missing.
+    private func holds(around unit: Int, within seconds: Double, probability: Double) throws(AirtimeError) -> Bool {
+        guard try share(Self.unit(unit), within: seconds) >= probability else { return false }
+        let tolerated = probability - 0.1 * (1 - probability)
+        for neighbor in [unit - max(1, unit / 100), unit + max(1, unit / 100)] {
+            guard try share(Self.unit(neighbor), within: seconds) >= tolerated else { return false }
+        }
+        return true
+    }
+
+    private func shortfall(
+        at interval: AdvertisingInterval, _ share: Double, within seconds: Double, probability: Double
+    ) throws(AirtimeError) -> IntervalOutcome.Shortfall {
+        let all = try distribution(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds)))
+        let continuous = try IntervalSearch(
+            count: count, airtime: airtime, preset: ScannerPreset(name: "continuous", pattern: .continuous),
+            patterns: patterns)
+        return IntervalOutcome.Shortfall(
+            share: share, seconds: all.percentile(probability),
+            beacons: try mostBeacons(within: seconds, probability: probability),
+            continuousShare: try continuous.share(interval, within: seconds))
+    }
+
+    /// Halves the fleet until it holds at its shortest sensible interval.
+    private func mostBeacons(within seconds: Double, probability: Double) throws(AirtimeError) -> Int? {
+        var low = 0
+        var high = count
+        while high - low > max(1, low / 50) {
+            let middle = (low + high) / 2
+            let fewer = try IntervalSearch(count: middle, airtime: airtime, preset: preset, patterns: patterns)
+            let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
+            if share >= probability { low = middle } else { high = middle }
+        }
+        return low > 0 ? low : nil
+    }
+}

@@ -1,0 +1,133 @@
+/// An advertising interval that keeps step with a scanner: k mean periods are nearly m scan intervals, so that event
+/// after event meets the scanner's windows at nearly the same place, or misses them.
+///
+/// After k events the phase has moved by the drift k·E - m·I and by what the delays add at random, of standard
+/// deviation J·√(k/12). The k events stand I/k apart; what lies between two of them beyond the window takes many
+/// rounds to be swept. That sweep is about the 95th percentile of the latency where it is long.
+public struct Resonance: Hashable, Sendable {
+    /// k.
+    public let events: Int
+    /// m.
+    public let scanIntervals: Int
+    /// k·E - m·I in µs.
+    public let driftMicroseconds: Double
+    /// How long it takes to sweep the gap, in seconds.
+    public let sweepSeconds: Double
+    /// The sweep over the mean wait I/W·E that events without memory would have.
+    public let slowness: Double
+
+    /// From this slowness on an interval is worth avoiding.
+    public static let avoidedSlowness = 2.0
+    /// Slower sweeps than this, in seconds, are not told apart: about a year.
+    private static let slowestSweep = 3e7
+
+    /// The slowest resonance of an advertising interval (µs) with a scanner for packets of that airtime (µs); nil where
+    /// there is none: for a scanner without a pause, or when each window sees an event anyhow.
+    ///
+    /// Refuses an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
+    /// 40.96 s.
+    public static func slowest(
+        intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
+    ) throws(AirtimeError) -> Resonance? {
+        guard LatencyModel.intervalRange.contains(intervalMicroseconds) else { throw .interval(intervalMicroseconds) }
+        return try Search(pattern: pattern, airtime: airtimeMicroseconds).slowest(interval: intervalMicroseconds)
+    }
+
+    /// A stretch of advertising intervals to keep away from.
+    public struct Band: Hashable, Sendable {
+        /// The first and last interval in µs, multiples of 0.625 ms.
+        public let intervalsMicroseconds: ClosedRange<Double>
+        /// The slowest resonance within.
+        public let worst: Resonance
+    }
+
+    /// All stretches of intervals within `range` (µs) that are `avoidedSlowness` times as slow as they need be.
+    ///
+    /// Looks at every multiple of 0.625 ms. Refuses what `slowest` refuses, for both ends of the range.
+    public static func bands(
+        within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
+    ) throws(AirtimeError) -> [Band] {
+        for end in [range.lowerBound, range.upperBound] where !LatencyModel.intervalRange.contains(end) {
+            throw .interval(end)
+        }
+        let search = try Search(pattern: pattern, airtime: airtimeMicroseconds)
+        let step = LatencyModel.stepMicroseconds
+        let first = Int((range.lowerBound / step).rounded(.up))
+        let last = Int((range.upperBound / step).rounded(.down))
+        guard first <= last else { return [] }
+        var bands: [Band] = []
+        var open: (first: Int, worst: Resonance)?
+        for unit in first...last + 1 {
+            let found = unit <= last ? search.slowest(interval: Double(unit) * step) : nil
+            if let found, found.slowness >= avoidedSlowness {
+                if let before = open {
+                    let worst = found.sweepSeconds > before.worst.sweepSeconds ? found : before.worst
+                    open = (before.first, worst)
+                } else {
+                    open = (unit, found)
+                }
+            } else if let closed = open {
+                bands.append(
+                    Band(
+                        intervalsMicroseconds: Double(closed.first) * step...Double(unit - 1) * step,
+                        worst: closed.worst))
+                open = nil
+            }
+        }
+        return bands
+    }
+
+    /// One scanner, with what does not change from interval to interval.
+    private struct Search {
+        private let scanInterval: Double
+        private let window: Double
+        private let mostEvents: Int
+
+        init(pattern: ScanPattern, airtime: Double) throws(AirtimeError) {
+            guard airtime > 0, airtime.isFinite else { throw .airtime(airtime) }
+            guard pattern.intervalMicroseconds <= LatencyModel.longestScanInterval else {
+                throw .scan(
+                    windowMicroseconds: pattern.windowMicroseconds, intervalMicroseconds: pattern.intervalMicroseconds)
+            }
+            scanInterval = Double(pattern.intervalMicroseconds)
+            let pauses = pattern.windowMicroseconds < pattern.intervalMicroseconds
+            window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
+            // With more events to a round their windows overlap, and nothing is left to sweep. The delays of so many
+            // events blur more than a short window, too: 64 are enough.
+            mostEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
+        }
+
+        func slowest(interval: Double) -> Resonance? {
+            let period = interval + AdvertisingDelay.maximumMicroseconds / 2
+            guard mostEvents > 0, window < scanInterval, period > window else { return nil }
+            var slowest: Resonance?
+            for events in 1...mostEvents {
+                let span = Double(events) * period
+                let turns = (span / scanInterval).rounded()
+                let drift = span - turns * scanInterval
+                guard turns >= 1, abs(drift) < window, Self.isLowest(events, Int(turns)) else { continue }
+                let gap = scanInterval / Double(events) - window
+                guard gap > 0 else { continue }
+                let seconds = min(slowestSweep, sweep(gap: gap, drift: abs(drift), events: events) * span / 1_000_000)
+                guard seconds > slowest?.sweepSeconds ?? 0 else { continue }
+                slowest = Resonance(
+                    events: events, scanIntervals: Int(turns), driftMicroseconds: drift, sweepSeconds: seconds,
+                    slowness: seconds * 1_000_000 / (scanInterval / window * period))
+            }
+            return slowest
+        }
+
+        /// The rounds n with n·drift + √n·spread = gap.
+        private func sweep(gap: Double, drift: Double, events: Int) -> Double {
+            let spread = AdvertisingDelay.maximumMicroseconds * (Double(events) / 12).squareRoot()
+            let root = 2 * gap / (spread + (spread * spread + 4 * drift * gap).squareRoot())
+            return root * root
+        }
+
+        private static func isLowest(_ first: Int, _ second: Int) -> Bool {
+            var (high, low) = (second, first)
+            while low > 0 { (high, low) = (low, high % low) }
+            return high == 1
+        }
+    }
+}
