@@ -1,0 +1,156 @@
+"""The air between beacons and a scanner, played with numpy: no formula, and no code that Pharos has as well.
+
+Times are in milliseconds. Every advertiser has a row of event starts; everything else follows from sorting them.
+"""
+from typing import NamedTuple
+
+import numpy
+
+JITTER = 10.0
+
+
+class Value(NamedTuple):
+    """A mean over independent repetitions, with its standard error."""
+
+    mean: float
+    error: float
+
+
+def airtime(payload: int) -> float:
+    """Preamble, access address, header, address, payload and check of an advertising packet: a bit a microsecond."""
+    return (1 + 4 + 2 + 6 + payload + 3) * 8 / 1000
+
+
+def starts(random, count: int, interval: float, duration: float) -> numpy.ndarray:
+    """Event starts, a row for each advertiser, over at least 0...duration. They have long been running at 0: the rows
+    begin some hundred periods earlier, at random."""
+    before = 30 * (interval + JITTER)
+    events = int((duration + before) / interval) + 2
+    gaps = interval + random.uniform(0, JITTER, (count, events))
+    gaps[:, 0] = random.uniform(-before - interval - JITTER / 2, -before, count)
+    times = numpy.cumsum(gaps, axis=1)
+    return times[:, times.max(axis=0) > -2 * (interval + JITTER)]
+
+
+def clear(times: numpy.ndarray, length: float, strangers=None, their_length: float = 0) -> numpy.ndarray:
+    """Which packets overlap with no other of their channel. `times` in any shape; strangers only disturb."""
+    own = times.ravel()
+    every, lengths = own, numpy.full(own.size, length)
+    if strangers is not None:
+        every = numpy.concatenate([own, strangers])
+        lengths = numpy.concatenate([lengths, numpy.full(strangers.size, their_length)])
+    order = numpy.argsort(every, kind="stable")
+    begin, end = every[order], (every + lengths)[order]
+    alone = numpy.ones(begin.size, bool)
+    alone[1:] &= numpy.maximum.accumulate(end)[:-1] <= begin[1:]
+    alone[:-1] &= begin[1:] >= end[:-1]
+    result = numpy.empty(begin.size, bool)
+    result[order] = alone
+    return result[: own.size].reshape(times.shape)
+
+
+def summary(values) -> Value:
+    values = numpy.asarray(values, float)
+    return Value(values.mean(), values.std(ddof=1) / numpy.sqrt(values.size))
+
+
+class Collisions(NamedTuple):
+    clear: Value
+    #: Of the packets whose predecessor was lost, the share that are lost as well; None where nothing is lost.
+    loss_after_loss: Value | None
+    arrivals_per_second: Value
+
+
+def collisions(count: int, interval: float, payload: int = 31, *, busy: float = 0, their_payload: int | None = None,
+               repetitions: int = 40, packets: int = 60_000, seed: int = 1) -> Collisions:
+    """One channel that one receiver listens to without a pause."""
+    length = airtime(payload)
+    their_length = airtime(payload if their_payload is None else their_payload)
+    duration = max(20 * interval, packets / count * interval)
+    # Starts at random; a channel that is `busy` is free of them at an instant with probability 1 - busy.
+    rate = -numpy.log(1 - busy) / their_length
+    if busy:
+        duration = min(duration, 4 * packets / rate)
+    shares, again, arrivals = [], [], []
+    for random in numpy.random.default_rng(seed).spawn(repetitions):
+        times = starts(random, count, interval, duration)
+        strangers = None
+        if busy:
+            span = times.max() - times.min() + 2 * their_length
+            strangers = times.min() - their_length + random.uniform(0, span, random.poisson(rate * span))
+        alone = clear(times, length, strangers, their_length)
+        inside = (times >= 0) & (times < duration)
+        shares.append(alone[inside].mean())
+        arrivals.append((alone & inside).sum() / count / duration * 1000)
+        pairs = inside[:, 1:] & inside[:, :-1] & ~alone[:, :-1]
+        if pairs.any():
+            again.append((~alone[:, 1:])[pairs].mean())
+    return Collisions(summary(shares), summary(again) if len(again) > 1 else None, summary(arrivals))
+
+
+def any_of_three(count: int, interval: float, spacing: tuple[float, float], payload: int = 31, *,
+                 repetitions: int = 60, packets: int = 30_000, seed: int = 1) -> Value:
+    """The share of events with a clear copy on at least one channel; each device has its own spacing of copies."""
+    length = airtime(payload)
+    duration = max(20 * interval, packets / count * interval)
+    shares = []
+    for random in numpy.random.default_rng(seed).spawn(repetitions):
+        times = starts(random, count, interval, duration)
+        offsets = random.uniform(*spacing, (count, 1))
+        alone = numpy.zeros(times.shape, bool)
+        for channel in range(3):
+            alone |= clear(times + channel * offsets, length)
+        inside = (times >= 0) & (times < duration)
+        shares.append(alone[inside].mean())
+    return summary(shares)
+
+
+class Scanner(NamedTuple):
+    window: float
+    interval: float
+    channels: int = 3
+
+    def hears(self, times: numpy.ndarray, length: float, channel: int, phase: float) -> numpy.ndarray:
+        """Which copies lie wholly inside a window on their channel."""
+        if self.channels == 1 and self.window == self.interval:
+            return numpy.full(times.shape, channel == 0)
+        turn, since = numpy.divmod(times - phase, self.interval)
+        return (since + length <= self.window) & (turn % self.channels == channel)
+
+
+class Latency(NamedTuple):
+    #: In seconds, by percent.
+    percentiles: dict[int, Value]
+    #: The share that is not received within so many seconds.
+    undiscovered: dict[float, Value]
+
+
+def latency(count: int, interval: float, scanner: Scanner, payload: int = 31, *, horizon: float, after=(),
+            copy_spacing: float = 1.0, repetitions: int = 400, instants: int = 20, groups: int = 20,
+            seed: int = 1) -> Latency:
+    """From a random instant to the start of the first event, after it, of which a copy is received. `horizon` in
+    seconds: what takes longer counts as never. Each repetition has its own phase of the scanner; those of a group share
+    their percentiles, and the groups' scatter gives the error."""
+    length = airtime(payload)
+    horizon *= 1000
+    duration = 3 * horizon if count == 1 else horizon * 1.5
+    waits = [[] for _ in range(groups)]
+    for number, random in enumerate(numpy.random.default_rng(seed).spawn(repetitions)):
+        times = starts(random, count, interval, duration)
+        phase = random.uniform(0, scanner.channels * scanner.interval)
+        received = numpy.zeros(times.shape, bool)
+        for channel in range(scanner.channels):
+            copies = times + channel * copy_spacing
+            heard = scanner.hears(copies, length, channel, phase)
+            received |= heard if count == 1 else heard & clear(copies, length)
+        for row, kept in zip(times, received):
+            begin = random.uniform(0, duration - horizon, instants)
+            found = numpy.append(row[kept], numpy.inf)
+            waits[number % groups].append(found[numpy.searchsorted(found, begin)] - begin)
+    waits = [numpy.concatenate(group) for group in waits]
+    waits = [numpy.where(group > horizon, numpy.inf, group) for group in waits]
+    percentiles = {
+        percent: summary([numpy.quantile(group, percent / 100, method="higher") / 1000 for group in waits])
+        for percent in (50, 90, 95, 99)
+        if all(numpy.isfinite(group).mean() > percent / 100 + 0.002 for group in waits)}
+    return Latency(percentiles, {limit: summary([(group > limit * 1000).mean() for group in waits]) for limit in after})
