@@ -48,7 +48,7 @@ struct ExplorerFigures {
                 header: ["interval (ms)", "arrive clear", "a second, each beacon"], rows: rows),
             legend: HTML.legend([
                 ("s0", "packets that arrive clear"), ("s1", "arrivals, as a share of the most that is possible"),
-                ("band", "with capture"),
+                ("band", "with capture, where it is chosen"),
             ]))
     }
 
@@ -108,7 +108,8 @@ struct ExplorerFigures {
     private func collisionFree(_ intervalMs: Double) -> Double {
         guard let period = period(intervalMs), let tau = airtime else { return .nan }
         let others = Double(max(1, explorer.beacons) - 1)
-        return pow(max(0, 1 - 2 * tau / period), others) * pow(1 - explorer.backgroundLoad, 2)
+        return pow(max(0, 1 - 2 * tau / period), others)
+            * pow(1 - explorer.backgroundLoad, 1 + tau / (explorer.backgroundAirtimeMicroseconds ?? tau))
     }
 
     /// Clear packets a second, of one beacon.

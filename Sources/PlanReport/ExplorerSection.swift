@@ -84,8 +84,8 @@ struct ExplorerSection {
             tile(
                 "bestThroughputIntervalMs", "Best interval for most packets",
                 interval(numbers.bestThroughputIntervalMs), numbers.bestThroughputIntervalMs),
-            tile("captureLow", "Clear with capture, at least", NumberText.none, nil),
-            tile("captureHigh", "Clear with capture, at most", NumberText.none, nil),
+            tile("captureLow", "Clear with capture, at least", NumberText.none, nil, isHidden: true),
+            tile("captureHigh", "Clear with capture, at most", NumberText.none, nil, isHidden: true),
         ]
         return "<dl class=\"tiles seen\" id=\"latencyNumbers\">\(seen.joined())</dl>"
             + "<dl class=\"tiles\">\(air.joined())\(best.joined())</dl>\n"
@@ -95,8 +95,10 @@ struct ExplorerSection {
         value.map { NumberText.significant($0, 7) + " ms" } ?? NumberText.none
     }
 
-    private func tile(_ id: String, _ name: String, _ shown: String, _ value: Double?) -> String {
-        "<div><dt>\(name)</dt><dd>\(HTML.number(id: id, shown: shown, value: value))</dd></div>"
+    private func tile(
+        _ id: String, _ name: String, _ shown: String, _ value: Double?, isHidden: Bool = false
+    ) -> String {
+        "<div\(isHidden ? " hidden" : "")><dt>\(name)</dt><dd>\(HTML.number(id: id, shown: shown, value: value))</dd></div>"
     }
 
     /// What the script starts from, as a block of JSON.
@@ -112,6 +114,7 @@ struct ExplorerSection {
             ("beacons", "\(explorer.beacons)"), ("intervalMs", json(explorer.intervalMs)),
             ("payloadOctets", "\(explorer.payloadOctets)"), ("captureDecibels", capture),
             ("shadowingDecibels", json(explorer.shadowingDecibels)), ("backgroundLoad", json(explorer.backgroundLoad)),
+            ("backgroundAirtimeMs", json((explorer.backgroundAirtimeMicroseconds ?? 0) / 1000)),
             ("copySpacingMs", json(explorer.copySpacingMs)), ("horizonS", json(explorer.horizonSeconds)),
             ("scanner", HTMLEscaping.json(chosen)), ("scanners", "[\(list.joined(separator: ","))]"),
         ]

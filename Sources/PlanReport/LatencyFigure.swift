@@ -22,7 +22,7 @@ struct LatencyFigure {
         for tick in x.ticks {
             drawing.line(x(tick), top, x(tick), bottom, class: "grid")
             let text = NumberText.duration(tick)
-            let half = Double(text.count) * 5.6 + 2
+            let half = Double(text.count) * 6.4 + 4
             guard x(tick) - half >= free, x(tick) + half <= PlotArea.width else { continue }
             drawing.text(text, x(tick), bottom + 22, anchor: .middle, class: "tick")
             free = x(tick) + half
@@ -32,7 +32,7 @@ struct LatencyFigure {
             draw(row, in: &drawing, x, base: top + Double(index + 1) * Self.stripHeight)
         }
         return HTML.figure(
-            id: "latencies", title: "How long until it is seen", drawing: drawing.element(label: label),
+            id: "latencies", title: "Scanner by scanner", drawing: drawing.element(label: label),
             caption: comparison.caption, table: table,
             legend: HTML.legend([
                 ("fill", "share discovered by then"), ("p50", "half"), ("p90", "90 of 100"), ("p99", "99 of 100"),

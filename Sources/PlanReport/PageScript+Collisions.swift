@@ -5,9 +5,12 @@ extension PageScript {
         const airtime = octets => 8 * (16 + octets) / 1000;
         const inUnits = ms => Math.round(ms / STEP) * STEP;
         const inRange = ms => Math.min(SLOWEST, Math.max(FASTEST, ms));
+        // The next longer setting, but not one beside it where only a rounding error is missing.
+        const setting = ms => inRange(Math.ceil(ms / STEP - 1e-6) * STEP);
 
-        // The share of the strangers' gaps that a packet of their own length fits into.
-        const background = s => (1 - s.backgroundLoad) ** 2;
+        // The share of packets that strangers let through.
+        const background = s => (1 - s.backgroundLoad)
+          ** (1 + airtime(s.payloadOctets) / (s.backgroundAirtimeMs || airtime(s.payloadOctets)));
 
         const pairwise = (s, intervalMs) => {
           const window = 2 * airtime(s.payloadOctets) / (intervalMs + J / 2);
@@ -35,9 +38,16 @@ extension PageScript {
         }
 
         function bestIntervals(s) {
-          const tau = airtime(s.payloadOctets), n = s.beacons;
-          const surest = n < 2 ? 0 : 2 * tau / -Math.expm1(-Math.LN2 / (n - 1));
-          return { throughput: inUnits(inRange(2 * tau * n - J / 2)), latency: inUnits(inRange(surest - J / 2)) };
+          const tau = airtime(s.payloadOctets), n = s.beacons, through = background(s);
+          // The fleet's own share x that makes ln x · ln(1 - through·x) largest: 1/2 without strangers.
+          let low = Math.exp(-1), high = 0.5;
+          for (let k = 0; k < 60; k++) {
+            const x = (low + high) / 2, rest = 1 - through * x;
+            if (Math.log(rest) / x > through * Math.log(x) / rest) low = x; else high = x;
+          }
+          const share = through < 1 ? (low + high) / 2 : 0.5;
+          const surest = n < 2 ? 2 * tau : 2 * tau / -Math.expm1(Math.log(share) / (n - 1));
+          return { throughput: setting(2 * tau * n - J / 2), latency: setting(surest - J / 2) };
         }
 
         // The normal distribution, by the continued fraction in the tails and the series around zero.

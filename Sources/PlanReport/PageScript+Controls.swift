@@ -48,6 +48,7 @@ extension PageScript {
           const band = s.captureDecibels === null ? {} : captureBand(s, s.intervalMs);
           show("captureLow", band.low, percent(band.low));
           show("captureHigh", band.high, percent(band.high));
+          for (const id of ["captureLow", "captureHigh"]) byId(id).closest("div").hidden = s.captureDecibels === null;
           drawIntervals(s, best);
           if (s.scanner) follow(s, p, best, turn); else say(s, p, best, null);
         }
@@ -58,7 +59,7 @@ extension PageScript {
           area.setAttribute("aria-busy", "true");
           const proceed = () => {
             if (turn !== running) return;
-            const until = performance.now() + 12;
+            const until = performance.now() + 24;
             let result = null;
             do {
               const step = steps.next();

@@ -23,8 +23,12 @@ extension PageScript {
             reached = Math.max(reached, to);
           }
           const sums = new Float64Array(share.length + 1);
-          share.forEach((value, i) => sums[i + 1] = sums[i] + value);
-          return { share, sums, cycle: share.length, total: sums[share.length] / share.length };
+          for (let i = 0; i < share.length; i++) sums[i + 1] = sums[i] + share[i];
+          const total = sums[share.length] / share.length;
+          // Covered so nearly without a gap that the phase does not matter.
+          return share.length > 1 && total > 0.999
+            ? { share: Float64Array.of(total), sums: Float64Array.of(0, total), cycle: 1, total }
+            : { share, sums, cycle: share.length, total };
         }
 
         // Whether anything within `length` steps from `from` on is within reach.
@@ -34,26 +38,29 @@ extension PageScript {
           return end <= cycle ? sums[end] > sums[start] : sums[cycle] > sums[start] || sums[end - cycle] > 0;
         }
 
-        // Starts of paths: steps within reach, at most 15 apart and at least 32 in a window, each with the weight
-        // of the steps it stands for; in an order in which the first few already tell a lot.
+        // Starts of paths, as stretches of the covered steps with the share of all starts in each: 15 steps long, shorter
+        // in short windows. `window` tells which stretches are neighbors.
         function starts(reach, scanner) {
-          const { share, cycle } = reach;
-          if (cycle === 1) return [{ step: 0, weight: 1 }];
-          const spacing = Math.max(1, Math.floor(Math.min(15, scanner.windowMs / STEP / 32))), found = [];
-          for (let step = 0; step < cycle; step++) {
-            if (!share[step]) continue;
-            let weight = 0, moment = 0, end = step;
-            for (; end < cycle && end < step + spacing && share[end]; end++) {
-              weight += share[end];
-              moment += share[end] * end;
+          const { share, cycle, sums } = reach, length = scanner.windowMs / STEP;
+          if (cycle === 1) return { spacing: 1, found: [{ center: 0, mass: 1, window: 0, first: 0, values: [1] }] };
+          const spacing = Math.max(1, Math.floor(Math.min(15, length / 32))), found = [];
+          let window = 0;
+          for (let step = 0; step < cycle;) {
+            if (!share[step]) {
+              window += step > 0 && share[step - 1] ? 1 : 0;
+              step++;
+              continue;
             }
-            found.push({ step: Math.min(end - 1, Math.round(moment / weight)), weight });
-            step = end - 1;
+            const first = step;
+            let mass = 0, moment = 0;
+            for (const end = Math.min(cycle, step + spacing); step < end && share[step]; step++) {
+              mass += share[step] / sums[cycle];
+              moment += share[step] * step / sums[cycle];
+            }
+            const values = share.slice(first, step).map(value => value / sums[cycle]);
+            found.push({ center: moment / mass, mass, window, first, values });
           }
-          const divisor = (a, b) => b ? divisor(b, a % b) : a;
-          let stride = Math.max(1, Math.round(found.length * 0.618034));
-          while (divisor(stride, found.length) > 1) stride++;
-          return found.map((_, i) => found[i * stride % found.length]);
+          return { spacing, found };
         }
         """#
 }

@@ -4,19 +4,12 @@ extension PageScript {
     /// P(L ≤ t) = rate of received events · ∫ P(wait > s) ds. Times in steps of 0.625 ms, which divide T and J.
     static let latency = #"""
         // Masses too thin to follow: at the ends of a stretch, and of a whole path.
-        const THIN = 1e-9, REST = 1e-5, WORK = 3e8;
+        const THIN = 1e-10, REST = 1e-5, WORK = 4e8;
         const SHARES = { latencyP50: 0.5, latencyP90: 0.9, latencyP95: 0.95, latencyP99: 0.99 };
 
-        // The next event: T later, spread over the delay's `width` steps. A step is uniform inside, so the two outer
-        // ones get half.
+        // The next event: T later, spread over the delay's `width` steps.
         function delayed(run, T, width) {
-          const { values } = run, length = values.length, spread = new Float64Array(length + width);
-          let sum = 0;
-          for (let i = 0; i < length + width; i++) {
-            const entering = i < length ? values[i] : 0, leaving = i >= width ? values[i - width] : 0;
-            spread[i] = (sum + entering / 2 - leaving / 2) / width;
-            sum += entering - leaving;
-          }
+          const spread = boxed(run.values, width);
           let from = 0, to = spread.length;
           while (from < to && spread[from] < THIN) from++;
           while (to > from && spread[to - 1] < THIN) to--;
@@ -33,13 +26,14 @@ extension PageScript {
         }
 
         // Splits one stretch of events into received, lost within reach, and out of reach.
-        function split(run, start, reach, hazard, waits, weight) {
+        function split(run, center, reach, hazard, waits) {
           const { share, cycle } = reach, outside = run.values, inside = new Float64Array(outside.length);
+          const wait = run.first - center, masses = waits.until(wait + outside.length);
           let received = 0, lost = 0, rest = 0;
-          for (let i = 0, cell = (start + run.first) % cycle; i < outside.length; i++) {
+          for (let i = 0, cell = run.first % cycle; i < outside.length; i++) {
             const there = outside[i] * share[cell], gained = there * hazard;
             if (++cell === cycle) cell = 0;
-            waits.add(run.first + i, gained * weight);
+            masses[wait + i] += gained;
             received += gained;
             lost += inside[i] = there - gained;
             rest += outside[i] -= there;
@@ -47,55 +41,80 @@ extension PageScript {
           return { inside, received, lost, rest };
         }
 
-        // Waits from one start after the other. Hands over after a while of work and after each start, so that the
-        // page stays alive.
+        // One event further: what is received is written down, the rest waits for the next event.
+        function advance(tile, reach, chain, waits, T, width) {
+          const next = new Map(), center = Math.round(tile.center);
+          const keep = (state, first, values) => next.set(state, added(next.get(state), { state, first, values }));
+          for (const run of tile.runs) {
+            if (!meets(reach, run.first, run.values.length)) {
+              keep(0, run.first, run.values);
+              continue;
+            }
+            const parts = split(run, center, reach, chain.hazards[run.state], waits);
+            tile.mass -= parts.received;
+            if (parts.lost > THIN) keep(chain.successors[run.state], run.first, parts.inside);
+            if (parts.rest > THIN) keep(0, run.first, run.values);
+          }
+          tile.runs = [...next.values()].map(run => delayed(run, T, width)).filter(run => run.values.length);
+        }
+
+        // Neighbors become one where their distance no longer matters to the time that has passed.
+        function paired(tiles) {
+          const result = [];
+          for (const tile of tiles) {
+            const last = result[result.length - 1];
+            if (!last || last.isPair || last.window !== tile.window) { result.push({ ...tile, isPair: false }); continue; }
+            const runs = new Map(last.runs.map(run => [run.state, run])), mass = last.mass + tile.mass;
+            for (const run of tile.runs) runs.set(run.state, added(runs.get(run.state), run));
+            last.center = mass > 0 ? (last.center * last.mass + tile.center * tile.mass) / mass : last.center;
+            Object.assign(last, { runs: [...runs.values()], mass, isPair: true });
+          }
+          return result;
+        }
+
+        // The waits, event by event for all starts. Hands over after a while of work, so that the page stays alive.
         function* waitsOf(s, scanner, reach, chain, horizon) {
-          const T = Math.round(s.intervalMs / STEP), width = Math.round(J / STEP), all = starts(reach, scanner);
-          const waits = { masses: new Float64Array(65536), weight: 0, add(step, mass) {
+          const T = Math.round(s.intervalMs / STEP), width = Math.round(J / STEP), { spacing, found } = starts(reach, scanner);
+          const waits = { masses: new Float64Array(65536), until(step) {
             if (step >= this.masses.length) {
               const longer = new Float64Array(2 * step);
               longer.set(this.masses);
               this.masses = longer;
             }
-            this.masses[step] += mass;
+            return this.masses;
           } };
-          let work = 0, handedOver = 0;
-          for (const [index, { step: start, weight }] of all.entries()) {
-            let runs = [delayed({ state: chain.afterReceived, first: 0, values: new Float64Array([1]) }, T, width)];
-            let left = 1;
-            while (left > REST && runs.length && runs[0].first <= horizon) {
-              const next = new Map();
-              const keep = (state, first, values) => next.set(state, added(next.get(state), { state, first, values }));
-              for (const run of runs) {
-                work += run.values.length;
-                if (!meets(reach, start + run.first, run.values.length)) {
-                  keep(0, run.first, run.values);
-                  continue;
-                }
-                const parts = split(run, start, reach, chain.hazards[run.state], waits, weight);
-                left -= parts.received;
-                if (parts.lost > THIN) keep(chain.successors[run.state], run.first, parts.inside);
-                if (parts.rest > THIN) keep(0, run.first, run.values);
-              }
-              runs = [...next.values()].map(run => delayed(run, T, width)).filter(run => run.values.length);
+          let tiles = found.map(({ center, mass, window, first, values }) =>
+            ({ center, mass, window, runs: [delayed({ state: chain.afterReceived, first, values }, T, width)] }));
+          let work = 0, handedOver = 0, left = 1, event = 1, apart = spacing;
+          for (; left > REST && event * T <= horizon && work < WORK; event++) {
+            left = 0;
+            for (const tile of tiles) {
+              advance(tile, reach, chain, waits, T, width);
+              for (const run of tile.runs) work += run.values.length;
+              left += tile.mass;
               if (work > handedOver + 5e5) {
                 handedOver = work;
-                yield { waits, work, done: index, starts: all.length };
+                yield null;
               }
             }
-            // What is left of a path that was followed to its end is received right there.
-            if (runs.length && runs[0].first <= horizon) waits.add(runs[0].first, left * weight);
-            waits.weight += weight;
-            yield { waits, work, done: index + 1, starts: all.length };
+            tiles = tiles.filter(tile => tile.runs.length);
+            if (event * T > 256 * 2 * apart) {
+              tiles = paired(tiles);
+              apart *= 2;
+            }
           }
+          // What is left of paths that were followed to their end is received right there.
+          const isRough = work >= WORK;
+          if (event * T <= horizon && !isRough) waits.until(event * T)[event * T] += left;
+          yield { masses: waits.masses, isRough };
         }
 
         // The share discovered at each half step and a half, from the waits.
-        function discovered(waits, rate) {
-          const shares = new Float64Array(waits.masses.length);
+        function discovered(masses, rate) {
+          const shares = new Float64Array(masses.length);
           let waiting = 1, sum = 0;
           for (let i = 0; i < shares.length; i++) {
-            const mass = waits.masses[i] / waits.weight;
+            const mass = masses[i];
             sum += rate * (i ? 1 : 0.5) * (waiting - mass / 2);
             waiting = Math.max(0, waiting - mass);
             shares[i] = Math.min(1, sum);
@@ -113,9 +132,8 @@ extension PageScript {
           return (low < 0 ? part / 2 : low + 0.5 + part) * STEP / 1000;
         }
 
-        // The percentiles in seconds, finer with each step, and the shares discovered by the middles of the steps. It
-        // ends with the last start, or when twice as many change nothing, twice. `isRough` where it had to be cut
-        // short, or was not followed at all because it takes thousands of events.
+        // The percentiles in seconds, and the shares discovered by the middles of the steps; null for as long as there is
+        // work to do. `isRough` where it had to be cut short, or takes so many events that it is exponential.
         function* latencyOf(s, scanner) {
           const reach = coverage(s, scanner), chain = lossChain(s), E = (s.intervalMs + J / 2) / STEP;
           const rate = reach.total * chain.received / E, horizon = s.horizonS * 1000 / STEP;
@@ -127,20 +145,11 @@ extension PageScript {
             }
             return yield { percentiles, mean, isRough: true, isFinal: true };
           }
-          let check = 16, calm = 0, before = null;
-          for (const { waits, work, done, starts } of waitsOf(s, scanner, reach, chain, horizon)) {
-            const isLast = done === starts || (work > WORK && done >= 4);
-            if (done < check && !isLast) { yield null; continue; }
-            const shares = discovered(waits, rate), percentiles = {};
+          for (const waits of waitsOf(s, scanner, reach, chain, horizon)) {
+            if (!waits) { yield null; continue; }
+            const shares = discovered(waits.masses, rate), percentiles = {};
             for (const name in SHARES) percentiles[name] = percentile(shares, SHARES[name]);
-            const near = before && Object.keys(SHARES).every(name => percentiles[name] === before[name]
-              || Math.abs(percentiles[name] - before[name]) < 0.0015 * percentiles[name]);
-            calm = near ? calm + 1 : 0;
-            const isFinal = isLast || calm === 2;
-            yield { percentiles, shares, isRough: isLast && done < starts, isFinal };
-            if (isFinal) return;
-            before = percentiles;
-            check *= 2;
+            yield { percentiles, shares, isRough: waits.isRough, isFinal: true };
           }
         }
         """#

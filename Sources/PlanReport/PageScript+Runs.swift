@@ -5,23 +5,41 @@ extension PageScript {
     static let runs = #"""
         const RUN = 12, SAMPLES = 64, BINS = 24 * (RUN + 1) + 3;
 
-        // The chance that a pair that collided collides again m events later: a second difference of the second
-        // antiderivative of the density of a sum of m delays. `own` is the sum of the asked beacon's delays.
-        function returns(m, own, tau) {
-          let factorial = 1;
-          for (let k = 2; k <= m + 1; k++) factorial *= k;
-          const integral = x => {
-            let sum = 0, choose = 1;
-            for (let j = 0; j <= m && x / J > j; j++) {
-              sum += choose * (x / J - j) ** (m + 1);
-              choose *= -(m - j) / (j + 1);
+        const NODES = 512;
+
+        // The chance that a pair that collided collides again m events later, at own delays of i·J/NODES: a second
+        // difference of the second antiderivative of the density of a sum of m delays.
+        function returnTables(tau) {
+          let density = new Float64Array(NODES).fill(1);
+          const tables = [], cell = 1 / NODES, reach = 2 * tau / J;
+          for (let m = 1; m < RUN; m++) {
+            if (m > 1) density = boxed(density, NODES);
+            const n = density.length, first = new Float64Array(n + 1), second = new Float64Array(n + 1);
+            for (let i = 0; i < n; i++) {
+              second[i + 1] = second[i] + first[i] * cell + density[i] * cell * cell / 2;
+              first[i + 1] = first[i] + density[i] * cell;
             }
-            return J * sum / factorial;
-          };
-          // The sum is symmetric about m·J/2; the lower half keeps its digits.
-          const x = own > m * J / 2 ? m * J - own : own;
-          const near = integral(x + 2 * tau) - 2 * integral(x) + integral(x - 2 * tau);
-          return Math.max(0, near / (2 * tau));
+            const integral = z => {
+              if (z <= 0) return 0;
+              const i = Math.min(Math.floor(z / cell), n), rest = z - i * cell;
+              return second[i] + first[i] * rest + (i < n ? density[i] : 0) * rest * rest / 2;
+            };
+            tables.push(Float64Array.from({ length: n + 1 }, (_, i) =>
+              Math.max(0, integral(i * cell + reach) - 2 * integral(i * cell) + integral(i * cell - reach)) / reach));
+          }
+          return tables;
+        }
+
+        // The mean over the `width` steps before each place. A step is uniform inside, so the two outer ones get half.
+        function boxed(values, width) {
+          const { length } = values, spread = new Float64Array(length + width);
+          let sum = 0;
+          for (let i = 0; i < length + width; i++) {
+            const entering = i < length ? values[i] : 0, leaving = i >= width ? values[i - width] : 0;
+            spread[i] = (sum + entering / 2 - leaving / 2) / width;
+            sum += entering - leaving;
+          }
+          return spread;
         }
 
         // For each length of run and size of set: how the sets' reaches are spread. A reach times 2·tau/E is the
@@ -31,6 +49,7 @@ extension PageScript {
           if (patterns.has(tau)) return patterns.get(tau);
           const masks = 1 << RUN, reach = new Float64Array(masks), free = new Float64Array(masks);
           const weights = new Float64Array(RUN * (RUN + 1) * BINS), again = new Float64Array(RUN * RUN);
+          const tables = returnTables(tau);
           // Steps that fill the cube of own delays evenly: powers of the root of x^(d+1) = x + 1.
           let root = 1.5;
           for (let k = 0; k < 60; k++) root = (1 + root) ** (1 / RUN);
@@ -38,10 +57,13 @@ extension PageScript {
             const sums = [0];
             for (let k = 1; k < RUN; k++) {
               const point = (0.5 + (Math.floor(sample / 2) + 1) * root ** -k) % 1;
-              sums.push(sums[k - 1] + J * (sample % 2 ? 1 - point : point));
+              sums.push(sums[k - 1] + NODES * (sample % 2 ? 1 - point : point));
             }
             for (let i = 0; i < RUN; i++) {
-              for (let j = 0; j < i; j++) again[i * RUN + j] = returns(i - j, sums[i] - sums[j], tau);
+              for (let j = 0; j < i; j++) {
+                const table = tables[i - j - 1], z = sums[i] - sums[j], node = Math.min(Math.floor(z), table.length - 2);
+                again[i * RUN + j] = table[node] + (z - node) * (table[node + 1] - table[node]);
+              }
             }
             for (let set = 1; set < masks; set++) {
               const event = 31 - Math.clz32(set), rest = set ^ (1 << event);

@@ -3,7 +3,7 @@ extension PageStyle {
     static let figures = #"""
         figure { min-width: 0; }
         figcaption p { margin: .25rem 0 .6rem; color: var(--soft); font-size: .92rem; max-width: 46rem; }
-        figure svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: .3rem auto 0; overflow: visible;
+        figure svg { display: block; width: 100%; max-width: 41rem; height: auto; margin: .3rem auto 0; overflow: visible;
           font-family: inherit; }
         svg text { fill: var(--ink); font-size: 14.5px; }
         svg .tick, svg .name { fill: var(--soft); font-variant-numeric: tabular-nums; }
@@ -55,7 +55,12 @@ extension PageStyle {
         table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
         caption { padding: .4rem 0; color: var(--soft); text-align: left; font-size: .88rem; }
         th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
-        th:first-child, td.words { text-align: left; }
+        th:first-child { text-align: left; }
+        td:last-child:not(.heat td) { overflow-wrap: anywhere; }
+        .figures { max-width: 46rem; }
+        .figures td { font-weight: 600; white-space: nowrap; padding-left: 1.5rem; }
+        small { display: block; color: var(--soft); font-weight: 400; }
+        #floorPlan svg { max-width: 60rem; }
         thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
         tbody th { font-weight: 500; }
         table.heat { border-collapse: separate; border-spacing: 3px; table-layout: fixed; }
@@ -72,12 +77,13 @@ extension PageStyle {
         @media (max-width: 40rem) {
           svg text { font-size: 21px; } svg .strong { font-size: 22px; } svg .weakName { font-size: 15px; }
           .heat th, .heat td { padding: .45rem .05rem; font-size: .74rem; }
-          .heat thead th { font-size: .62rem; }
+          .heat thead th { font-size: .8rem; }
+          .heat thead th + th { vertical-align: bottom; }
+          .heat thead span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap; }
           .heat th:first-child { width: 2.9rem; padding-right: .25rem; }
           .resonance { display: block; margin: 0; line-height: .8; }
           caption .resonance { display: inline; }
           table.heat { border-spacing: 2px; }
-          table.figures td.words, table.figures th { min-width: 7rem; }
         }
         """#
 }

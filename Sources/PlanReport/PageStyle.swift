@@ -43,7 +43,7 @@ enum PageStyle {
           background: var(--card); }
         .explorer > h2 { font-size: 1.4rem; }
         .hint { margin: .2rem 0 1rem; color: var(--soft); }
-        .controls { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); }
+        .controls { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); }
         .control { display: flex; flex-direction: column; gap: .35rem; justify-content: flex-start; }
         label { color: var(--soft); font-size: .9rem; }
         input[type=number], select, button { width: 100%; min-height: 2.6rem; padding: .35rem .6rem; border-radius: .45rem;
@@ -58,7 +58,8 @@ enum PageStyle {
           font-size: 1.08rem; max-width: 52rem; }
         #sentence:empty { display: none; }
         .tiles { display: grid; gap: .75rem; margin: 0 0 .75rem;
-          grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
+          grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); }
+        [hidden] { display: none !important; }
         .tiles div { display: flex; flex-direction: column; justify-content: space-between; padding: .7rem .9rem;
           border: 1px solid var(--line); border-radius: .6rem; background: var(--card); }
         dt { color: var(--soft); font-size: .85rem; line-height: 1.3; }
@@ -80,6 +81,7 @@ enum PageStyle {
           .card { padding: .9rem .8rem; }
           .tiles, .tiles.seen { grid-template-columns: 1fr 1fr; gap: .5rem; }
           .tiles.seen dd { font-size: 1.3rem; }
+          .tiles dd { font-size: 1.1rem; }
           button { margin-top: 0; }
         }
         @media print {

@@ -44,11 +44,12 @@ public struct PlanPage: Sendable {
     }
 
     private var figureSections: String {
-        var result = ""
+        var pair: [String] = []
         if let latencies = content.latencies, !latencies.rows.isEmpty {
-            result += LatencyFigure(comparison: latencies).html
+            pair.append(LatencyFigure(comparison: latencies).html)
         }
-        if let map = content.heatMap, !map.cells.isEmpty { result += HeatMapFigure(map: map).html }
+        if let map = content.heatMap, !map.cells.isEmpty { pair.append(HeatMapFigure(map: map).html) }
+        var result = pair.isEmpty ? "" : "<div class=\"pair\">\(pair.joined())</div>\n"
         if let plan = content.floorPlan { result += FloorPlanFigure(plan: plan).html }
         let curves = content.curves.prefix(Self.curves).enumerated().map { index, curve in
             CurveFigure(curve: curve, id: "curve\(index + 1)").html
@@ -59,13 +60,13 @@ public struct PlanPage: Sendable {
     private var figureTable: String {
         guard !content.figures.isEmpty else { return "" }
         let rows = content.figures.prefix(Self.figures).map { figure in
-            "<tr><th scope=\"row\">\(text(figure.name))</th><td>\(text(figure.value))</td>"
-                + "<td class=\"words\">\(text(figure.unit))</td><td class=\"words\">\(text(figure.remark))</td></tr>"
+            let remark = figure.remark.isEmpty ? "" : "<small>\(text(figure.remark))</small>"
+            let unit = figure.unit.isEmpty ? "" : " \(text(figure.unit))"
+            return "<tr><th scope=\"row\">\(text(figure.name))\(remark)</th><td>\(text(figure.value))\(unit)</td></tr>"
         }
         return "<section class=\"card\" aria-labelledby=\"figuresTitle\"><h2 id=\"figuresTitle\">The numbers</h2>"
-            + "<div class=\"scroll\"><table class=\"figures\"><thead><tr><th scope=\"col\">what</th>"
-            + "<th scope=\"col\">value</th><th scope=\"col\" class=\"words\">unit</th>"
-            + "<th scope=\"col\" class=\"words\">remark</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>"
+            + "<table class=\"figures\"><thead class=\"spoken\"><tr><th scope=\"col\">what</th>"
+            + "<th scope=\"col\">value</th></tr></thead><tbody>\(rows.joined())</tbody></table>"
             + "</section>\n"
     }
 

@@ -19,8 +19,10 @@ extension PlanPageContent {
         public var captureDecibels: Double?
         /// σ of the shadowing on each link, in dB, where capture is asked for.
         public var shadowingDecibels: Double
-        /// The share of the channel that strangers keep busy, 0..<1, with packets as long as ours.
+        /// The share of the channel that strangers keep busy, 0..<1.
         public var backgroundLoad: Double
+        /// The airtime of the strangers' packets; nil where they are as long as ours.
+        public var backgroundAirtimeMicroseconds: Double?
         /// Copy spacing c, start to start, in ms.
         public var copySpacingMs: Double
         /// Up to when the page follows a latency, in s: later percentiles are shown as never reached.
@@ -33,7 +35,8 @@ extension PlanPageContent {
         public init(
             beacons: Int, intervalMs: Double, payloadOctets: Int = 31, scanners: [Scanner], scannerName: String,
             captureDecibels: Double? = nil, shadowingDecibels: Double = 4, backgroundLoad: Double = 0,
-            copySpacingMs: Double = 1, horizonSeconds: Double = 3600, discovered: [Point] = [],
+            backgroundAirtimeMicroseconds: Double? = nil, copySpacingMs: Double = 1, horizonSeconds: Double = 3600,
+            discovered: [Point] = [],
             numbers: Numbers = Numbers()
         ) {
             self.beacons = beacons
@@ -44,6 +47,7 @@ extension PlanPageContent {
             self.captureDecibels = captureDecibels
             self.shadowingDecibels = shadowingDecibels
             self.backgroundLoad = backgroundLoad
+            self.backgroundAirtimeMicroseconds = backgroundAirtimeMicroseconds
             self.copySpacingMs = copySpacingMs
             self.horizonSeconds = horizonSeconds
             self.discovered = discovered

@@ -34,7 +34,7 @@ struct PlotArea {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, class: "axis")
             let text = xText(tick)
             // Half the width of the text at the size that phones get.
-            let half = Double(text.count) * 5.6 + 2
+            let half = Double(text.count) * 6.4 + 2
             guard x(tick) - half >= free else { continue }
             drawing.text(text, x(tick), bottom + 24, anchor: .middle, class: "tick")
             free = x(tick) + half
