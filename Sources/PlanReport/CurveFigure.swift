@@ -2,10 +2,8 @@
 struct CurveFigure {
     let curve: PlanPageContent.Curve
     let id: String
+    let limits: PageLimits
 
-    /// Points beyond this are thinned out in the drawing, rows beyond that in the table.
-    static let drawnPoints = 240
-    static let tableRows = 24
     static let drawnSeries = 8
 
     private var series: [PlanPageContent.Curve.Series] { Array(curve.series.prefix(Self.drawnSeries)) }
@@ -15,7 +13,7 @@ struct CurveFigure {
         let markers = Array(curve.markers.prefix(4))
         let shown = all.filter { !curve.x.isLogarithmic || $0.x > 0 }
         var plot = PlotArea(
-            top: 30 + Double(markers.count) * 20,
+            top: 40 + Double(markers.count) * 20,
             x: { Scale(of: shown.map(\.x), from: $0, to: $1, isLogarithmic: curve.x.isLogarithmic) },
             y: {
                 Scale(
@@ -23,18 +21,18 @@ struct CurveFigure {
             })
         plot.drawAxes(xName: Self.label(curve.x), yName: Self.label(curve.y))
         for (index, one) in series.enumerated() {
-            plot.drawPath(
-                SVGPath(line: plot.places(Self.thinned(one.points, to: Self.drawnPoints))), class: "line s\(index)")
+            let points = Self.thinned(one.points, to: limits.points)
+            plot.drawPath(SVGPath(line: plot.places(points)), class: "line s\(index)")
         }
         for (index, marker) in markers.enumerated() {
             plot.drawMarker(
-                HTMLEscaping.shortened(marker.name, to: 40), x: marker.x, at: 40 + Double(index) * 20,
+                HTMLEscaping.shortened(marker.name, to: 40), x: marker.x, at: 44 + Double(index) * 20,
                 class: "m\(index)")
         }
-        let legend = series.count > 1 ? HTML.legend(series.enumerated().map { ("s\($0)", $1.name) }) : ""
+        let names = series.enumerated().map { (swatch: "s\($0)", name: limits.shortened($1.name)) }
         return HTML.figure(
             id: id, title: curve.title, drawing: plot.drawing.element(label: label), caption: curve.caption,
-            table: table, legend: legend)
+            table: table, legend: names.count > 1 ? HTML.legend(names) : "")
     }
 
     private var label: String {
@@ -48,12 +46,12 @@ struct CurveFigure {
     /// One row for each x of the first series; the others at the same x, else at the nearest.
     private var table: String {
         guard let first = series.first else { return "" }
-        let rows = Self.thinned(first.points, to: Self.tableRows).map { point in
+        let rows = Self.thinned(first.points, to: limits.tableRows).map { point in
             [NumberText.significant(point.x, 4)]
                 + series.map { NumberText.significant(Self.nearest(point.x, in: $0.points), 4) }
         }
         return HTML.table(
-            caption: curve.title, header: [Self.label(curve.x)] + series.map(\.name), rows: rows)
+            caption: curve.title, header: [Self.label(curve.x)] + series.map { limits.shortened($0.name) }, rows: rows)
     }
 
     private static func nearest(_ x: Double, in points: [PlanPageContent.Point]) -> Double? {

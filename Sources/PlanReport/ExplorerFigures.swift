@@ -4,6 +4,7 @@ internal import Glibc
 /// The two curves of the explorer. Their axes are fixed, so that the script only has to move lines.
 struct ExplorerFigures {
     let explorer: PlanPageContent.Explorer
+    let limits: PageLimits
 
     static let intervals = 20.0...10_240.0
     static let times = 0.05...3600.0
@@ -77,7 +78,7 @@ struct ExplorerFigures {
             },
             yText: { NumberText.significant($0 * 100) + " %" })
         let points = explorer.discovered.filter { Self.times.contains($0.x) && $0.y >= 0 && $0.y <= 1 }
-        let places = plot.places(CurveFigure.thinned(points, to: CurveFigure.drawnPoints))
+        let places = plot.places(CurveFigure.thinned(points, to: limits.points))
         plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
         let numbers = explorer.numbers

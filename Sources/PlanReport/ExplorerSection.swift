@@ -3,10 +3,11 @@ internal import Airtime
 /// The part of the page that answers again when a control moves: controls, numbers, and two curves.
 struct ExplorerSection {
     let explorer: PlanPageContent.Explorer
+    let limits: PageLimits
 
     /// Names are shortened alike in the list and in the data.
     private var scanners: [PlanPageContent.Scanner] {
-        explorer.scanners.prefix(40).map { .init(HTMLEscaping.shortened($0.name, to: 80), $0.pattern) }
+        explorer.scanners.prefix(limits.scanners).map { .init(HTMLEscaping.shortened($0.name, to: 80), $0.pattern) }
     }
 
     private var chosen: String { HTMLEscaping.shortened(explorer.scannerName, to: 80) }
@@ -15,7 +16,7 @@ struct ExplorerSection {
         "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">What if</h2>\n"
             + "<p class=\"hint\">Move a control: every number and both curves are computed again, here in the page."
             + "</p>\n" + controls + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles
-            + "<div class=\"pair\">" + ExplorerFigures(explorer: explorer).html + "</div></section>\n"
+            + "<div class=\"pair\">" + ExplorerFigures(explorer: explorer, limits: limits).html + "</div></section>\n"
     }
 
     private var controls: String {
@@ -88,7 +89,7 @@ struct ExplorerSection {
             tile("captureHigh", "Clear with capture, at most", NumberText.none, nil, isHidden: true),
         ]
         return "<dl class=\"tiles seen\" id=\"latencyNumbers\">\(seen.joined())</dl>"
-            + "<dl class=\"tiles\">\(air.joined())\(best.joined())</dl>\n"
+            + "<dl class=\"tiles\">\(air.joined())</dl><dl class=\"tiles best\">\(best.joined())</dl>\n"
     }
 
     private func interval(_ value: Double?) -> String {

@@ -1,12 +1,13 @@
 /// The floor from above: values as colored squares, walls, beacons, the ways people walk, and the weakest places.
 struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
+    /// Of more than these an even part is drawn.
+    let limits: PageLimits
 
-    /// What is drawn at most; of more an even part, so that the page stays small.
-    private static let spots = 6000
-    private static let beacons = 1500
-    private static let walls = 3000
-    private static let weakSpots = 24
+    /// More beacons than that are dots without names.
+    private static let namedBeacons = 300
+    /// Walls are drawn in these widths.
+    private static let wallWidths = [1.5, 2.5, 3.5, 5]
 
     var html: String {
         let frame = Frame(of: plan)
@@ -21,19 +22,9 @@ struct FloorPlanFigure {
         for path in plan.paths.prefix(100) {
             drawing.path(SVGPath(line: path.points.prefix(500).map(frame.place)), class: "way")
         }
-        for wall in CurveFigure.thinned(plan.walls, to: Self.walls) {
-            let (from, to) = (frame.place(wall.from), frame.place(wall.to))
-            let width = wall.attenuation.isFinite ? 1.5 + max(0, min(20, wall.attenuation)) / 6 : 1.5
-            drawing.line(from.x, from.y, to.x, to.y, class: "wall", strokeWidth: width)
-        }
-        for beacon in CurveFigure.thinned(plan.beacons, to: Self.beacons) {
-            let place = frame.place(beacon.position)
-            drawing.circle(
-                place.x, place.y, radius: plan.beacons.count > 300 ? 2 : 5,
-                class: beacon.isProposed ? "beacon proposed" : "beacon",
-                title: plan.beacons.count > 300 ? "" : HTMLEscaping.shortened(beacon.name, to: 60))
-        }
-        for (index, spot) in plan.weakSpots.prefix(Self.weakSpots).enumerated() {
+        drawWalls(in: &drawing, frame)
+        drawBeacons(in: &drawing, frame)
+        for (index, spot) in plan.weakSpots.prefix(limits.weakSpots).enumerated() {
             let place = frame.place(spot.position)
             drawing.circle(place.x, place.y, radius: 11, class: "weak")
             drawing.text(String(index + 1), place.x, place.y + 5, anchor: .middle, class: "weakName")
@@ -44,8 +35,43 @@ struct FloorPlanFigure {
             table: table, legend: legend(scale, isEmpty: values.isEmpty))
     }
 
+    /// One path for all walls of a width: a stronger wall is a wider one, in steps of 5 dB.
+    private func drawWalls(in drawing: inout SVG, _ frame: Frame) {
+        var paths = Self.wallWidths.map { _ in SVGPath() }
+        for wall in CurveFigure.thinned(plan.walls, to: limits.walls) {
+            let strength = wall.attenuation.isFinite ? max(0, min(19, wall.attenuation)) / 5 : 0
+            paths[Int(strength)].addLine(from: frame.place(wall.from), to: frame.place(wall.to))
+        }
+        for (path, width) in zip(paths, Self.wallWidths) {
+            drawing.path(path, class: "wall", strokeWidth: width)
+        }
+    }
+
+    private func drawBeacons(in drawing: inout SVG, _ frame: Frame) {
+        guard plan.beacons.count > Self.namedBeacons else {
+            for beacon in plan.beacons {
+                let place = frame.place(beacon.position)
+                drawing.circle(
+                    place.x, place.y, radius: 5, class: beacon.isProposed ? "beacon proposed" : "beacon",
+                    title: HTMLEscaping.shortened(beacon.name, to: 40))
+            }
+            return
+        }
+        var there = SVGPath()
+        var proposed = SVGPath()
+        for beacon in CurveFigure.thinned(plan.beacons, to: limits.beacons) {
+            if beacon.isProposed {
+                proposed.addDot(frame.place(beacon.position))
+            } else {
+                there.addDot(frame.place(beacon.position))
+            }
+        }
+        drawing.path(there, class: "dots")
+        drawing.path(proposed, class: "dots proposed")
+    }
+
     private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ scale: Scale) {
-        let kept = CurveFigure.thinned(plan.spots, to: Self.spots)
+        let kept = CurveFigure.thinned(plan.spots, to: limits.spots)
         guard !kept.isEmpty else { return }
         // Where spots are left out the squares of the others cover their places.
         let growth = (Double(plan.spots.count) / Double(kept.count)).squareRoot()
@@ -71,7 +97,7 @@ struct FloorPlanFigure {
     }
 
     private var caption: String {
-        guard plan.spots.count > Self.spots || plan.beacons.count > Self.beacons else { return plan.caption }
+        guard plan.spots.count > limits.spots || plan.beacons.count > limits.beacons else { return plan.caption }
         return "\(plan.caption) Drawn is an even part of the \(plan.spots.count) points and "
             + "\(plan.beacons.count) beacons."
     }
@@ -99,7 +125,7 @@ struct FloorPlanFigure {
         return HTML.table(
             caption: "The weakest places",
             header: ["place", "x (m)", "y (m)", "\(plan.valueName) (\(plan.unit))", "why"],
-            rows: plan.weakSpots.prefix(Self.weakSpots).enumerated().map { index, spot in
+            rows: plan.weakSpots.prefix(limits.weakSpots).enumerated().map { index, spot in
                 [
                     String(index + 1), NumberText.fixed(spot.position.x, 1), NumberText.fixed(spot.position.y, 1),
                     NumberText.significant(spot.value), HTMLEscaping.shortened(spot.remark, to: 200),

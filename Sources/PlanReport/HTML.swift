@@ -1,7 +1,7 @@
 /// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
 enum HTML {
     /// What is longer is no name, but would make the page too large.
-    private static let longestName = 400
+    private static let longestName = 160
 
     private static func text(_ raw: String) -> String {
         HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))

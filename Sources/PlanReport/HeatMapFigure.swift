@@ -3,20 +3,19 @@ internal import Glibc
 /// Intervals × scan modes as a colored table: it reads the same to the eye, to a screen reader and on paper.
 struct HeatMapFigure {
     let map: PlanPageContent.HeatMap
+    let limits: PageLimits
 
     /// Shades from calm to hot.
     static let shades = 8
-    private static let rows = 64
-    private static let columns = 16
 
     var html: String {
-        let modes = map.scanModes.prefix(Self.columns)
+        let modes = map.scanModes.prefix(limits.heatColumns)
         let values = map.cells.flatMap { $0 }.compactMap(\.value).filter { $0.isFinite && $0 > 0 }
         let scale = Scale(of: values, from: 0, to: Double(Self.shades), isLogarithmic: true)
         let head = modes.map { "<th scope=\"col\"><span>\(text($0))</span></th>" }.joined()
-        let body = zip(map.intervalsMs, map.cells).prefix(Self.rows).map { interval, cells in
+        let body = zip(map.intervalsMs, map.cells).prefix(limits.heatRows).map { interval, cells in
             "<tr><th scope=\"row\">\(NumberText.significant(interval, 6))</th>"
-                + cells.prefix(Self.columns).map { cell($0, scale) }.joined() + "</tr>"
+                + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
         }
         let table =
             "<div class=\"scroll\"><table class=\"heat\"><caption>\(text(map.valueName)) "

@@ -2,12 +2,11 @@
 /// percentiles marked.
 struct LatencyFigure {
     let comparison: PlanPageContent.LatencyComparison
+    let limits: PageLimits
 
-    private static let strips = 12
     private static let stripHeight = 74.0
-    private static let drawnPoints = 120
 
-    private var rows: [PlanPageContent.LatencyComparison.Row] { Array(comparison.rows.prefix(Self.strips)) }
+    private var rows: [PlanPageContent.LatencyComparison.Row] { Array(comparison.rows.prefix(limits.strips)) }
 
     var html: String {
         let times = rows.flatMap { row in
@@ -43,7 +42,7 @@ struct LatencyFigure {
         _ row: PlanPageContent.LatencyComparison.Row, in drawing: inout SVG, _ x: Scale, base: Double
     ) {
         let height = Self.stripHeight - 34
-        var points = CurveFigure.thinned(row.discovered.filter { $0.x > 0 }, to: Self.drawnPoints)
+        var points = CurveFigure.thinned(row.discovered.filter { $0.x > 0 }, to: limits.points / 2)
         points = points.filter { x.domain.contains($0.x) }
         if let last = points.last { points.append(.init(x.domain.upperBound, last.y)) }
         let places = points.map { (x: x($0.x), y: base - max(0, min(1, $0.y)) * height) }

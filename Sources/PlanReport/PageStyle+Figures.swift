@@ -43,10 +43,12 @@ extension PageStyle {
         .h4 { fill: var(--h4); background: var(--h4); } .h5 { fill: var(--h5); background: var(--h5); }
         .h6 { fill: var(--h6); background: var(--h6); } .h7 { fill: var(--h7); background: var(--h7); }
         .outline { fill: none; stroke: var(--ink); stroke-width: 2.5; stroke-linejoin: round; }
-        .wall { stroke: var(--ink); stroke-linecap: round; }
+        .wall { fill: none; stroke: var(--ink); stroke-linecap: round; }
         .way { fill: none; stroke: var(--violet); stroke-width: 2.5; stroke-dasharray: 1 7; stroke-linecap: round; }
         circle.beacon { fill: var(--gold); stroke: #17222e; stroke-width: 1.6; }
         circle.proposed { fill: none; stroke: var(--ink); stroke-dasharray: 3 2; stroke-width: 2; }
+        .dots { stroke: var(--gold); stroke-width: 4; stroke-linecap: round; fill: none; }
+        .dots.proposed { stroke: var(--violet); }
         .weak { fill: var(--card); stroke: var(--rose); stroke-width: 2.5; }
         svg .weakName { font-weight: 700; font-size: 13px; }
         .silent { fill: var(--soft); }
@@ -55,18 +57,17 @@ extension PageStyle {
         table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
         caption { padding: .4rem 0; color: var(--soft); text-align: left; font-size: .88rem; }
         th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
-        th:first-child { text-align: left; }
-        td:last-child:not(.heat td) { overflow-wrap: anywhere; }
+        th:first-child { text-align: left; padding-left: 0; }
         .figures { max-width: 46rem; }
         .figures td { font-weight: 600; white-space: nowrap; padding-left: 1.5rem; }
         small { display: block; color: var(--soft); font-weight: 400; }
-        #floorPlan svg { max-width: 60rem; }
+        #floorPlan svg { max-width: 52rem; }
         thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
         tbody th { font-weight: 500; }
         table.heat { border-collapse: separate; border-spacing: 3px; table-layout: fixed; }
         .heat th, .heat td { border: 0; text-align: center; padding: .5rem .15rem; }
         .heat th:first-child { text-align: right; width: 4.2rem; padding-right: .5rem; }
-        .heat thead th { font-size: .82rem; overflow-wrap: anywhere; hyphens: auto; }
+        .heat thead th { font-size: .74rem; overflow-wrap: break-word; hyphens: auto; }
         .heat td { border-radius: .35rem; color: var(--heatInk); }
         .heat td.h6, .heat td.h7 { color: var(--hotInk); }
         .heat td.resonant { box-shadow: inset 0 0 0 2px currentColor; }

@@ -66,6 +66,10 @@ enum PageStyle {
         dd { margin: .3rem 0 0; font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums; }
         .tiles.seen { grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); }
         .tiles.seen div { border-top: 3px solid var(--blue); }
+        .best { grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
+        .best div { border-top: 3px solid var(--teal); }
+        .best div + div { border-top-color: var(--amber); }
+        .best div + div + div { border-top-color: var(--line); }
         .tiles.seen dd { font-size: 1.6rem; line-height: 1.2; }
         [aria-busy=true] dd { color: var(--soft); }
         .pair { display: grid; gap: 1.25rem; margin-top: 1.25rem;
@@ -79,8 +83,12 @@ enum PageStyle {
           main, header, footer { padding-left: .8rem; padding-right: .8rem; }
           header { padding-top: 1.4rem; }
           .card { padding: .9rem .8rem; }
-          .tiles, .tiles.seen { grid-template-columns: 1fr 1fr; gap: .5rem; }
-          .tiles.seen dd { font-size: 1.3rem; }
+          .tiles, .tiles.seen, .tiles.best { grid-template-columns: 1fr 1fr; gap: .5rem; }
+          .best { grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
+        .best div { border-top: 3px solid var(--teal); }
+        .best div + div { border-top-color: var(--amber); }
+        .best div + div + div { border-top-color: var(--line); }
+        .tiles.seen dd { font-size: 1.3rem; }
           .tiles dd { font-size: 1.1rem; }
           button { margin-top: 0; }
         }
@@ -88,11 +96,9 @@ enum PageStyle {
           body { font-size: 10pt; }
           .controls, .hint, #reset { display: none; }
           .card, .tiles div { break-inside: avoid; border-color: #999; }
-          details.data::details-content { content-visibility: visible; display: block; }
-          summary { display: none; }
+          details.data { display: none; }
         }
         @media (prefers-reduced-motion: no-preference) {
-          .marker, .label { transition: x .15s; }
           button, input, select { transition: border-color .15s, color .15s; }
         }
         """#

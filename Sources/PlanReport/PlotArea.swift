@@ -41,7 +41,7 @@ struct PlotArea {
         }
         drawing.line(Self.left, bottom, Self.right, bottom, class: "axis")
         drawing.text(xName, Self.right, bottom + 48, anchor: .end, class: "name")
-        drawing.text(yName, 0, top - 4, class: "name")
+        drawing.text(yName, 0, 17, class: "name")
     }
 
     /// A vertical line with its name at the given height, on the side where there is room.

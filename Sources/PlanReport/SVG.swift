@@ -17,13 +17,11 @@ struct SVG {
     }
 
     mutating func line(
-        _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String, id: String = "",
-        strokeWidth: Double? = nil
+        _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String, id: String = ""
     ) {
         guard x1.isFinite, y1.isFinite, x2.isFinite, y2.isFinite else { return }
-        let stroke = strokeWidth.map { " stroke-width=\"\(Self.number($0))\"" } ?? ""
         body +=
-            "<line\(attributes(name, id))\(stroke) x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\" "
+            "<line\(attributes(name, id)) x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\" "
             + "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\"/>"
     }
 
@@ -45,9 +43,10 @@ struct SVG {
     }
 
     /// A path; an empty one is drawn only when a script may fill it by its `id`.
-    mutating func path(_ path: SVGPath, class name: String, id: String = "") {
+    mutating func path(_ path: SVGPath, class name: String, id: String = "", strokeWidth: Double? = nil) {
         guard !path.data.isEmpty || !id.isEmpty else { return }
-        body += "<path\(attributes(name, id)) d=\"\(path.data)\"/>"
+        let stroke = strokeWidth.map { " stroke-width=\"\(Self.number($0))\"" } ?? ""
+        body += "<path\(attributes(name, id))\(stroke) d=\"\(path.data)\"/>"
     }
 
     /// The element. Screen readers get `label`, and the table beside it.
@@ -98,6 +97,17 @@ struct SVGPath {
         let kept = points.filter { $0.x.isFinite && $0.y.isFinite }
         guard let first = kept.first, let last = kept.last else { return }
         data = SVGPath(line: [(first.x, base)] + kept + [(last.x, base)], isClosed: true).data
+    }
+
+    mutating func addLine(from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
+        guard start.x.isFinite, start.y.isFinite, end.x.isFinite, end.y.isFinite else { return }
+        data += "M\(SVG.number(start.x)) \(SVG.number(start.y))L\(SVG.number(end.x)) \(SVG.number(end.y))"
+    }
+
+    /// A line of no length, which round ends make a dot.
+    mutating func addDot(_ place: (x: Double, y: Double)) {
+        guard place.x.isFinite, place.y.isFinite else { return }
+        data += "M\(SVG.number(place.x)) \(SVG.number(place.y))h0"
     }
 
     mutating func addSquare(_ x: Double, _ y: Double, _ side: Double) {

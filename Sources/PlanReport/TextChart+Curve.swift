@@ -1,0 +1,139 @@
+internal import Glibc
+
+extension TextChart {
+    /// Curves over one x in a frame with labels; where two meet the earlier one is seen. Below it the x axis with the
+    /// markers, and what stands for which curve.
+    ///
+    /// Lines are drawn in cells of two by four dots, in plain text one character a cell. Height: rows of the frame,
+    /// 4...60.
+    public func curve(_ curve: PlanPageContent.Curve, height: Int = 12) -> String {
+        let rows = min(60, max(4, height))
+        let series = Array(curve.series.prefix(Self.signs.count))
+        let points = series.flatMap(\.points)
+        let dots = isPlain ? (across: 1, down: 1) : (across: 2, down: 4)
+        let y = Scale(
+            of: points.map(\.y), from: Double(rows * dots.down) - 1, to: 0, isLogarithmic: curve.y.isLogarithmic,
+            includesZero: true)
+        let ticks = y.ticks.map { (row: Int(y($0).rounded()) / dots.down, text: NumberText.significant($0)) }
+        let labelWidth = min(10, ticks.map(\.text.count).max() ?? 1)
+        let columns = width - labelWidth - 2
+        let x = Scale(
+            of: points.map(\.x), from: 0, to: Double(columns * dots.across) - 1, isLogarithmic: curve.x.isLogarithmic)
+        var canvas = Canvas(columns: columns, rows: rows, dots: dots)
+        for (index, one) in series.enumerated().reversed() {
+            canvas.draw(one.points.map { (x($0.x), y($0.y)) }, sign: index)
+        }
+        for marker in curve.markers where x(marker.x) >= 0 && x(marker.x) < Double(columns * dots.across) {
+            canvas.mark(column: Int(x(marker.x)) / dots.across)
+        }
+        var text = Self.line([Self.shortened(Self.title(curve.y), to: width)])
+        for row in 0..<rows {
+            let label = ticks.first { $0.row == row }?.text ?? ""
+            let edge = isPlain ? "|" : label.isEmpty ? "│" : "┤"
+            text += Self.line([
+                Self.padded(label, to: labelWidth, isRight: true) + " " + edge + canvas.text(row, isPlain)
+            ])
+        }
+        return text + axis(x, labelWidth: labelWidth, columns: columns, dots: dots.across) + legend(curve, series.count)
+    }
+
+    private func axis(_ x: Scale, labelWidth: Int, columns: Int, dots: Int) -> String {
+        var rule = Array(repeating: isPlain ? Character("-") : "─", count: columns)
+        var labels = Array(repeating: Character(" "), count: columns + labelWidth + 2)
+        var free = 0
+        for tick in x.ticks {
+            let place = x(tick)
+            guard place.isFinite, place > -1, Int(place) / dots < columns else { continue }
+            let column = max(0, Int(place)) / dots
+            rule[column] = isPlain ? "+" : "┬"
+            let text = Array(NumberText.significant(tick))
+            let start = max(0, min(labels.count - text.count, column + labelWidth + 2 - text.count / 2))
+            guard start >= free, start + text.count <= labels.count else { continue }
+            labels.replaceSubrange(start..<start + text.count, with: text)
+            free = start + text.count + 1
+        }
+        let corner = isPlain ? "+" : "└"
+        return Self.line([String(repeating: " ", count: labelWidth + 1) + corner + String(rule)])
+            + Self.line([String(labels)])
+    }
+
+    private func legend(_ curve: PlanPageContent.Curve, _ count: Int) -> String {
+        var entries = [Self.title(curve.x)]
+        if isPlain, count > 1 {
+            entries += curve.series.prefix(count).enumerated().map { "\(Self.signs[$0]) \($1.name)" }
+        } else if count > 1 {
+            entries += ["from the top of the list: " + curve.series.prefix(count).map(\.name).joined(separator: ", ")]
+        }
+        entries += curve.markers.map { "\(isPlain ? ":" : "┊") \($0.name) \(NumberText.significant($0.x, 6))" }
+        return entries.map { Self.line([Self.shortened($0, to: width)]) }.joined()
+    }
+
+    private static func title(_ axis: PlanPageContent.Curve.Axis) -> String {
+        axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
+    }
+
+    static let signs: [Character] = ["*", "o", "x", "+", "@", "%"]
+
+    /// Cells of dots.
+    private struct Canvas {
+        let columns: Int
+        let rows: Int
+        let dots: (across: Int, down: Int)
+        private var cells: [UInt8]
+        private var signs: [Int?]
+        private var marks: Set<Int> = []
+
+        init(columns: Int, rows: Int, dots: (across: Int, down: Int)) {
+            self.columns = columns
+            self.rows = rows
+            self.dots = dots
+            cells = Array(repeating: 0, count: columns * rows)
+            signs = Array(repeating: nil, count: columns * rows)
+        }
+
+        mutating func mark(column: Int) { marks.insert(column) }
+
+        /// Lines between neighbors, dot by dot.
+        mutating func draw(_ points: [(x: Double, y: Double)], sign: Int) {
+            var last: (x: Double, y: Double)?
+            for point in points {
+                guard point.x.isFinite, point.y.isFinite, abs(point.x) < 1e6, abs(point.y) < 1e6 else {
+                    last = nil
+                    continue
+                }
+                let from = last ?? point
+                let steps = Int(max(abs(point.x - from.x), abs(point.y - from.y)).rounded(.up))
+                for step in 0...max(1, min(4000, steps)) {
+                    let part = Double(step) / Double(max(1, min(4000, steps)))
+                    set(from.x + (point.x - from.x) * part, from.y + (point.y - from.y) * part, sign)
+                }
+                last = point
+            }
+        }
+
+        private mutating func set(_ x: Double, _ y: Double, _ sign: Int) {
+            let (column, row) = (Int(x.rounded()), Int(y.rounded()))
+            guard column >= 0, column < columns * dots.across, row >= 0, row < rows * dots.down else { return }
+            let cell = row / dots.down * columns + column / dots.across
+            // The dots of a braille cell are numbered down the left column, then the right one, then the last row.
+            let (left, down) = (column % dots.across == 0, row % dots.down)
+            cells[cell] |= down == 3 ? (left ? 0x40 : 0x80) : 1 << UInt8(down + (left ? 0 : 3))
+            signs[cell] = sign
+        }
+
+        func text(_ row: Int, _ isPlain: Bool) -> String {
+            String(
+                (0..<columns).map { column -> Character in
+                    let cell = row * columns + column
+                    if let sign = signs[cell] {
+                        return isPlain ? TextChart.signs[sign] : Self.braille(cells[cell])
+                    }
+                    return marks.contains(column) ? (isPlain ? ":" : "┊") : " "
+                })
+        }
+
+        private static func braille(_ dots: UInt8) -> Character {
+            Unicode.Scalar(0x2800 + UInt32(dots)).map(Character.init) ?? " "
+        }
+    }
+}
