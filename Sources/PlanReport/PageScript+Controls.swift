@@ -121,7 +121,11 @@ extension PageScript {
         }
         form.addEventListener("change", changed);
         form.addEventListener("submit", event => event.preventDefault());
-        form.addEventListener("reset", () => setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0));
+        // The fields get their first values back only after this event.
+        form.addEventListener("reset", () => {
+          form.dataset.state = "busy";
+          setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0);
+        });
         Object.keys(sliders).forEach(slide);
         form.dataset.state = "busy";
         update();

@@ -1,0 +1,197 @@
+"""The planner's page in a real Chromium: its numbers against the program's, its controls, its looks, its silence."""
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import pharos
+from browser import Browser
+
+#: Where the screenshots lie after the tests, to be looked at.
+SCREENSHOTS = Path(__file__).resolve().parents[2] / ".build" / "plan-page"
+COLLISIONS = {"collisionFreeProbability": 1e-6, "arrivalsPerSecondPerBeacon": 1e-6, "airtimeMicroseconds": 1e-9,
+              "channelLoad": 1e-9, "lossAfterLossProbability": 1e-3}
+#: The page and the program follow the same recursion, but not with the same starts and bins.
+LATENCY = 0.015
+
+
+def plan(question: str, *options, html: Path | None = None) -> dict:
+    """The JSON of `pharos plan …`; with `html` the page is written as well."""
+    page = ("--html", html) if html else ()
+    return json.loads(pharos.checked("plan", question, *options, "--json", *page, timeout=60).out)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = shutil.which("chromium")
+    if program is None:
+        message = "chromium is not installed: apt-get install chromium"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    browser = Browser(program)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def collisions(tmp_path_factory) -> tuple[Path, dict]:
+    page = tmp_path_factory.mktemp("page") / "collisions.html"
+    return page, plan("collisions", "--beacons", 250, "--interval-ms", 100, html=page)
+
+
+@pytest.fixture(scope="module")
+def latency(tmp_path_factory) -> tuple[Path, dict]:
+    page = tmp_path_factory.mktemp("page") / "latency.html"
+    options = ("--beacons", 100, "--interval-ms", 100, "--scanner", "android-low-power")
+    return page, plan("latency", *options, html=page)
+
+
+def settled(browser: Browser):
+    browser.wait("document.getElementById('controls').dataset.state === 'done'")
+
+
+def opened(browser: Browser, page: Path, **options):
+    browser.events.clear()
+    browser.open(page, **options)
+    settled(browser)
+
+
+def turn(browser: Browser, **controls):
+    """Sets controls as a user does: the value, then the event that typing or choosing causes."""
+    for name, value in controls.items():
+        browser.value(f"""(() => {{ const control = document.getElementById({json.dumps(name)});
+            control.value = {json.dumps(str(value))};
+            control.dispatchEvent(new Event('input', {{ bubbles: true }}));
+            control.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()""")
+    settled(browser)
+
+
+def number(browser: Browser, name: str) -> float | None:
+    text = browser.value(f"document.getElementById({json.dumps(name)}).dataset.value")
+    return None if text is None else float(text)
+
+
+def assert_collisions(browser: Browser, expected: dict):
+    for name, tolerance in COLLISIONS.items():
+        if expected[name] is None:
+            assert number(browser, name) is None, name
+        else:
+            assert number(browser, name) == pytest.approx(expected[name], rel=tolerance), name
+
+
+def assert_latency(browser: Browser, expected: dict):
+    for percentile, seconds in expected["latencyS"].items():
+        shown = number(browser, "latency" + percentile.upper())
+        if seconds is None:
+            assert shown is None, percentile
+        else:
+            assert shown == pytest.approx(seconds, rel=LATENCY), percentile
+
+
+def test_the_numbers_are_the_programs(browser, collisions):
+    page, expected = collisions
+    opened(browser, page)
+    assert_collisions(browser, expected)
+
+
+@pytest.mark.parametrize("beacons, interval, payload", [(100, 500, 10), (1, 20, 31), (2, 10240, 0), (1000, 1000, 31)])
+def test_controls_lead_to_what_another_run_says(browser, collisions, beacons, interval, payload):
+    opened(browser, collisions[0])
+    curve = browser.value("document.getElementById('clearCurve').getAttribute('d')")
+    turn(browser, beacons=beacons, intervalMs=interval, payloadOctets=payload)
+    assert_collisions(browser, plan(
+        "collisions", "--beacons", beacons, "--interval-ms", interval, "--payload-octets", payload))
+    assert browser.value("document.getElementById('clearCurve').getAttribute('d')") != curve
+    browser.value("document.getElementById('reset').click()")
+    settled(browser)
+    assert_collisions(browser, collisions[1])
+
+
+def test_sliders_and_fields_move_together(browser, collisions):
+    opened(browser, collisions[0])
+    browser.value("""(() => { const slider = document.getElementById('beaconsSlider'); slider.value = 0;
+        slider.dispatchEvent(new Event('input', { bubbles: true })); })()""")
+    settled(browser)
+    assert browser.value("document.getElementById('beacons').value") == "1"
+    assert number(browser, "collisionFreeProbability") == 1
+
+
+def test_latencies_are_the_programs(browser, latency):
+    page, expected = latency
+    opened(browser, page)
+    assert_latency(browser, expected)
+
+
+@pytest.mark.parametrize("scanner, beacons, interval", [
+    ("android-low-power", 250, 271.25), ("android-balanced", 250, 100), ("android-low-latency", 100, 100),
+    ("ios-find-my", 1, 1022.5), ("harmony", 50, 1000), ("android-low-power", 1, 760)])
+def test_other_scanners_lead_to_what_another_run_says(browser, latency, scanner, beacons, interval):
+    opened(browser, latency[0])
+    turn(browser, scanner=scanner, beacons=beacons, intervalMs=interval)
+    assert_latency(browser, plan(
+        "latency", "--beacons", beacons, "--interval-ms", interval, "--scanner", scanner))
+
+
+@pytest.mark.parametrize("value", ["", "0", "-5", "1e9", "x"])
+def test_senseless_values_are_named_and_change_nothing(browser, collisions, value):
+    page, expected = collisions
+    opened(browser, page)
+    browser.value(f"""(() => {{ const field = document.getElementById('beacons'); field.value = {json.dumps(value)};
+        field.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()""")
+    browser.wait("document.getElementById('beacons').getAttribute('aria-invalid') === 'true'")
+    assert_collisions(browser, expected)
+
+
+def test_capture_is_a_band_above_no_capture(browser, collisions):
+    opened(browser, collisions[0])
+    assert number(browser, "captureLow") is None
+    turn(browser, captureDecibels="6.0")
+    low, high = number(browser, "captureLow"), number(browser, "captureHigh")
+    assert number(browser, "collisionFreeProbability") < low < high < 1
+    assert browser.value("document.getElementById('captureBand').getAttribute('d')").startswith("M")
+
+
+def test_the_page_asks_nothing_of_any_network_and_complains_of_nothing(browser, collisions, latency):
+    for page in (collisions[0], latency[0]):
+        opened(browser, page)
+        turn(browser, beacons=120, captureDecibels="12.0")
+        assert set(browser.requests()) == {page.resolve().as_uri()}
+        assert browser.complaints() == []
+        assert page.stat().st_size < 500_000
+
+
+def test_without_scripts_the_programs_numbers_are_there(browser, collisions):
+    page, expected = collisions
+    browser.open(page, has_scripts=False)
+    for name in ("collisionFreeProbability", "arrivalsPerSecondPerBeacon"):
+        assert number(browser, name) == pytest.approx(expected[name], rel=1e-9)
+    assert browser.value("document.getElementById('clearCurve').getTotalLength()") > 300
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_everything_has_a_name_for_screen_readers(browser, collisions):
+    opened(browser, collisions[0])
+    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+    roles = {"spinbutton", "slider", "combobox", "button", "image", "img", "figure", "table", "heading", "textbox"}
+    named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes
+             if not node["ignored"] and node["role"]["value"] in roles]
+    assert {"spinbutton", "slider", "combobox", "button", "heading"} <= {role for role, _ in named}
+    assert [role for role, name in named if not name and role not in ("table", "figure")] == []
+    assert browser.value("document.querySelectorAll('h1').length") == 1
+
+
+@pytest.mark.parametrize("look, width, is_dark", [
+    ("light", 1200, False), ("dark", 1200, True), ("phone", 360, False), ("phone-dark", 360, True)])
+def test_it_can_be_looked_at(browser, latency, look, width, is_dark):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    opened(browser, latency[0], width=width, is_dark=is_dark)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    picture = browser.screenshot(SCREENSHOTS / f"{look}.png")
+    shades = picture.histogram()
+    brightness = sum(shade * count for shade, count in enumerate(shades)) / sum(shades)
+    assert (brightness < 90) if is_dark else (brightness > 165), brightness
+    # Neither blank nor a single color: lines and letters take a part of every page, and no half of it is empty.
+    assert sum(count > 0 for count in shades) > 50
+    for half in ((0, 0, picture.width, picture.height // 2), (0, picture.height // 2, picture.width, picture.height)):
+        assert max(picture.crop(half).histogram()) < 0.97 * picture.width * picture.height / 2
