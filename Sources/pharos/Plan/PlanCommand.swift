@@ -8,7 +8,7 @@ struct PlanCommand: ParsableCommand {
             `pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.99 --scanner android-low-power`.
             """,
         subcommands: [
-            PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
+            PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
             PlanEnergy.self, PlanSite.self, PlanSimulate.self, PlanThesis.self,
         ])
 }

@@ -40,7 +40,7 @@ struct SimulateLatency: ParsableCommand {
         }
         let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(group, scanner, latency) }
         let outcome = try simulation.run(scene, minimumBatches: 200) { tally in
-            Self.estimate(tally.all.latency, 0.95)
+            Self.estimate(tally.all.latency, 0.95, batches: tally.all.clear.batches)
         }
         try answer(scanner, latency, outcome).show(output)
     }
@@ -62,10 +62,11 @@ struct SimulateLatency: ParsableCommand {
     }
 
     /// A percentile in s with the half-width of its interval as a standard error's.
-    private static func estimate(_ tally: LatencyTally, _ share: Double) -> Estimate? {
+    private static func estimate(_ tally: LatencyTally, _ share: Double, batches: Int) -> Estimate? {
         guard let value = tally.percentile(share), let range = tally.percentileConfidence95(share) else { return nil }
         return Estimate(
-            value: value / 1_000_000, standardError: (range.upperBound - range.lowerBound) / 2e6 / 1.96, batches: 1000)
+            value: value / 1_000_000, standardError: (range.upperBound - range.lowerBound) / 2e6 / 1.96,
+            batches: batches)
     }
 
     private func answer(

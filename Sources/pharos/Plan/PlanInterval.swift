@@ -1,0 +1,82 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import PlanReport
+internal import Profiles
+
+struct PlanInterval: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interval",
+        abstract: "Which advertising interval to set.",
+        discussion: """
+            Example: pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.95 \
+            --scanner android-low-power
+            """)
+
+    @OptionGroup var fleet: PlanFleetOptions
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("How long detection may take.", valueName: "s"),
+        transform: PlanValue.seconds)
+    var detectWithinS: Double?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("In which share of cases, such as 0.95.", valueName: "p"),
+        transform: PlanValue.share)
+    var probability: Double?
+
+    @Flag(help: "As many advertisements as possible, of all beacons together.")
+    var maxThroughput = false
+
+    @OptionGroup var receiver: PlanScannerOptions
+
+    @Option(
+        help: ArgumentHelp("Put the interval into this beacon profile's advertisements.", valueName: "file"))
+    var writeProfile: String?
+
+    @Option(help: ArgumentHelp("Which of the profile's advertisements, counted from 1 (default: all).", valueName: "n"))
+    var advertisement: Int?
+
+    @OptionGroup var output: PlanOutput
+
+    func validate() throws {
+        if maxThroughput {
+            guard detectWithinS == nil, probability == nil else {
+                throw ValidationError("Give --max-throughput, or --detect-within-s and --probability, not both.")
+            }
+        } else {
+            guard detectWithinS != nil, let probability else {
+                throw ValidationError("Say what for: --detect-within-s and --probability, or --max-throughput.")
+            }
+            guard probability > 0, probability < 1 else {
+                throw ValidationError("--probability: write a share between 0 and 1, without the ends.")
+            }
+        }
+        if advertisement != nil, writeProfile == nil {
+            throw ValidationError("--advertisement belongs to --write-profile.")
+        }
+    }
+
+    func run() throws {
+        guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
+        let airtime = try fleet.packet.airtime
+        let goal: IntervalGoal =
+            if let detectWithinS, let probability {
+                .detect(withinSeconds: detectWithinS, probability: probability)
+            } else {
+                .maximumThroughput
+            }
+        let advice = try PlanValue.answer { () throws(AirtimeError) in
+            try IntervalAdvice(goal: goal, count: fleet.beacons, airtimeMicroseconds: airtime, preset: scanner)
+        }
+        let question = IntervalQuestion(
+            beacons: fleet.beacons, payloadOctets: fleet.packet.payloadOctets ?? 31, airtime: airtime, goal: goal,
+            scanner: scanner, drawsPage: output.html != nil)
+        let answer = try PlanValue.answer { () throws(AirtimeError) in try question.answer(advice) }
+        if let writeProfile {
+            try ProfileInterval.write(advice.interval, to: writeProfile, advertisement: advertisement)
+        }
+        try answer.show(output)
+        if case .impossible = advice.outcome { throw Failure(.failure) }
+    }
+}
