@@ -175,14 +175,15 @@ struct IntervalQuestion {
                     value(point).map { .init(Double(point.interval.microseconds) / 1000, $0) }
                 })
         }
-        answer.content.curves.append(
-            .init(
-                title: "Time to discovery over the interval",
-                caption: "By \(scanner.name), \(beacons) beacons in range.",
-                x: .init("advertising interval", unit: "ms", isLogarithmic: true),
-                y: .init("time", unit: "s", isLogarithmic: true),
-                series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
-                markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)]))
+        let curve = PlanPageContent.Curve(
+            title: "Time to discovery over the interval",
+            caption: "By \(scanner.name), \(beacons) beacons in range.",
+            x: .init("advertising interval", unit: "ms", isLogarithmic: true),
+            y: .init("time", unit: "s", isLogarithmic: true),
+            series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
+            markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)])
+        answer.content.curves.append(curve)
+        answer.chart(curve)
     }
 
     /// The same fleet before the known scanners, and each interval of a list with each of them.

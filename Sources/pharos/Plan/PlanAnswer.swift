@@ -41,6 +41,14 @@ struct PlanAnswer {
         json.append((name, .real(value)))
     }
 
+    /// A curve in text, as wide as the terminal and no wider than reads well.
+    mutating func chart(_ curve: PlanPageContent.Curve) {
+        let encoding =
+            Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
+        let isPlain = encoding.map { !$0.uppercased().contains("UTF") } ?? false
+        charts.append(TextChart(width: min(72, Terminal.columns), isPlain: isPlain).curve(curve, height: 10) + "\n")
+    }
+
     func show(_ output: PlanOutput) throws {
         if let path = output.html {
             do throws(SystemError) {

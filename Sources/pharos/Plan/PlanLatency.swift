@@ -76,8 +76,13 @@ struct PlanLatency: ParsableCommand {
         for (seconds, share) in asked {
             answer.figure("not yet received after", PlanNumber.percent(share), remark: "\(seconds) s")
         }
+        let row = PlanPageContent.LatencyComparison.Row(scanner.name, latency)
+        answer.chart(
+            .init(
+                title: "share received over time", x: .init("time", unit: "s"), y: .init("share"),
+                series: [.init(scanner.name, row.discovered)]))
         answer.content.latencies = .init(
-            caption: "The share discovered over time.", rows: [.init(scanner.name, latency)])
+            caption: "The share discovered over time.", rows: [row])
         answer.explore(
             group, scanner, payloadOctets: fleet.packet.payloadOctets ?? 31, background: load, latency: latency)
         return answer
