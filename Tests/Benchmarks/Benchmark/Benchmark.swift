@@ -33,11 +33,14 @@ struct Benchmark {
             #endif
             try FrameTimes.run(report)
             try CollisionTimes.run(report)
+            try PlannerTimes.recursion(report)
             let capture = try CaptureFile(writing: reports, to: path)
             try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
                 .run(report)
             if let pharos {
                 try BinaryTimes(pharos: pharos).run(report)
+                let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+                try PlannerTimes.commands(report, pharos: pharos, folder: folder)
             } else {
                 report.section("Start-up, memory and time to air")
                 report.notMeasured("the binary", because: "no static binary; give it with --pharos")

@@ -24,11 +24,13 @@ struct ProcessMemory {
     ///
     /// Not from wait4: its ru_maxrss of a spawned program includes the memory of the program that spawned it. The
     /// pipe is full, so the program sleeps in write.
-    init(ofShortLived arguments: [String]) throws {
+    ///
+    /// - Parameter seconds: How long it may take to come to its printing.
+    init(ofShortLived arguments: [String], within seconds: Int = 5) throws {
         let pipe = try Pipe()
         try pipe.fill()
         let process = try ChildProcess(arguments, output: try pipe.writing)
-        try Self.waitUntilAsleep(process.id)
+        try Self.waitUntilAsleep(process.id, seconds)
         try self.init(of: process.id)
         try pipe.drain()
         try process.wait()
@@ -47,9 +49,9 @@ struct ProcessMemory {
     }
 
     /// Until it slept for ten looks on end: long enough to be no wait for the disk.
-    private static func waitUntilAsleep(_ process: pid_t) throws {
+    private static func waitUntilAsleep(_ process: pid_t, _ seconds: Int) throws {
         var looks = 0
-        for _ in 0..<5000 {
+        for _ in 0..<seconds * 1000 {
             let stat = Files.firstLine("/proc/\(process)/stat") ?? ""
             let state = stat.split(separator: ")").last?.split(separator: " ").first
             looks = state == "S" ? looks + 1 : 0
