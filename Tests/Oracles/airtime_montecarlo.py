@@ -70,7 +70,7 @@ def collisions(count: int, interval: float, payload: int = 31, *, busy: float = 
     # Starts at random; a channel that is `busy` is free of them at an instant with probability 1 - busy.
     rate = -numpy.log(1 - busy) / their_length
     if busy:
-        duration = min(duration, 4 * packets / rate)
+        duration = min(duration, 2 * packets / rate)
     shares, again, arrivals = [], [], []
     for random in numpy.random.default_rng(seed).spawn(repetitions):
         times = starts(random, count, interval, duration)

@@ -102,9 +102,9 @@ WAITS = [
     Wait(1, 417.5, FIND_MY, ("--scanner", "ios-find-my"), 60, 4000, 40),
     Wait(1, 211.25, HARMONY, ("--scanner", "harmony"), 60, 4000, 40),
     Wait(1, 1000, air.Scanner(60, 3000), ("--scan-window-ms", 60, "--scan-interval-ms", 3000), 900, 1500, 40),
-    Wait(100, 100, LOW_LATENCY, ("--scanner", "android-low-latency"), 3, 1000, 10),
+    Wait(100, 100, LOW_LATENCY, ("--scanner", "android-low-latency"), 3, 500, 10),
     Wait(250, 100, CONTINUOUS, ("--scanner", "continuous"), 8, 300, 10),
-    Wait(50, 318.75, FIND_MY, ("--scanner", "ios-find-my"), 30, 1000, 20, share=0.05),
+    Wait(50, 318.75, FIND_MY, ("--scanner", "ios-find-my"), 30, 500, 20, share=0.05),
 ]
 
 
@@ -128,3 +128,22 @@ def test_what_stays_undiscovered(interval, scanner, named, after):
     [(asked, share)] = answer.items()
     assert float(asked) == after
     agree(share, found.undiscovered[after], 0.02, f"undiscovered after {after} s")
+
+
+@pytest.mark.parametrize("fleet", [Fleet(40, 100), Fleet(20, 100, 9, busy=0.1)], ids=str)
+def test_simulated_collisions(fleet):
+    found = air.collisions(*fleet[:3], busy=fleet.busy)
+    answer = plan("simulate", "collisions", *fleet.options, "--seed", 7)
+    values = {"collisionFreeProbability": found.clear, "lossAfterLossProbability": found.loss_after_loss}
+    for key, value in values.items():
+        low, high = answer["confidence95"][key]
+        error = ((high - low) ** 2 / 16 + value.error ** 2) ** 0.5
+        agree(answer[key], air.Value(value.mean, error), 0.01, key)
+    assert answer["seed"] == 7
+
+
+def test_the_same_seed_gives_the_same_numbers_on_any_number_of_cores():
+    question = "simulate", "collisions", "--beacons", 20, "--interval-ms", 100, "--precision", 0.02
+    alone = plan(*question, "--seed", 3, "--jobs", 1)
+    assert plan(*question, "--seed", 3, "--jobs", 4) == alone
+    assert plan(*question, "--seed", 4, "--jobs", 4) != alone

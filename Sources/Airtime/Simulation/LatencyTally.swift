@@ -4,20 +4,24 @@
 /// share is, whatever is correlated within a batch: all beacons wait for the same window of one scanner.
 public struct LatencyTally: SimulationTally, Hashable {
     private static let groupCount = 20
-    /// By group, how often a latency fell into each bin; without the empty bins at the end.
+    /// How often a latency fell into each bin, without the empty bins at the end; and the same by group.
+    private var pooled: [Int] = []
     private var bins: [[Int]]
-    /// By group, what was not received within the horizon.
+    /// By group, all latencies, and what was not received within the horizon.
+    private var totals: [Int]
     private var unreached: [Int]
 
     public init() {
         bins = Array(repeating: [], count: Self.groupCount)
-        unreached = Array(repeating: 0, count: Self.groupCount)
+        totals = Array(repeating: 0, count: Self.groupCount)
+        unreached = totals
     }
 
     public mutating func merge(_ next: LatencyTally) {
+        pooled.add(next.pooled)
         for group in bins.indices {
-            extend(group, to: next.bins[group].count)
-            for (bin, count) in next.bins[group].enumerated() where count > 0 { bins[group][bin] += count }
+            bins[group].add(next.bins[group])
+            totals[group] += next.totals[group]
             unreached[group] += next.unreached[group]
         }
     }
@@ -25,19 +29,17 @@ public struct LatencyTally: SimulationTally, Hashable {
     /// One latency in µs, of at least 0; nil for what was not received within the horizon.
     mutating func count(_ latency: Double?, batch: Int) {
         let group = batch % Self.groupCount
+        totals[group] += 1
         guard let latency else { return unreached[group] += 1 }
         let bin = Self.bin(latency)
-        extend(group, to: bin + 1)
+        pooled.extend(to: bin + 1)
+        pooled[bin] += 1
+        bins[group].extend(to: bin + 1)
         bins[group][bin] += 1
     }
 
-    private mutating func extend(_ group: Int, to count: Int) {
-        let missing = count - bins[group].count
-        if missing > 0 { bins[group] += repeatElement(0, count: missing) }
-    }
-
     /// Latencies counted, those beyond the horizon among them.
-    public var samples: Int { bins.reduce(0) { $0 + $1.reduce(0, +) } + undiscovered }
+    public var samples: Int { totals.reduce(0, +) }
     /// How many of them were beyond the horizon.
     public var undiscovered: Int { unreached.reduce(0, +) }
 
@@ -45,10 +47,8 @@ public struct LatencyTally: SimulationTally, Hashable {
     public func undiscoveredShare(afterMicroseconds time: Double) -> Estimate? {
         guard time >= 0 else { return nil }
         var shares = ShareTally()
-        for group in bins.indices {
-            let total = bins[group].reduce(0, +) + unreached[group]
-            guard total > 0 else { continue }
-            shares.merge(ShareTally(hits: total - reached(group, within: time), trials: total))
+        for group in bins.indices where totals[group] > 0 {
+            shares.merge(ShareTally(hits: totals[group] - reached(group, within: time), trials: totals[group]))
         }
         return shares.estimate
     }
@@ -68,14 +68,14 @@ public struct LatencyTally: SimulationTally, Hashable {
     public func percentile(_ share: Double) -> Double? {
         guard share > 0, share < 1, samples > 0 else { return nil }
         let wanted = share * Double(samples)
-        var count = 0.0
-        for bin in 0..<(bins.map(\.count).max() ?? 0) {
-            let inside = Double(bins.reduce(0) { $0 + (bin < $1.count ? $1[bin] : 0) })
-            if inside > 0, count + inside >= wanted {
+        var before = 0
+        for (bin, inside) in pooled.enumerated() where inside > 0 {
+            if Double(before + inside) >= wanted {
                 let range = Self.range(bin)
-                return range.lowerBound + (range.upperBound - range.lowerBound) * (wanted - count) / inside
+                let within = (wanted - Double(before)) / Double(inside)
+                return range.lowerBound + (range.upperBound - range.lowerBound) * within
             }
-            count += inside
+            before += inside
         }
         return nil
     }
@@ -108,5 +108,18 @@ public struct LatencyTally: SimulationTally, Hashable {
         let width = Double(UInt64(1) << UInt64(shift)) * unit
         let low = Double(bin - shift << 9) * width
         return low..<low + width
+    }
+}
+
+extension [Int] {
+    /// Appends zeros until there are `count` numbers.
+    fileprivate mutating func extend(to count: Int) {
+        if self.count < count { self += repeatElement(0, count: count - self.count) }
+    }
+
+    /// Adds number by number; the longer list keeps its end.
+    fileprivate mutating func add(_ next: [Int]) {
+        extend(to: next.count)
+        for (index, number) in next.enumerated() where number > 0 { self[index] += number }
     }
 }
