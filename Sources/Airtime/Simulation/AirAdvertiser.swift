@@ -8,7 +8,7 @@ public struct AirAdvertiser: Hashable, Sendable {
         case at(microseconds: Double)
     }
 
-    public var position = AirPosition(x: 0, y: 0)
+    public var position = FloorPosition(x: 0, y: 0)
     /// T, by the advertiser's own clock.
     public var intervalMicroseconds: Double
     /// tau of each copy.

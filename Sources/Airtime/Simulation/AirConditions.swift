@@ -31,7 +31,7 @@ public struct AirConditions: Sendable {
     }
 
     /// The mean loss in dB from a beacon's place to a receiver's; what is no number counts as out of reach.
-    public var meanLossDecibels: @Sendable (AirPosition, AirPosition) -> Double = { _, _ in 0 }
+    public var meanLossDecibels: @Sendable (FloorPosition, FloorPosition) -> Double = { _, _ in 0 }
     /// Sigma of the normal deviation around the mean loss, in dB: drawn for each link, and the same all batch long.
     public var shadowingDecibels = 0.0
     public var capture = Capture.none

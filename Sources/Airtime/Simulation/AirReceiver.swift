@@ -1,6 +1,6 @@
 /// One scanner in an ``AirSimulation``. What does not fit is refused by the simulation.
 public struct AirReceiver: Hashable, Sendable {
-    public var path = AirPath(standingAt: AirPosition(x: 0, y: 0))
+    public var path = AirPath(standingAt: FloorPosition(x: 0, y: 0))
     public var scan: ScanPattern
     /// When a window on channel 37 begins, in µs after the batch's beginning; nil for a new random phase a batch.
     public var phaseMicroseconds: Double?

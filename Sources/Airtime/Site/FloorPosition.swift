@@ -9,6 +9,8 @@ public struct FloorPosition: Hashable, Sendable {
         self.y = y
     }
 
+    var isFinite: Bool { x.isFinite && y.isFinite }
+
     /// Metres as the crow flies.
     public func distance(to other: FloorPosition) -> Double {
         let (dx, dy) = (other.x - x, other.y - y)

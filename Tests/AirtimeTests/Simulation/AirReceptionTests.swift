@@ -67,9 +67,9 @@ import Testing
 
     @Test func walkersHearWhatTheyPass() throws {
         var beacon = AirAdvertiser(intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
-        beacon.position = AirPosition(x: 50, y: 0)
+        beacon.position = FloorPosition(x: 50, y: 0)
         var receiver = AirReceiver()
-        let path = [AirPosition(x: 0, y: 0), AirPosition(x: 100, y: 0)]
+        let path = [FloorPosition(x: 0, y: 0), FloorPosition(x: 100, y: 0)]
         receiver.path = try AirPath(walking: path, metersPerSecond: 10)
         let tally = try play(receiver, hearing: beacon, seconds: 10) {
             $0.meanLossDecibels = { $0.distance(to: $1) <= 10 ? 50 : 200 }
@@ -84,15 +84,15 @@ import Testing
     @Test func aPathIsWalkedAtItsSpeedAndEndsAtItsLastPoint() throws {
         let path = try AirPath(
             walking: [
-                AirPosition(x: 0, y: 0), AirPosition(x: 3, y: 4), AirPosition(x: 3, y: 4), AirPosition(x: 3, y: 0),
+                FloorPosition(x: 0, y: 0), FloorPosition(x: 3, y: 4), FloorPosition(x: 3, y: 4), FloorPosition(x: 3, y: 0),
             ],
             metersPerSecond: 1)
-        #expect(path.position(afterMicroseconds: -1) == AirPosition(x: 0, y: 0))
-        #expect(path.position(afterMicroseconds: 2.5e6) == AirPosition(x: 1.5, y: 2))
-        #expect(path.position(afterMicroseconds: 6e6) == AirPosition(x: 3, y: 3))
-        #expect(path.position(afterMicroseconds: 1e12) == AirPosition(x: 3, y: 0))
+        #expect(path.position(afterMicroseconds: -1) == FloorPosition(x: 0, y: 0))
+        #expect(path.position(afterMicroseconds: 2.5e6) == FloorPosition(x: 1.5, y: 2))
+        #expect(path.position(afterMicroseconds: 6e6) == FloorPosition(x: 3, y: 3))
+        #expect(path.position(afterMicroseconds: 1e12) == FloorPosition(x: 3, y: 0))
         #expect(throws: AirtimeError.self) { try AirPath(walking: [], metersPerSecond: 1) }
-        #expect(throws: AirtimeError.self) { try AirPath(walking: [AirPosition(x: .nan, y: 0)], metersPerSecond: 1) }
+        #expect(throws: AirtimeError.self) { try AirPath(walking: [FloorPosition(x: .nan, y: 0)], metersPerSecond: 1) }
         #expect(throws: AirtimeError.self) { try AirPath(walking: path.points, metersPerSecond: .infinity) }
     }
 

@@ -65,7 +65,7 @@ import Testing
         { advertiser, _, _ in advertiser.secondCopyMicroseconds = 375 },
         { advertiser, _, _ in advertiser.thirdCopyMicroseconds = .nan },
         { advertiser, _, _ in advertiser.clockDriftPPM = -1e6 },
-        { advertiser, _, _ in advertiser.position = AirPosition(x: .infinity, y: 0) },
+        { advertiser, _, _ in advertiser.position = FloorPosition(x: .infinity, y: 0) },
         { advertiser, _, _ in advertiser.start = .at(microseconds: -1) },
         { advertiser, _, _ in advertiser.radioPowerDBm = .nan },
         { _, receiver, _ in receiver.deadTimeMicroseconds = -1 },

@@ -1,29 +1,11 @@
-/// A place on the floor, in meters.
-public struct AirPosition: Hashable, Sendable {
-    public let x: Double
-    public let y: Double
-
-    public init(x: Double, y: Double) {
-        self.x = x
-        self.y = y
-    }
-
-    public func distance(to other: AirPosition) -> Double {
-        let (across, along) = (other.x - x, other.y - y)
-        return (across * across + along * along).squareRoot()
-    }
-
-    var isFinite: Bool { x.isFinite && y.isFinite }
-}
-
 /// Where a receiver is: at one place, or walking from point to point at an even speed and staying at the last.
 public struct AirPath: Hashable, Sendable {
-    public let points: [AirPosition]
+    public let points: [FloorPosition]
     public let metersPerSecond: Double
     /// Meters walked at each point.
     private let walked: [Double]
 
-    public init(standingAt position: AirPosition) {
+    public init(standingAt position: FloorPosition) {
         points = [position]
         metersPerSecond = 0
         walked = [0]
@@ -32,7 +14,7 @@ public struct AirPath: Hashable, Sendable {
     /// The walk begins at the first point with the beginning of each batch.
     ///
     /// Refuses a path without points, points that are no numbers, and a speed outside 0...100 m/s.
-    public init(walking points: [AirPosition], metersPerSecond: Double) throws(AirtimeError) {
+    public init(walking points: [FloorPosition], metersPerSecond: Double) throws(AirtimeError) {
         guard !points.isEmpty else { throw .quantity(name: "a number of points of a path", value: 0) }
         guard metersPerSecond >= 0, metersPerSecond <= 100 else {
             throw .quantity(name: "a speed in m/s", value: metersPerSecond)
@@ -52,13 +34,13 @@ public struct AirPath: Hashable, Sendable {
     var moves: Bool { metersPerSecond > 0 && points.count > 1 }
 
     /// Where the receiver is after so much time; before the beginning at the first point.
-    public func position(afterMicroseconds time: Double) -> AirPosition {
+    public func position(afterMicroseconds time: Double) -> FloorPosition {
         let distance = max(0, time) * metersPerSecond * 1e-6
         guard moves, let end = walked.firstIndex(where: { $0 > distance }), end > 0 else {
             return moves && distance > 0 ? points[points.count - 1] : points[0]
         }
         let (from, to) = (points[end - 1], points[end])
         let share = (distance - walked[end - 1]) / (walked[end] - walked[end - 1])
-        return AirPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
+        return FloorPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
     }
 }
