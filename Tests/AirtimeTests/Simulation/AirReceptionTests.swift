@@ -84,7 +84,8 @@ import Testing
     @Test func aPathIsWalkedAtItsSpeedAndEndsAtItsLastPoint() throws {
         let path = try AirPath(
             walking: [
-                FloorPosition(x: 0, y: 0), FloorPosition(x: 3, y: 4), FloorPosition(x: 3, y: 4), FloorPosition(x: 3, y: 0),
+                FloorPosition(x: 0, y: 0), FloorPosition(x: 3, y: 4), FloorPosition(x: 3, y: 4),
+                FloorPosition(x: 3, y: 0),
             ],
             metersPerSecond: 1)
         #expect(path.position(afterMicroseconds: -1) == FloorPosition(x: 0, y: 0))

@@ -7,7 +7,8 @@ import Testing
     /// Free space with a little shadowing: 40 dB at 1 m, n = 2.
     static func radio(shadowing: Double = 4, sensitivity: Double = -80) throws -> SiteRadio {
         try SiteRadio(
-            pathLoss: try .logDistance(lossAtOneMeterDecibels: 40, exponent: 2), shadowing: shadowing, sensitivity: sensitivity)
+            pathLoss: try .logDistance(lossAtOneMeterDecibels: 40, exponent: 2), shadowing: shadowing,
+            sensitivity: sensitivity)
     }
 
     static func beacon(_ x: Double, _ y: Double, interval: Double = 100_000) throws -> SiteBeacon {
