@@ -26,15 +26,15 @@ struct ExplorerFigures {
                 * pow(Self.intervals.upperBound / Self.intervals.lowerBound, Double(step) / 160)
         }
         let clear = steps.map { PlanPageContent.Point($0, collisionFree($0)) }
-        let most = clear.map { arrivals($0.x) }.max() ?? 1
+        let most = steps.map(arrivals).filter(\.isFinite).max() ?? 0
         let rates = steps.map { PlanPageContent.Point($0, most > 0 ? arrivals($0) / most : 0) }
         plot.drawPath(SVGPath(), class: "band", id: "captureBand")
         plot.drawPath(SVGPath(line: plot.places(rates)), class: "line s1", id: "arrivalsCurve")
         plot.drawPath(SVGPath(line: plot.places(clear)), class: "line s0", id: "clearCurve")
         let numbers = explorer.numbers
+        mark("todayMarker", "this setting", explorer.intervalMs, at: 12, style: "m0", in: &plot)
         mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 34, style: "m1", in: &plot)
         mark("surestMarker", "seen surest", numbers.bestLatencyIntervalMs, at: 56, style: "m2", in: &plot)
-        mark("todayMarker", "this setting", explorer.intervalMs, at: 12, style: "m0", in: &plot)
         let rows = Self.tableIntervals.map { interval in
             [
                 NumberText.significant(interval, 5), NumberText.percent(collisionFree(interval)),
@@ -77,8 +77,7 @@ struct ExplorerFigures {
                 $0 < 60 ? NumberText.duration($0) : $0 < 3600 ? NumberText.significant($0 / 60) + " min" : "1 h"
             },
             yText: { NumberText.significant($0 * 100) + " %" })
-        let points = explorer.discovered.filter { Self.times.contains($0.x) && $0.y >= 0 && $0.y <= 1 }
-        let places = plot.places(CurveFigure.thinned(points, to: limits.points))
+        let places = plot.places(plot.x.sampled(explorer.discovered, count: limits.points))
         plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
         let numbers = explorer.numbers
@@ -105,25 +104,21 @@ struct ExplorerFigures {
                 rows: rows.map { [$0.0, NumberText.significant($0.1, 4)] }))
     }
 
-    /// (1 - 2·tau/E)^(N-1) times the strangers' share, for the curve of the page as it is first drawn.
+    private func model(_ intervalMs: Double) -> CollisionModel? {
+        guard let airtime = try? PacketTiming.airtimeMicroseconds(payloadOctets: explorer.payloadOctets),
+            let background = try? BackgroundLoad(
+                share: explorer.backgroundLoad, airtimeMicroseconds: explorer.backgroundAirtimeMicroseconds)
+        else { return nil }
+        return try? CollisionModel(
+            beacons: explorer.beacons, intervalMicroseconds: intervalMs * 1000, airtimeMicroseconds: airtime,
+            background: background)
+    }
+
     private func collisionFree(_ intervalMs: Double) -> Double {
-        guard let period = period(intervalMs), let tau = airtime else { return .nan }
-        let others = Double(max(1, explorer.beacons) - 1)
-        return pow(max(0, 1 - 2 * tau / period), others)
-            * pow(1 - explorer.backgroundLoad, 1 + tau / (explorer.backgroundAirtimeMicroseconds ?? tau))
+        model(intervalMs)?.collisionFreeProbability ?? .nan
     }
 
-    /// Clear packets a second, of one beacon.
     private func arrivals(_ intervalMs: Double) -> Double {
-        period(intervalMs).map { collisionFree(intervalMs) * 1e6 / $0 } ?? .nan
-    }
-
-    private var airtime: Double? { try? PacketTiming.airtimeMicroseconds(payloadOctets: explorer.payloadOctets) }
-
-    private func period(_ intervalMs: Double) -> Double? {
-        let group = try? AdvertiserGroup(
-            count: max(1, explorer.beacons), intervalMicroseconds: intervalMs * 1000,
-            airtimeMicroseconds: airtime ?? 0)
-        return group?.meanPeriodMicroseconds
+        model(intervalMs)?.arrivalsPerSecondPerBeacon ?? .nan
     }
 }

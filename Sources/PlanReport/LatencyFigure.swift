@@ -42,9 +42,7 @@ struct LatencyFigure {
         _ row: PlanPageContent.LatencyComparison.Row, in drawing: inout SVG, _ x: Scale, base: Double
     ) {
         let height = Self.stripHeight - 34
-        var points = CurveFigure.thinned(row.discovered.filter { $0.x > 0 }, to: limits.points / 2)
-        points = points.filter { x.domain.contains($0.x) }
-        if let last = points.last { points.append(.init(x.domain.upperBound, last.y)) }
+        let points = x.sampled(row.discovered, count: limits.points / 2)
         let places = points.map { (x: x($0.x), y: base - max(0, min(1, $0.y)) * height) }
         drawing.path(SVGPath(areaUnder: places, downTo: base), class: "fill")
         drawing.path(SVGPath(line: places), class: "rim")

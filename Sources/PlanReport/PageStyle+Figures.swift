@@ -26,7 +26,8 @@ extension PageStyle {
         .marker.m1, .marker.m2 { stroke-dasharray: 4 4; }
         .p50 { stroke: var(--blue); --swatch: var(--blue); } .p90 { stroke: var(--amber); --swatch: var(--amber); }
         .p99 { stroke: var(--rose); --swatch: var(--rose); }
-        svg text.label { stroke: none; font-weight: 600; }
+        svg text.label { font-weight: 600; stroke: var(--card); stroke-width: 5px; stroke-linejoin: round;
+          stroke-dasharray: none; paint-order: stroke; }
         text.m0 { fill: var(--ink); } text.m1 { fill: var(--amber); } text.m2 { fill: var(--teal); }
         text.m3 { fill: var(--violet); } text.p50 { fill: var(--blue); } text.p90 { fill: var(--amber); }
         text.p99 { fill: var(--rose); }
@@ -67,7 +68,8 @@ extension PageStyle {
         table.heat { border-collapse: separate; border-spacing: 3px; table-layout: fixed; }
         .heat th, .heat td { border: 0; text-align: center; padding: .5rem .15rem; }
         .heat th:first-child { text-align: right; width: 4.2rem; padding-right: .5rem; }
-        .heat thead th { font-size: .74rem; overflow-wrap: break-word; hyphens: auto; }
+        .heat thead th { font-size: .74rem; }
+        .heat thead span { display: inline-block; margin: 0 -.5rem; }
         .heat td { border-radius: .35rem; color: var(--heatInk); }
         .heat td.h6, .heat td.h7 { color: var(--hotInk); }
         .heat td.resonant { box-shadow: inset 0 0 0 2px currentColor; }
@@ -80,7 +82,7 @@ extension PageStyle {
           .heat th, .heat td { padding: .45rem .05rem; font-size: .74rem; }
           .heat thead th { font-size: .8rem; }
           .heat thead th + th { vertical-align: bottom; }
-          .heat thead span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap; }
+          .heat thead span { writing-mode: vertical-rl; transform: rotate(180deg); margin: 0; white-space: nowrap; }
           .heat th:first-child { width: 2.9rem; padding-right: .25rem; }
           .resonance { display: block; margin: 0; line-height: .8; }
           caption .resonance { display: inline; }

@@ -71,3 +71,26 @@ struct Scale {
         return found.filter { $0 >= domain.lowerBound * 0.999 && $0 <= domain.upperBound * 1.001 }
     }
 }
+
+extension Scale {
+    /// A share that grows over time from nothing at zero, at places that lie evenly on this axis; straight between the
+    /// points that are given, and as high as the last of them beyond it.
+    func sampled(_ points: [PlanPageContent.Point], count: Int) -> [PlanPageContent.Point] {
+        let known = points.filter { $0.x.isFinite && $0.x > 0 && $0.y >= 0 && $0.y <= 1 }.sorted { $0.x < $1.x }
+        guard let last = known.last, count > 1, isLogarithmic else { return [] }
+        var before = PlanPageContent.Point(0, 0)
+        var next = 0
+        return (0..<count).map { index in
+            let (low, high) = (domain.lowerBound, domain.upperBound)
+            let x = low * pow(high / low, Double(index) / Double(count - 1))
+            while next < known.count, known[next].x < x {
+                before = known[next]
+                next += 1
+            }
+            guard next < known.count else { return .init(x, last.y) }
+            let after = known[next]
+            let part = after.x > before.x ? (x - before.x) / (after.x - before.x) : 1
+            return .init(x, before.y + (after.y - before.y) * part)
+        }
+    }
+}

@@ -108,6 +108,14 @@ def test_controls_lead_to_what_another_run_says(browser, collisions, beacons, in
     assert_collisions(browser, collisions[1])
 
 
+def test_strangers_of_another_length_are_in_the_numbers(browser, tmp_path):
+    page = tmp_path / "page.html"
+    expected = plan("collisions", "--beacons", 100, "--interval-ms", 200, "--background-load", 0.25,
+                    "--background-payload-octets", 12, html=page)
+    opened(browser, page)
+    assert_collisions(browser, expected)
+
+
 def test_sliders_and_fields_move_together(browser, collisions):
     opened(browser, collisions[0])
     browser.value("""(() => { const slider = document.getElementById('beaconsSlider'); slider.value = 0;
@@ -143,12 +151,15 @@ def test_senseless_values_are_named_and_change_nothing(browser, collisions, valu
     assert_collisions(browser, expected)
 
 
-def test_capture_is_a_band_above_no_capture(browser, collisions):
+@pytest.mark.parametrize("threshold", [6, 12, 21])
+def test_capture_is_the_programs_band(browser, collisions, threshold):
     opened(browser, collisions[0])
     assert number(browser, "captureLow") is None
-    turn(browser, captureDecibels="6.0")
-    low, high = number(browser, "captureLow"), number(browser, "captureHigh")
-    assert number(browser, "collisionFreeProbability") < low < high < 1
+    turn(browser, captureDecibels=f"{threshold}.0")
+    band = plan("collisions", "--beacons", 250, "--interval-ms", 100, "--capture-db", threshold)["capture"]
+    assert number(browser, "captureLow") == pytest.approx(band["stayingWithFirst"], rel=1e-4)
+    assert number(browser, "captureHigh") == pytest.approx(band["fullCapture"], rel=1e-4)
+    assert number(browser, "collisionFreeProbability") < band["stayingWithFirst"] < band["fullCapture"] < 1
     assert browser.value("document.getElementById('captureBand').getAttribute('d')").startswith("M")
 
 
