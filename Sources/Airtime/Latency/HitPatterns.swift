@@ -13,7 +13,7 @@ struct HitPatterns: Sendable {
     /// K: runs up to this length are exact.
     let length: Int
     /// Reaches from 0 to `length`, by bin.
-    private let binsPerUnit = 24
+    private static let binsPerUnit = 24
     private let bins: Int
     /// Weights by (events K' that S lies in, size of S), flat.
     private var weights: [Double]
@@ -21,7 +21,7 @@ struct HitPatterns: Sendable {
     /// `width`: tau/J.
     init(width: Double, length: Int = RunsModel.exactLength, samples: Int = 128) {
         self.length = length
-        bins = binsPerUnit * (length + 1) + 3
+        bins = Self.binsPerUnit * (length + 1) + 3
         weights = Array(repeating: 0, count: length * (length + 1) * bins)
         let table = RecollisionTable(width: width, lags: length - 1)
         var delays = DelaySequence(dimensions: length - 1)
@@ -35,8 +35,8 @@ struct HitPatterns: Sendable {
     private mutating func gather(_ reaches: [Double], weight: Double) {
         for set in 1..<reaches.count {
             let earliest = Int.bitWidth - 1 - set.leadingZeroBitCount
-            let place = reaches[set] * Double(binsPerUnit)
-            let bin = Int(place.rounded())
+            let place = reaches[set] * Double(Self.binsPerUnit)
+            let bin = Int(place + 0.5)
             let rest = place - Double(bin)
             let row = (earliest * (length + 1) + set.nonzeroBitCount) * bins + bin
             // Three points that keep mass, mean and variance.
@@ -50,18 +50,24 @@ struct HitPatterns: Sendable {
     ///
     /// `hit`: 2·tau/E. `clear`: the probability that nothing else spoils an event, independent from event to event.
     func lossRuns(interferers: Int, hit: Double, clear: Double) -> [Double] {
-        let survive = (0..<bins).map { bin -> Double in
-            let reach = (Double(bin) - 1) / Double(binsPerUnit)
-            return pow(max(0, 1 - hit * reach), Double(interferers))
+        // The signs cancel whatever is taken away from every term, the empty set's 1 included: where losses are rare,
+        // what is left keeps its digits so.
+        let isRare = Double(interferers) * hit - log(clear) < 0.5
+        let survive = (0...length).map { size in
+            (0..<bins).map { bin in
+                let reach = (Double(bin) - 1) / Double(Self.binsPerUnit)
+                guard hit * reach < 1 else { return isRare ? -1.0 : 0 }
+                let exponent = Double(interferers) * log1p(-hit * reach) + Double(size) * log(clear)
+                return isRare ? expm1(exponent) : exp(exponent)
+            }
         }
         var runs = [1.0]
-        var sum = 1.0
+        var sum = isRare ? 0.0 : 1.0
         for earliest in 0..<length {
             for size in 1...earliest + 1 {
                 let row = (earliest * (length + 1) + size) * bins
                 var part = 0.0
-                for bin in 0..<bins { part += weights[row + bin] * survive[bin] }
-                part *= pow(clear, Double(size))
+                for bin in 0..<bins { part += weights[row + bin] * survive[size][bin] }
                 sum += size % 2 == 0 ? part : -part
             }
             runs.append(min(1, max(0, sum)))

@@ -66,29 +66,35 @@ struct LatencyCurve: Sendable {
         _ width: Double, factor: Double, until limit: Double, wanted: Double, share: Double
     ) {
         guard let now = times.last, let reached = received.last else { return }
-        // At most a few thousand points of the pattern.
         let from = times.firstIndex { $0 > now - width } ?? times.count - 1
-        let stride = max(1, (times.count - from) / 1000)
-        var pattern: [(time: Double, share: Double)] = []
-        var index = from
-        while index < times.count - 1 {
-            pattern.append((times[index] - (now - width), received[index] - self.share(at: now - width)))
-            index += stride
-        }
-        let whole = reached - self.share(at: now - width)
-        pattern.append((width, whole))
+        let begin = self.share(at: now - width)
+        let pattern = (from..<times.count).map { (time: times[$0] - (now - width), share: received[$0] - begin) }
+        let whole = reached - begin
         var scale = factor
         var start = now
         var base = reached
         while start < limit, start < wanted || base < share {
-            for point in pattern where start + point.time <= limit {
-                times.append(start + point.time)
-                received.append(min(1, base + scale * point.share))
+            // Points no closer than a thousandth of their time; that may be many rounds at once.
+            let distance = start / 1000
+            let rounds = max(1, (distance / width).rounded(.down))
+            if rounds == 1 {
+                var last = 0.0
+                for point in pattern where point.time - last >= distance && start + point.time <= limit {
+                    append(start + point.time, base + scale * point.share)
+                    last = point.time
+                }
             }
-            start += width
-            base += scale * whole
-            scale *= factor
+            start += rounds * width
+            base += scale * whole * (1 - pow(factor, rounds)) / (1 - factor)
+            scale *= pow(factor, rounds)
+            if start <= limit { append(start, base) }
         }
+    }
+
+    private mutating func append(_ time: Double, _ share: Double) {
+        guard let last = times.last, time > last else { return }
+        times.append(time)
+        received.append(min(1, max(received.last ?? 0, share)))
     }
 
     private func share(at time: Double) -> Double {

@@ -4,8 +4,8 @@
 /// U(0, J). It hits again when the difference stays within tau on either side: 2·tau times the density of its sum at
 /// z, averaged over the offsets of both hits (a triangle of half width 2·tau).
 struct RecollisionTable: Sendable {
-    private static let nodesPerDelay = 512
-    /// By lag from 1 on, at z = i·J/512.
+    private static let nodesPerDelay = 256
+    /// By lag from 1 on, at z = i·J/256.
     private let nodes: [[Double]]
 
     /// `width`: tau/J, at most 1/2.

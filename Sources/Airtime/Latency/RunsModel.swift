@@ -8,12 +8,13 @@ internal import Glibc
 /// delays. Runs longer than `exactLength` continue at the pace of the last exact ones.
 public struct RunsModel: Sendable {
     /// Runs up to this length are computed by inclusion and exclusion.
-    public static let exactLength = 11
+    public static let exactLength = 10
 
     /// Runs up to this length are extrapolated from the exact ones; longer ones keep the last pace.
     static let longest = 64
-    /// What cancellation leaves of the alternating sum is not told from zero below this.
-    private static let smallest = 1e-5
+    /// Below this the alternating sum is not told from zero: its bins are wrong by the third power of a loss, its last
+    /// digits by the first.
+    private static func smallest(_ loss: Double) -> Double { 1e-5 * loss * loss * loss + 1e-11 * loss }
 
     /// The fleet, the asked advertiser included.
     public let group: AdvertiserGroup
@@ -47,7 +48,7 @@ public struct RunsModel: Sendable {
             runs = [1, 1 - otherClearProbability]
         } else {
             let all = patterns().lossRuns(interferers: group.count - 1, hit: hit, clear: otherClearProbability)
-            let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > Self.smallest })
+            let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > Self.smallest(all[1]) })
             runs = Self.extended(exact, meanPeriod: group.meanPeriodMicroseconds)
         }
     }

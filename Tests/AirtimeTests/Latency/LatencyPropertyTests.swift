@@ -13,10 +13,10 @@ import Testing
             .distribution(untilSeconds: until, horizonSeconds: horizon)
     }
 
-    @Test(arguments: [1, 30, 250], ScannerPreset.all)
+    @Test(arguments: zip([1, 250, 30, 250, 1, 30, 1, 30], ScannerPreset.all))
     func sharesRiseToOne(count: Int, preset: ScannerPreset) throws {
         // Without an end at 99.5 %: everything must be accounted for.
-        let curve = try Self.distribution(count: count, interval: 211.25, pattern: preset.pattern, until: 3000)
+        let curve = try Self.distribution(count: count, interval: 211.25, pattern: preset.pattern, until: 600)
         #expect(curve.seconds.count == curve.receivedShare.count)
         #expect(curve.seconds.first == 0 && curve.receivedShare.first == 0)
         #expect(zip(curve.receivedShare, curve.receivedShare.dropFirst()).allSatisfy { $0 <= $1 })
@@ -26,11 +26,11 @@ import Testing
         #expect(curve.neglectedShare < 1e-4)
     }
 
-    @Test(arguments: [20.0, 100, 152.5, 760, 1022.5])
+    @Test(arguments: [20.0, 152.5, 760])
     func moreBeaconsWaitLonger(interval: Double) throws {
         let pattern = try #require(ScannerPreset(named: "android-balanced")).pattern
         var last = 0.0
-        for count in [1, 2, 20, 100] {
+        for count in [1, 2, 100] {
             let p90 = try #require(
                 try Self.distribution(count: count, interval: interval, pattern: pattern).percentile(0.9))
             #expect(p90 >= last * 0.999)
@@ -83,8 +83,8 @@ import Testing
     func everyPatternIsAnsweredWithBoundedWork(interval: Double, window: Int, scan: Int) throws {
         let pattern = try ScanPattern(windowMicroseconds: window, intervalMicroseconds: scan)
         for count in [1, 300] {
-            let curve = try Self.distribution(count: count, interval: interval, pattern: pattern, horizon: 600)
-            #expect(curve.horizonSeconds <= 601)
+            let curve = try Self.distribution(count: count, interval: interval, pattern: pattern, horizon: 100)
+            #expect(curve.horizonSeconds <= 101)
             #expect(curve.receivedShare.allSatisfy { $0 >= 0 && $0 <= 1 })
         }
     }

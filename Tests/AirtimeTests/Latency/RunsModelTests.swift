@@ -41,6 +41,15 @@ import Testing
         #expect(abs(try #require(pair.lossAfterLossProbability) - expected) < 0.02 * expected)
     }
 
+    @Test(arguments: [(2, 10_240.0, 128.0), (2, 100, 376), (3, 4_000, 376), (2, 20, 376)])
+    func aRareLossIsFollowedByAnotherAllTheSame(count: Int, milliseconds: Double, airtime: Double) throws {
+        // Losses are so rare that hardly anyone but the same neighbour is the reason of two in a row.
+        let model = try model(count, milliseconds, airtime: airtime)
+        let (loss, again) = (model.lossRunProbability(length: 1), model.recollisionProbability)
+        #expect(abs(try #require(model.lossAfterLossProbability) - again) < loss + 0.01 * again)
+        #expect(abs(model.lossRunProbability(length: 4) / model.lossRunProbability(length: 3) - again) < loss + 0.3 * again)
+    }
+
     @Test func aSingleBeaconHasNoLossAfterALoss() throws {
         let model = try model(1, 100)
         #expect(model.lossAfterLossProbability == nil)
