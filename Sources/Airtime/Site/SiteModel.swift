@@ -35,10 +35,8 @@ public struct SiteModel: Sendable {
         var interferers: [(audible: Double, beacon: Int)] = []
         index.visit(around: position, reach: reach) { number in
             let beacon = beacons[number]
-            let distance = position.distance(to: beacon.position)
-            guard distance <= reach else { return }
-            let power =
-                beacon.radioPower - radio.meanLoss(distance) - walls.attenuation(from: beacon.position, to: position)
+            guard position.distance(to: beacon.position) <= reach else { return }
+            let power = power(of: beacon, at: position)
             let audible = audibility(of: power)
             guard audible > 1e-5 else { return }
             heard += audible
@@ -55,11 +53,18 @@ public struct SiteModel: Sendable {
     }
 
     /// The mean power of one beacon at a place, in dBm, and the probability that it is heard there.
+    ///
+    /// Behind so many walls that it is not heard, it may be still weaker than what is told.
     public func link(_ number: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
-        let beacon = beacons[number]
-        let loss = radio.meanLoss(position.distance(to: beacon.position))
-        let power = beacon.radioPower - loss - walls.attenuation(from: beacon.position, to: position)
+        let power = power(of: beacons[number], at: position)
         return (power, audibility(of: power))
+    }
+
+    private func power(of beacon: SiteBeacon, at position: FloorPosition) -> Double {
+        let power = beacon.radioPower - radio.meanLoss(position.distance(to: beacon.position))
+        // Five deviations below the sensitivity nothing is heard, however many walls are still to come.
+        let reserve = power - radio.sensitivity + 5 * radio.shadowing
+        return power - walls.attenuation(from: beacon.position, to: position, limit: max(0, reserve))
     }
 
     /// The beacons that may be heard at a place.

@@ -17,12 +17,13 @@ public struct SitePlacement: Hashable, Sendable {
     ///   - pattern: What each beacon is to be: its place and name do not count.
     ///   - places: Where the target is to hold.
     ///   - wanted: The share of places that must reach it.
+    ///   - isStopped: Asked again and again; once it holds, the best grid found so far is the answer.
     /// - Returns: the first grid that does; else the best one found, where closer grids collide too much or take too
     ///   many beacons. `nil` without any place.
     public static func propose(
         like pattern: SiteBeacon, walls: [Wall], radio: SiteRadio, background: BackgroundLoad, scanner: ScannerPreset,
         target: SiteSurvey.Target, over bounds: FloorBounds, outline: FloorOutline?, places: [FloorPosition],
-        wanted: Double = 1
+        wanted: Double = 1, isStopped: () -> Bool = { false }
     ) throws(AirtimeError) -> SitePlacement? {
         guard !places.isEmpty else { return nil }
         var spacing = min(
@@ -43,6 +44,7 @@ public struct SitePlacement: Hashable, Sendable {
             var survey = SiteSurvey(model: model, scanner: scanner, target: target)
             var (holding, weakest) = (0, 1.0)
             for place in places {
+                if isStopped() { return best }
                 let share = try survey.point(at: place).detectedShare
                 if share >= target.probability { holding += 1 }
                 weakest = min(weakest, share)

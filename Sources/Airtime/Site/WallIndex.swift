@@ -11,31 +11,49 @@ struct WallIndex {
     private var starts: [Int]
     private var members: [Int32]
 
-    /// About as many cells as walls.
+    /// So many times at most all walls together stand in a cell.
+    private static let memberLimit = 4_000_000.0
+
+    /// About as many cells as walls, fewer where the walls are so long that each stands in many cells.
     init(_ walls: [Wall]) {
+        // What costs nothing is no wall.
+        let walls = walls.filter { $0.attenuation > 0 }
         self.walls = walls
         bounds = FloorBounds(walls.lazy.flatMap { [$0.from, $0.to] })
-        let side = max(1, min(1000, Int(Double(walls.count).squareRoot())))
+        let (width, height) = (max(bounds?.width ?? 0, 1e-9), max(bounds?.height ?? 0, 1e-9))
+        let crossed = walls.reduce(0) {
+            $0 + abs($1.to.x - $1.from.x) / width + abs($1.to.y - $1.from.y) / height
+        }
+        let side = Int(max(1, min(1000, Double(walls.count).squareRoot(), Self.memberLimit / max(crossed, 1))))
         columns = side
         rows = side
         cellWidth = max((bounds?.width ?? 0) / Double(side), 1e-9)
         cellHeight = max((bounds?.height ?? 0) / Double(side), 1e-9)
-        starts = []
+        starts = [Int](repeating: 0, count: side * side + 1)
         members = []
-        var cells = [[Int32]](repeating: [], count: columns * rows)
+        // First how many walls stand in each cell, from which follows where each cell's begin.
+        var ends = starts
+        for wall in walls {
+            walk(from: wall.from, to: wall.to) { cell, _, _ in
+                ends[cell + 1] += 1
+                return true
+            }
+        }
+        for cell in ends.indices.dropFirst() { ends[cell] += ends[cell - 1] }
+        starts = ends
+        var places = [Int32](repeating: 0, count: ends[side * side])
         for (index, wall) in walls.enumerated() {
-            walk(from: wall.from, to: wall.to) { cell, _, _ in cells[cell].append(Int32(index)) }
+            walk(from: wall.from, to: wall.to) { cell, _, _ in
+                places[ends[cell]] = Int32(index)
+                ends[cell] += 1
+                return true
+            }
         }
-        starts.reserveCapacity(cells.count + 1)
-        for cell in cells {
-            starts.append(members.count)
-            members += cell
-        }
-        starts.append(members.count)
+        members = places
     }
 
-    /// What all walls between two places cost together, in dB.
-    func attenuation(from: FloorPosition, to: FloorPosition) -> Double {
+    /// What all walls between two places cost together, in dB; beyond `limit` they are not all counted.
+    func attenuation(from: FloorPosition, to: FloorPosition, limit: Double = .infinity) -> Double {
         guard !walls.isEmpty else { return 0 }
         let sight = FloorSegment(from: from, to: to)
         var sum = 0.0
@@ -48,6 +66,7 @@ struct WallIndex {
                 else { continue }
                 sum += wall.attenuation
             }
+            return sum <= limit
         }
         return sum
     }
@@ -55,8 +74,8 @@ struct WallIndex {
     /// Visits the cells along a line with the shares of its length at which it enters and leaves each.
     ///
     /// What lies outside the grid belongs to the cells at its rim. The parts join without gap or overlap, the last ends
-    /// after the end of the line.
-    private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Void) {
+    /// after the end of the line. Ends where a visit says that it has seen enough.
+    private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }
         let across = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)
         let along = Axis(from.y - bounds.low.y, to.y - bounds.low.y, size: cellHeight, count: rows)
@@ -66,8 +85,7 @@ struct WallIndex {
             let (nextColumn, nextRow) = (across.leaving(column), along.leaving(row))
             let exit = min(nextColumn, nextRow)
             let isLast = column == across.last && row == along.last || exit >= 1
-            visit(row * columns + column, entry, isLast ? .infinity : max(exit, entry))
-            if isLast { return }
+            guard visit(row * columns + column, entry, isLast ? .infinity : max(exit, entry)), !isLast else { return }
             if nextColumn <= nextRow { column += across.step } else { row += along.step }
             entry = max(exit, entry)
         }
