@@ -1,8 +1,8 @@
 /// Finds what somebody meant who mistyped a word.
-enum NearestWord {
+package enum NearestWord {
     /// The one of `words` with the fewest typing errors, else the shortest that contains the word; `nil` when all are
     /// too far off to be meant.
-    static func find(_ word: String, among words: [String]) -> String? {
+    package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
         let given = word.lowercased()

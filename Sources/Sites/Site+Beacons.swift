@@ -24,7 +24,7 @@ extension ConfigurationDecoder {
         let defaults = defaults ?? Site.Defaults()
         var beacons: [SiteBeacon] = []
         var names: [String: Int] = [:]
-        for (index, element) in (list(node, of: "beacons") ?? []).enumerated() {
+        for (index, element) in (list(node, of: "beacons", limit: Site.beaconLimit) ?? []).enumerated() {
             guard let object = object(element, keys: Site.beaconKeys) else { continue }
             let name = object["name"] == nil ? "beacon-\(index + 1)" : text(object["name"])
             let place = required("position", in: object, "metres east and north, such as [3.5, 12]")
@@ -59,9 +59,19 @@ extension ConfigurationDecoder {
             .map { Double($0.microseconds) }
     }
 
-    /// Two or more numbers of metres in a row of pairs.
-    mutating func positions(_ node: JSONNode) -> [FloorPosition]? {
-        guard let elements = list(node, of: "points") else { return nil }
+    /// A list that nobody has made longer than any floor needs.
+    mutating func list(_ node: JSONNode?, of what: String, limit: Int) -> [JSONNode]? {
+        guard let node, let elements = list(node, of: what) else { return nil }
+        guard elements.count <= limit else {
+            error("\(elements.count) \(what) are more than the \(limit) that there may be", at: node)
+            return nil
+        }
+        return elements
+    }
+
+    /// Pairs of metres.
+    mutating func positions(_ node: JSONNode, limit: Int) -> [FloorPosition]? {
+        guard let elements = list(node, of: "points", limit: limit) else { return nil }
         let positions = elements.compactMap { position($0) }
         return positions.count == elements.count ? positions : nil
     }

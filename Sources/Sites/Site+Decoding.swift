@@ -31,8 +31,12 @@ extension Site {
     /// The floor of a town is not larger, in m.
     static let extent = 100_000.0
     static let attenuationRange = 0.0...100.0
-    /// Comparing each side with each other takes the square of this.
+    /// Of an outline, in which each side is compared with each other, and of a path.
     static let cornerLimit = 2000
+    /// More walls than this are no floor plan but a drawing of the furniture.
+    static let wallLimit = 250_000
+    static let beaconLimit = 250_000
+    static let pathLimit = 1000
 }
 
 extension ConfigurationDecoder {
@@ -62,22 +66,23 @@ extension ConfigurationDecoder {
     }
 
     private mutating func outline(_ node: JSONNode?) -> FloorOutline? {
-        guard let node, let corners = positions(node) else { return nil }
-        guard corners.count <= Site.cornerLimit else {
-            error("\(corners.count) corners are more than the \(Site.cornerLimit) of an outline", at: node)
-            return nil
-        }
+        guard let node, var corners = positions(node, limit: Site.cornerLimit) else { return nil }
         do throws(FloorOutline.Fault) {
             // A polygon that is closed by its first corner once more is meant the same.
-            let isClosed = corners.count > 1 && corners.first == corners.last
-            return try FloorOutline(corners: isClosed ? Array(corners.dropLast()) : corners)
+            if corners.count > 1, corners.first == corners.last { corners.removeLast() }
+            return try FloorOutline(corners: corners)
         } catch {
             switch error {
             case .noArea: self.error("an outline has at least three corners, not all on one line", at: node)
             case .crossing(let first, let second):
-                self.error(
-                    "the outline crosses itself: the side after corner \(first + 1) and the one after corner "
-                        + "\(second + 1)", at: node)
+                let twice = zip(corners, corners.dropFirst()).enumerated().first { $0.element.0 == $0.element.1 }
+                if let twice {
+                    self.error("corner \(twice.offset + 2) is the same as the one before it", at: node)
+                } else {
+                    self.error(
+                        "the outline crosses or touches itself: the sides after corner \(first + 1) and after corner "
+                            + "\(second + 1)", at: node)
+                }
             }
         }
         return nil
@@ -86,7 +91,7 @@ extension ConfigurationDecoder {
     private mutating func walls(_ node: JSONNode?) -> [Wall] {
         guard let node else { return [] }
         var walls: [Wall] = []
-        for element in list(node, of: "walls") ?? [] {
+        for element in list(node, of: "walls", limit: Site.wallLimit) ?? [] {
             guard let wall = object(element, keys: Site.wallKeys) else { continue }
             let attenuation = real(
                 required(
@@ -96,8 +101,12 @@ extension ConfigurationDecoder {
                 if wall["from"] != nil || wall["to"] != nil {
                     error("give \"points\", or \"from\" and \"to\", not both", at: wall)
                 }
-                guard let row = positions(points), let attenuation else { continue }
+                guard let row = positions(points, limit: Site.wallLimit), let attenuation else { continue }
                 if row.count < 2 { error("a wall has at least two points", at: points) }
+                guard walls.count + row.count <= Site.wallLimit else {
+                    error("this makes more than \(Site.wallLimit) walls: leave out what radio waves do not notice", at: node)
+                    return []
+                }
                 for (from, to) in zip(row, row.dropFirst()) {
                     walls.append(Wall(from: from, to: to, attenuation: attenuation))
                 }
@@ -114,12 +123,12 @@ extension ConfigurationDecoder {
     private mutating func paths(_ node: JSONNode?) -> [Site.Path] {
         guard let node else { return [] }
         var paths: [Site.Path] = []
-        for element in list(node, of: "paths") ?? [] {
+        for element in list(node, of: "paths", limit: Site.pathLimit) ?? [] {
             guard let path = object(element, keys: Site.pathKeys) else { continue }
             let name = text(required("name", in: path, "what the path is called"))
             let speed = real(path["speedMps"], in: 0.01...100, unit: "m/s") ?? 1.4
             let points = required("points", in: path, "the corners of the way")
-            guard let name, let points, let corners = positions(points) else { continue }
+            guard let name, let points, let corners = positions(points, limit: Site.cornerLimit) else { continue }
             guard corners.count >= 2, let walk = try? SiteWalk(corners: corners, speed: speed) else {
                 error("a path has at least two points", at: points)
                 continue
@@ -171,7 +180,8 @@ extension ConfigurationDecoder {
             error("the scan window is longer than the scan interval", at: scanner)
             return nil
         }
-        return ScannerPreset(name: "\(window)/\(interval) ms", pattern: pattern)
+        let names = [pattern.windowMicroseconds, pattern.intervalMicroseconds].map { DecimalText.thousandths($0) }
+        return ScannerPreset(name: names.joined(separator: "/") + " ms", pattern: pattern)
     }
 
     private mutating func target(_ node: JSONNode?) -> SiteSurvey.Target? {

@@ -35,10 +35,11 @@ public struct Site: Sendable {
     /// The version of the file format.
     public static let version = 1
 
-    /// The rectangle around everything; `nil` for a site with neither an outline, walls, beacons nor paths.
+    /// The rectangle around the outline, around everything where there is none; `nil` for a site with neither an
+    /// outline, walls, beacons nor paths.
     public var bounds: FloorBounds? {
-        FloorBounds(
-            (outline?.corners ?? []) + walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position)
-                + paths.flatMap(\.walk.corners))
+        if let outline { return FloorBounds(outline.corners) }
+        return FloorBounds(
+            walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position) + paths.flatMap(\.walk.corners))
     }
 }

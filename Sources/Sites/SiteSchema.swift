@@ -22,10 +22,11 @@ public enum SiteSchema {
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$", "maxLength": 64,
                 ],
                 "outline": list(
-                    "The floor's corners in order; it may not cross itself.", reference("position"), atLeast: 3),
-                "walls": list("Straight walls, or rows of them.", reference("wall")),
-                "beacons": list("The beacons, each at its place.", reference("beacon")),
-                "paths": list("Ways that people walk.", reference("path")),
+                    "The floor's corners in order; it may not cross itself.", reference("position"), atLeast: 3,
+                    atMost: Site.cornerLimit),
+                "walls": list("Straight walls, or rows of them.", reference("wall"), atMost: Site.wallLimit),
+                "beacons": list("The beacons, each at its place.", reference("beacon"), atMost: Site.beaconLimit),
+                "paths": list("Ways that people walk.", reference("path"), atMost: Site.pathLimit),
                 "defaults": beacon("What beacons are that say nothing of themselves.", Site.defaultKeys, required: []),
                 "pathLoss": pathLoss,
                 "receiverSensitivityDbm": number("The weakest power that is received (-90).", -130, 0),
@@ -71,7 +72,8 @@ public enum SiteSchema {
             "type": "object",
             "properties": [
                 "from": reference("position"), "to": reference("position"),
-                "points": list("Corners of a row of walls.", reference("position"), atLeast: 2),
+                "points": list(
+                    "Corners of a row of walls.", reference("position"), atLeast: 2, atMost: Site.wallLimit),
                 "attenuationDb": number("What one crossing costs: plaster 3, brick 6, concrete 12.", 0, 100),
             ],
             "required": ["attenuationDb"],
@@ -85,7 +87,8 @@ public enum SiteSchema {
             "type": "object",
             "properties": [
                 "name": ["description": "What the path is called.", "type": "string"],
-                "points": list("The corners of the way.", reference("position"), atLeast: 2),
+                "points": list(
+                    "The corners of the way.", reference("position"), atLeast: 2, atMost: Site.cornerLimit),
                 "speedMps": number("Metres a second (1.4).", 0.01, 100),
             ],
             "required": ["name", "points"], "additionalProperties": false,
@@ -123,8 +126,13 @@ public enum SiteSchema {
         ]
     }
 
-    private static func list(_ description: String, _ items: JSONValue, atLeast count: Int = 1) -> JSONValue {
-        ["description": .string(description), "type": "array", "minItems": .integer(count), "items": items]
+    private static func list(
+        _ description: String, _ items: JSONValue, atLeast least: Int = 1, atMost most: Int
+    ) -> JSONValue {
+        [
+            "description": .string(description), "type": "array", "minItems": .integer(least),
+            "maxItems": .integer(most), "items": items,
+        ]
     }
 
     private static func number(_ description: String, _ low: Double, _ high: Double) -> JSONValue {

@@ -78,8 +78,10 @@ enum OptionValue {
         return UInt16(octets[0]) << 8 | UInt16(octets[1])
     }
 
-    /// `100`, `100ms`, `152.5` or `1.28s`.
-    static func interval(_ text: String) throws -> RequestedInterval {
+    /// `100`, `100ms`, `152.5` or `1.28s`, in a range that has a name for people.
+    static func interval(
+        _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
+    ) throws -> RequestedInterval {
         let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
         let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
         guard let thousandths = DecimalText.thousandths(number) else {
@@ -87,9 +89,14 @@ enum OptionValue {
         }
         let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: factor)
         guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds),
-            AdvertisingInterval.extendedRange.contains(interval)
-        else { throw Mistake("it is out of range 20 ms...10485.759 s") }
+            range.contains(interval)
+        else { throw Mistake("it is out of range \(limits)") }
         return RequestedInterval(interval, microseconds: microseconds)
+    }
+
+    /// An interval that extended advertising can have.
+    static func interval(_ text: String) throws -> RequestedInterval {
+        try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
     /// Seconds with up to three decimals, as microseconds.

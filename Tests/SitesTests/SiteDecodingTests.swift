@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[40, 0]", "[40, 30], [0, 10]", "the outline crosses itself"),
+        ("[40, 0]", "[40, 30], [0, 10]", "the outline crosses or touches itself"),
         ("\"intervalMs\": 200", "\"intervalMs\": 5", "5 is out of range 20...10240 ms"),
         ("[5, 5]", "[5, 1e400]", "is out of range -100000...100000 m"),
         ("[5, 5]", "[5]", "a place such as [3.5, 12]"),

@@ -18,23 +18,29 @@ struct CollisionQuestion {
         let arrivals = zip(frames, clear).reduce(0) { $0 + $1.1 * 1_000_000 / $1.0.meanPeriod }
         let offered = frames.reduce(0) { $0 + 1_000_000 / $1.meanPeriod }
         let share = offered > 0 ? arrivals / offered : 1
-        let logarithm = models.first?.log10CollisionFreeProbability ?? 0
+        let logarithm = models.map(\.log10CollisionFreeProbability).max() ?? 0
+        let isDrowned = share < Self.drownedShare
         let load = try groups(beacons).reduce(0) {
             $0 + Double($1.count) * $1.airtimeMicroseconds / $1.meanPeriodMicroseconds
         }
-        var answer = PlanAnswer(title: "Collisions of \(beacons) beacons", answer: sentence(share, arrivals, logarithm))
+        var answer = PlanAnswer(title: "Collisions of \(PlanNumber.beacons(beacons))", answer: sentence(share, arrivals, logarithm))
         answer.member("beacons", Double(beacons))
-        answer.json.append(("intervalMs", .array(frames.map { .real(Double($0.interval.microseconds) / 1000) })))
+        answer.member("intervalMs", frames.count == 1 ? frames.first.map { $0.milliseconds } : nil)
         answer.member("collisionFreeProbability", share)
         answer.member("arrivalsPerSecondPerBeacon", arrivals)
-        answer.figure("collision-free packets", PlanNumber.percent(share), remark: "on one channel")
+        answer.member("log10CollisionFreeProbability", logarithm)
         answer.figure(
-            "arriving", PlanNumber.text(arrivals), unit: "1/s",
+            "collision-free packets",
+            isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : PlanNumber.percent(share), remark: "on one channel")
+        answer.figure(
+            "arriving", isDrowned ? "none" : PlanNumber.text(arrivals), unit: "1/s",
             remark: "for each beacon, of \(PlanNumber.text(offered)) sent")
-        try addRuns(to: &answer)
+        try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)
         answer.member("airtimeMicroseconds", frames.count == 1 ? frames.first?.airtime : nil)
         answer.member("channelLoad", load + background.share)
+        answer.json.append(("saturated", .boolean(load > Self.saturation)))
+        answer.json.append(("advertisements", .array(frames.map(\.json))))
         answer.figure(
             "channel load", PlanNumber.percent(load + background.share), remark: "packets that overlap counted twice")
         for frame in frames {
@@ -45,10 +51,7 @@ struct CollisionQuestion {
         }
         try addCapture(to: &answer)
         try addPicture(to: &answer, share, arrivals, load)
-        if load > 0.5 {
-            answer.note(
-                "This is beyond saturation: with an interval of \(try best()) more would arrive, from every beacon.")
-        }
+        if load > Self.saturation { answer.note(try saturation()) }
         return answer
     }
 
@@ -63,31 +66,40 @@ struct CollisionQuestion {
     }
 
     private func sentence(_ share: Double, _ arrivals: Double, _ logarithm: Double) -> String {
-        let every = frames.count == 1 ? " every \(frames[0].interval)" : " with \(frames.count) frames each"
-        if share < 1e-9 {
+        let what = frames.count == 1 ? "every \(frames[0].interval)" : "\(frames.count) advertisements each"
+        if share < Self.drownedShare {
             return
-                "\(beacons) beacons\(every) drown each other: the share of packets that arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
+                "\(PlanNumber.beacons(beacons)) that send \(what) drown each other: the share of packets that arrive is about "
+                + "10^\(Int(logarithm.rounded(.down))), practically none."
         }
+        let who = beacons == 1 ? "one beacon that sends" : "\(beacons) beacons that send"
         return
-            "Of the packets of \(beacons) beacons\(every), \(PlanNumber.percent(share)) reach a receiver without a collision: "
+            "Of the packets of \(who) \(what), \(PlanNumber.percent(share)) reach a receiver without a collision: "
             + "\(PlanNumber.text(arrivals)) a second from each beacon."
     }
 
+    /// Below this share the models' remainder is rounding, and all packets are as good as lost.
+    private static let drownedShare = 1e-9
+    /// Σ tau/E at which most packets arrive; beyond it each beacon that sends more lets fewer arrive.
+    private static let saturation = 0.5
+
     /// How losses follow each other; only equal intervals have a law for that.
-    private func addRuns(to answer: inout PlanAnswer) throws(AirtimeError) {
+    private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
         guard frames.count == 1, let frame = frames.first else { return answer.member("lossAfterLossProbability", nil) }
         let runs = try RunsModel(
             group: try frame.group(beacons),
             otherClearProbability: background.clearProbability(forPacketOf: frame.airtime))
-        answer.member("lossAfterLossProbability", runs.lossAfterLossProbability)
-        let lengths = [2, 3, 5, 10]
+        // K packets in a row are lost with a probability of at least 1 - K·share.
+        let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
+        let again = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
+        answer.member("lossAfterLossProbability", again)
         answer.json.append(
-            ("lossRunProbability", .record(lengths.map { ("\($0)", .real(runs.lossRunProbability(length: $0))) })))
-        guard let again = runs.lossAfterLossProbability else { return }
+            ("lossRunProbability", .record([2, 3, 5, 10].map { ("\($0)", .real(run($0))) })))
+        guard let again, !isDrowned else { return }
         answer.figure(
             "lost after a loss", PlanNumber.percent(again), remark: "losses come in runs: the same two meet again")
         for length in [3, 10] {
-            answer.figure("\(length) lost in a row", PlanNumber.percent(runs.lossRunProbability(length: length)))
+            answer.figure("\(length) lost in a row", PlanNumber.percent(run(length)))
         }
     }
 
@@ -97,11 +109,12 @@ struct CollisionQuestion {
         let any = try AnyOfThreeModel(groups: [try frame.group(beacons)], spacing: spacing, background: background)
             .atLeastOneProbability
         answer.member("anyOfThreeProbability", any)
+        guard any > Self.drownedShare else { return }
         answer.figure(
             "one of three copies", PlanNumber.percent(any),
-            remark: copySpacing == nil
-                ? "identical firmware: the copies collide together" : "for a receiver that hears three channels at once"
-        )
+            remark: copySpacing == nil && beacons > 1
+                ? "identical firmware: the copies of two beacons collide together"
+                : "for a receiver that hears three channels at once")
     }
 
     private func addCapture(to answer: inout PlanAnswer) throws(AirtimeError) {
@@ -142,15 +155,38 @@ struct CollisionQuestion {
     /// σ in dB: what is measured with Bluetooth indoors lies between 3.5 and 5.9.
     private static let shadowing = 4.0
 
-    private func best() throws(AirtimeError) -> AdvertisingInterval {
+    /// What a fleet that sends too much had better do.
+    private func saturation() throws(AirtimeError) -> String {
         let airtime = frames.map(\.airtime).max() ?? 376
-        let best = try BestInterval(beacons: beacons, airtimeMicroseconds: airtime, background: background)
-        return try IntervalSetting(meanPeriodMicroseconds: best.throughputMeanPeriodMicroseconds, rounding: .up)
-            .interval
+        let (streams, isTooMany) = beacons.multipliedReportingOverflow(by: frames.count)
+        guard !isTooMany else { throw .count(beacons) }
+        let best = try BestInterval(beacons: streams, airtimeMicroseconds: airtime, background: background)
+        let setting = try IntervalSetting(
+            meanPeriodMicroseconds: best.throughputMeanPeriodMicroseconds, rounding: .up)
+        guard setting.limit != .longest else {
+            return "This is beyond saturation, and with the longest interval, 10.24 s, it still is: put fewer beacons "
+                + "in range of a receiver, by less radio power or wider spacing."
+        }
+        let fleet = try AdvertiserGroup(
+            count: streams, intervalMicroseconds: Double(setting.interval.microseconds), airtimeMicroseconds: airtime)
+        let arrivals = try CollisionModel(groups: [fleet], background: background).arrivalsPerSecondPerBeacon
+        return "This is beyond saturation: with an interval of \(setting.interval) more would arrive, "
+            + "\(PlanNumber.text(arrivals)) a second from each beacon"
+            + (frames.count > 1 ? " and advertisement." : ".")
     }
 }
 
 extension PlannedFrame {
     /// E in µs.
     var meanPeriod: Double { Double(interval.meanPeriodMicroseconds) }
+
+    /// T in ms.
+    var milliseconds: Double { Double(interval.microseconds) / 1000 }
+
+    var json: JSONValue {
+        .record([
+            ("type", .string(name)), ("intervalMs", .real(milliseconds)), ("payloadOctets", .integer(payloadOctets)),
+            ("airtimeMicroseconds", .real(airtime)),
+        ])
+    }
 }

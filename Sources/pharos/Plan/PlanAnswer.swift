@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import LinuxHost
 internal import PlanReport
 internal import Profiles
@@ -34,6 +35,14 @@ struct PlanAnswer {
 
     mutating func note(_ text: String) {
         content.notes.append(text)
+    }
+
+    /// Says so where an interval is not one that controllers can be set to.
+    mutating func noteRounding(of requested: RequestedInterval) {
+        guard requested.microseconds != requested.interval.microseconds else { return }
+        note(
+            "Controllers count in steps of 0.625 ms: \(requested.milliseconds) ms is sent, and computed, as "
+                + "\(requested.interval).")
     }
 
     /// A member of the JSON object; what is not finite is `null`.

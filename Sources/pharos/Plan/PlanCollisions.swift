@@ -1,6 +1,5 @@
 internal import Airtime
 internal import ArgumentParser
-internal import BluetoothTypes
 internal import PlanReport
 internal import Profiles
 
@@ -16,7 +15,7 @@ struct PlanCollisions: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp("Advertising interval, 20 ms...10.24 s; left out, that of --profile.", valueName: "ms"),
         transform: PlanValue.interval)
-    var intervalMs: AdvertisingInterval?
+    var intervalMs: RequestedInterval?
 
     @Option(help: ArgumentHelp("Take what is sent from a beacon profile; all boxes send it.", valueName: "file"))
     var profile: String?
@@ -26,10 +25,11 @@ struct PlanCollisions: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Capture: a packet survives others this many dB weaker, such as 12.", valueName: "dB"),
-        transform: PlanValue.number)
+        transform: { try PlanValue.number($0, in: 0...40, "dB") })
     var captureDb: Double?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Spacing of the three copies, a value of this range for each device, such as 0.45..6.",
             valueName: "ms..ms"),
@@ -46,10 +46,12 @@ struct PlanCollisions: ParsableCommand {
     }
 
     func run() throws {
-        let boxes = try PlannedFrame.frames(profile: profile, interval: intervalMs, packet: fleet.packet)
+        let boxes = try PlannedFrame.frames(profile: profile, interval: intervalMs?.interval, packet: fleet.packet)
         let question = CollisionQuestion(
             beacons: fleet.beacons, frames: boxes, background: try background.load, captureDecibels: captureDb,
             copySpacing: copySpacingMs)
-        try PlanValue.answer { () throws(AirtimeError) in try question.answer() }.show(output)
+        var answer = try PlanValue.answer { () throws(AirtimeError) in try question.answer() }
+        if let intervalMs { answer.noteRounding(of: intervalMs) }
+        try answer.show(output)
     }
 }

@@ -1,6 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Glibc
 internal import PlanReport
 internal import Profiles
 
@@ -40,79 +41,102 @@ struct PlanDensity: ParsableCommand {
         guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
         let range = try radio.finiteRange()
         let airtime = try packet.airtime
-        let most = try PlanValue.answer { () throws(AirtimeError) in try self.most(scanner, airtime) }
-        guard let most else { return try refuse(scanner, airtime) }
-        let spacing = try PlanValue.answer { () throws(AirtimeError) in
-            try Neighborhood.gridSpacing(holding: most.beacons, radiusMeters: range)
-        }
+        let (beacons, latency) = try PlanValue.answer { () throws(AirtimeError) in try self.most(scanner, airtime) }
+        let spacing =
+            beacons == 0
+            ? nil
+            : try PlanValue.answer { () throws(AirtimeError) in
+                try Neighborhood.gridSpacing(holding: beacons, radiusMeters: range)
+            }
         var answer = PlanAnswer(
             title: "How dense beacons may stand every \(interval.intervalMs)",
-            answer: "Up to \(most.beacons) beacons in range of one receiver are each received within "
-                + "\(PlanNumber.duration(detectWithinS)) in \(PlanNumber.percent(probability)) of the cases: a square grid of "
-                + "\(PlanNumber.text(spacing)) m with a range of \(PlanNumber.text(range)) m.")
-        answer.member("beaconsInRange", Double(most.beacons))
+            answer: spacing.map { sentence(beacons, $0, range) } ?? refusal(latency, scanner))
+        answer.member("beaconsInRange", Double(beacons))
         answer.member("gridSpacingM", spacing)
         answer.member("rangeM", range)
         answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
         answer.json.append(("scanner", .string(scanner.name)))
-        answer.figure("beacons in range", "\(most.beacons)", remark: "the asked one included, at the most")
-        answer.figure("grid spacing", PlanNumber.text(spacing), unit: "m", remark: "square grid")
+        answer.figure("beacons in range", "\(beacons)", remark: "the asked one included, at the most")
+        answer.figure("grid spacing", spacing.map { PlanNumber.text($0) }, unit: "m", remark: "square grid")
         answer.figure(
             "range", PlanNumber.text(range), unit: "m",
             remark: "half of the beacons are heard there, by \(radio.pathLoss.name)")
-        answer.add(most.latency)
+        answer.add(latency)
+        answer.noteRounding(of: interval.requested)
         try answer.show(output)
+        if beacons == 0 { throw Failure(.failure) }
     }
 
-    /// The largest fleet that holds the target; `nil` where not even one beacon does.
+    private func sentence(_ beacons: Int, _ spacing: Double, _ range: Double) -> String {
+        let target = "within \(PlanNumber.duration(detectWithinS)) in \(PlanNumber.percent(probability)) of the cases"
+        let grid = "a square grid of \(PlanNumber.text(spacing)) m with a range of \(PlanNumber.text(range)) m."
+        return beacons == 1
+            ? "Only a single beacon in range of a receiver is received \(target): \(grid)"
+            : "Up to \(beacons) beacons in range of one receiver are each received \(target): \(grid)"
+    }
+
+    private func refusal(_ alone: LatencyDistribution, _ scanner: ScannerPreset) -> String {
+        let share = alone.received(within: min(detectWithinS, alone.horizonSeconds)) ?? 1
+        return "Not even a single beacon is received within \(PlanNumber.duration(detectWithinS)) in "
+            + "\(PlanNumber.percent(probability)) of the cases by \(scanner.name), but in \(PlanNumber.percent(share)): send "
+            + "more often, allow more time, or let the scanner listen more."
+    }
+
+    /// The largest fleet that holds the target and its latency; none, and the latency of a single beacon, where not
+    /// even that does.
     private func most(
         _ scanner: ScannerPreset, _ airtime: Double
-    ) throws(AirtimeError) -> (beacons: Int, latency: LatencyDistribution)? {
-        guard var best = try holding(1, scanner, airtime) else { return nil }
-        var (low, high) = (1, 2)
-        while high <= PlanValue.countLimit, let found = try holding(high, scanner, airtime) {
-            best = found
-            low = high
-            high *= 2
-        }
+    ) throws(AirtimeError) -> (beacons: Int, latency: LatencyDistribution) {
+        var low = 1
+        var best = try model(1, scanner, airtime).latency(within: detectWithinS)
+        guard share(of: best) >= probability else { return (0, best) }
+        var high = try ceiling(scanner, airtime)
+        var hasFailed = false
         while high - low > 1 {
-            let middle = low + (high - low) / 2
-            if let found = try holding(middle, scanner, airtime) {
-                best = found
-                low = middle
-            } else {
-                high = middle
-            }
+            let guess = hasFailed ? low + (high - low) / 2 : guess(from: low, best, high, airtime)
+            let beacons = min(high - 1, max(low + 1, guess))
+            let latency = try model(beacons, scanner, airtime).latency(within: detectWithinS)
+            hasFailed = share(of: latency) < probability
+            if hasFailed { high = beacons } else { (low, best) = (beacons, latency) }
         }
         return (low, best)
     }
 
-    /// The latency of a fleet that holds the target; `nil` of one that does not.
-    private func holding(
-        _ beacons: Int, _ scanner: ScannerPreset, _ airtime: Double
-    ) throws(AirtimeError) -> LatencyDistribution? {
-        let latency = try latency(beacons, scanner, airtime)
-        let received = latency.received(within: min(detectWithinS, latency.horizonSeconds)) ?? 1
-        return received >= probability ? latency : nil
+    private func share(of latency: LatencyDistribution) -> Double {
+        latency.received(within: min(detectWithinS, latency.horizonSeconds)) ?? 1
     }
 
-    private func latency(
+    private func model(
         _ beacons: Int, _ scanner: ScannerPreset, _ airtime: Double
-    ) throws(AirtimeError) -> LatencyDistribution {
+    ) throws(AirtimeError) -> LatencyModel {
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
             airtimeMicroseconds: airtime)
         return try LatencyModel(group: group, preset: scanner)
-            .distribution(untilSeconds: detectWithinS, horizonSeconds: max(detectWithinS, 60))
     }
 
-    private func refuse(_ scanner: ScannerPreset, _ airtime: Double) throws {
-        let alone = try PlanValue.answer { () throws(AirtimeError) in try latency(1, scanner, airtime) }
-        let share = alone.received(within: min(detectWithinS, alone.horizonSeconds)) ?? 1
-        throw Failure(
-            .failure,
-            "not even a single beacon is received within \(PlanNumber.duration(detectWithinS)) in \(PlanNumber.percent(probability)) "
-                + "of the cases by \(scanner.name), but in \(PlanNumber.percent(share)): send more often, allow more time, or "
-                + "let the scanner listen more")
+    /// A fleet that cannot hold the target: a beacon is received at least once no more often than it is on average.
+    private func ceiling(_ scanner: ScannerPreset, _ airtime: Double) throws(AirtimeError) -> Int {
+        let alone = try model(1, scanner, airtime)
+        let packets = alone.windowShare * detectWithinS * 1_000_000 / alone.meanPeriodMicroseconds
+        let beacons = 2 + log(probability / packets) / log1p(-2 * airtime / alone.meanPeriodMicroseconds)
+        return Int(max(2, min(beacons.rounded(.up), Double(PlanValue.countLimit))))
+    }
+
+    /// Where the target would just hold if losses were independent: packets get through with a probability that falls
+    /// by the same factor with each beacon.
+    private func guess(from low: Int, _ latency: LatencyDistribution, _ high: Int, _ airtime: Double) -> Int {
+        let share = share(of: latency)
+        let hit = 2 * airtime / Double(interval.intervalMs.meanPeriodMicroseconds)
+        guard share < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
+        let more = log(log1p(-share) / log1p(-probability)) / -log1p(-hit)
+        return low + Int(min(max(more * 1.02, 0), Double(high - low))) + 1
+    }
+}
+
+extension LatencyModel {
+    /// The distribution up to a time that is asked for.
+    fileprivate func latency(within seconds: Double) throws(AirtimeError) -> LatencyDistribution {
+        try distribution(untilSeconds: seconds, horizonSeconds: max(seconds, 60))
     }
 }

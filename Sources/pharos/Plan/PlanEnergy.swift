@@ -55,13 +55,17 @@ struct PlanEnergy: ParsableCommand {
         answer.member("collisionFreeProbability", clear)
         answer.figure("battery life", PlanNumber.text(model.lifeDays), unit: "days")
         answer.figure("mean current", PlanNumber.text(model.meanCurrentMicroamperes), unit: "µA")
+        let isDrowned = clear < 1e-9
         answer.figure(
-            "energy for each received", each.map { PlanNumber.text($0) }, unit: "µJ",
-            remark: "\(PlanNumber.percent(clear)) of the packets are free of collisions")
+            "energy for each received", each.map { isDrowned ? "–" : PlanNumber.text($0) } ?? "–", unit: "µJ",
+            remark: isDrowned
+                ? "practically no packet is free of collisions"
+                : "\(PlanNumber.percent(clear)) of the packets are free of collisions")
         answer.figure("charge of an event", PlanNumber.text(model.eventMicrocoulombs), unit: "µC", remark: chip.source)
         answer.figure(
             "capacity", PlanNumber.text(battery.capacityMilliampereHours), unit: "mAh",
             remark: "of which \(PlanNumber.percent(battery.efficiency)) are usable; \(battery.source)")
+        answer.noteRounding(of: interval.requested)
         answer.note("Sensors, lights and connections come on top; a life of decades outlasts the battery's shelf life.")
         try answer.show(output)
     }

@@ -44,32 +44,60 @@ struct PlanLatency: ParsableCommand {
                 group: group, pattern: scanner.pattern, windowGapMicroseconds: scanner.windowGapMicroseconds,
                 deadTimeMicroseconds: scanner.deadTimeMicroseconds,
                 otherClearProbability: load.clearProbability(forPacketOf: airtime))
-            let latency = try model.distribution(untilSeconds: undiscoveredAfterS.max() ?? 0)
+            let asked = undiscoveredAfterS.max() ?? 0
+            // Not one packet in a million days: there is no distribution to draw.
+            let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / model.meanPeriodMicroseconds
+            guard model.collisionFreeProbability * packets > 1e-6 else { return drowned(scanner, model) }
+            let latency = try model.distribution(untilSeconds: asked, horizonSeconds: max(3600, asked))
             return try self.answer(scanner, group, load, model, latency)
         }
         try answer.show(output)
+    }
+
+    private func sentence(_ latency: LatencyDistribution, _ scanner: ScannerPreset) -> String {
+        let subject =
+            fleet.beacons == 1
+            ? "One beacon that sends every \(interval.intervalMs) is"
+            : "Of \(fleet.beacons) beacons that send every \(interval.intervalMs), a given one is"
+        guard let half = latency.percentile(0.5), let most = latency.percentile(0.95) else {
+            let share = latency.received(within: latency.horizonSeconds)
+            return "\(subject) not reliably received by \(scanner.name): within "
+                + "\(PlanNumber.duration(latency.horizonSeconds)) in \(PlanNumber.percent(share)) of the cases."
+        }
+        return "\(subject) first received within \(PlanNumber.duration(half)) half of the time and within "
+            + "\(PlanNumber.duration(most)) in 95 of 100 cases, by \(scanner.name)."
+    }
+
+    /// The answer where nothing at all arrives.
+    private func drowned(_ scanner: ScannerPreset, _ model: LatencyModel) -> PlanAnswer {
+        var answer = start(
+            scanner, model,
+            "\(fleet.beacons) beacons that send every \(interval.intervalMs) drown each other: practically none of their "
+                + "packets arrive, and no receiver finds a given one within a day.")
+        answer.json.append(("latencyS", .record(["p50", "p90", "p95", "p99"].map { ($0, .null) })))
+        answer.member("horizonS", LatencyModel.longestHorizonSeconds)
+        answer.json.append(("knownErrorExceeds2Percent", .boolean(false)))
+        let asked = undiscoveredAfterS.map { (PlanNumber.text($0, digits: 9), JSONValue.integer(1)) }
+        answer.json.append(("undiscoveredAfterS", .record(asked)))
+        answer.note("This is beyond saturation: `pharos plan interval` finds an interval that is not.")
+        return answer
+    }
+
+    private func start(_ scanner: ScannerPreset, _ model: LatencyModel, _ sentence: String) -> PlanAnswer {
+        var answer = PlanAnswer(title: "Time to discovery with \(scanner.name)", answer: sentence)
+        answer.member("beacons", Double(fleet.beacons))
+        answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
+        answer.json.append(("scanner", .string(scanner.name)))
+        answer.member("collisionFreeProbability", model.collisionFreeProbability * model.otherClearProbability)
+        answer.noteRounding(of: interval.requested)
+        return answer
     }
 
     private func answer(
         _ scanner: ScannerPreset, _ group: AdvertiserGroup, _ load: BackgroundLoad, _ model: LatencyModel,
         _ latency: LatencyDistribution
     ) throws(AirtimeError) -> PlanAnswer {
-        let half = latency.percentile(0.5)
-        let most = latency.percentile(0.95)
-        var sentence = "Of \(fleet.beacons) beacons every \(interval.intervalMs), "
-        if let half, let most {
-            sentence +=
-                "a given one is first received within \(PlanNumber.duration(half)) half of the time and within "
-                + "\(PlanNumber.duration(most)) in 95 of 100 cases, by \(scanner.name)."
-        } else {
-            sentence +=
-                "a given one is not reliably received by \(scanner.name) within \(PlanNumber.duration(latency.horizonSeconds))."
-        }
-        var answer = PlanAnswer(title: "Time to discovery with \(scanner.name)", answer: sentence)
-        answer.member("beacons", Double(fleet.beacons))
-        answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
-        answer.json.append(("scanner", .string(scanner.name)))
-        answer.member("collisionFreeProbability", model.collisionFreeProbability * model.otherClearProbability)
+        var answer = start(scanner, model, sentence(latency, scanner))
         answer.add(latency)
         let asked = undiscoveredAfterS.map { ("\(PlanNumber.text($0, digits: 9))", latency.undiscovered(after: $0)) }
         answer.json.append(("undiscoveredAfterS", .record(asked.map { ($0.0, .real($0.1)) })))

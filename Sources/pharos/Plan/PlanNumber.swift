@@ -26,10 +26,15 @@ enum PlanNumber {
 
     static func percent(_ share: Double?) -> String {
         guard let share else { return "–" }
+        // What is left of a rounding error is not told from nothing.
+        if share > 0, share < 1e-9 { return "< 1e-7 %" }
         // 99.97 % must not be read as certainty.
         let digits = share > 0.99 && share < 1 ? min(8, 2 + Self.nines(share)) : 3
         return text(share * 100, digits: digits) + " %"
     }
+
+    /// `one beacon`, `250 beacons`.
+    static func beacons(_ count: Int) -> String { count == 1 ? "one beacon" : "\(count) beacons" }
 
     static func milliseconds(_ microseconds: Double) -> String { text(microseconds / 1000, digits: 6) }
 
@@ -62,7 +67,8 @@ enum PlanNumber {
             mantissa *= 10
             exponent -= 1
         }
-        while mantissa >= 10 {
+        // What rounds up to 10 has one digit more.
+        while mantissa >= 10 - 5 / tenTo(digits) {
             mantissa /= 10
             exponent += 1
         }

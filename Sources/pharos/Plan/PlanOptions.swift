@@ -34,10 +34,12 @@ struct PlanPacketOptions: ParsableArguments {
 /// The advertising interval that is asked about.
 struct PlanIntervalOption: ParsableArguments {
     @Option(
-        parsing: .unconditional,
+        name: .customLong("interval-ms"), parsing: .unconditional,
         help: ArgumentHelp("Advertising interval, 20 ms...10.24 s: 100, 152.5, 100ms or 1.28s.", valueName: "ms"),
         transform: PlanValue.interval)
-    var intervalMs: AdvertisingInterval
+    var requested: RequestedInterval
+
+    var intervalMs: AdvertisingInterval { requested.interval }
 }
 
 /// Strangers on the channel.
@@ -45,7 +47,7 @@ struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Share of the channel that strangers keep busy, 0...1 (default: 0).", valueName: "share"),
-        transform: PlanValue.share)
+        transform: PlanValue.load)
     var backgroundLoad: Double = 0
 
     @Option(

@@ -5,12 +5,12 @@ internal import ArgumentParser
 struct PlanRadioOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("What the beacon radiates (default: 0).", valueName: "dBm"),
-        transform: PlanValue.number)
+        transform: { try PlanValue.number($0, in: -127...40, "dBm") })
     var radioPowerDbm: Double = 0
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("The weakest the receiver hears (default: -90).", valueName: "dBm"),
-        transform: PlanValue.number)
+        transform: { try PlanValue.number($0, in: -150...0, "dBm") })
     var receiverSensitivityDbm: Double = -90
 
     @Option(
@@ -23,7 +23,7 @@ struct PlanRadioOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Standard deviation of the shadowing of each link (default: 4).", valueName: "dB"),
-        transform: PlanValue.number)
+        transform: { try PlanValue.number($0, in: 0...20, "dB") })
     var shadowingDb: Double = 4
 
     /// The distance in m at which half of the beacons are heard; `nil` where the model knows no end.
@@ -95,14 +95,14 @@ extension PlanValue {
 
     static func chip(_ text: String) throws -> BeaconChip {
         guard let chip = BeaconChip.named(text) else {
-            throw Mistake("use one of \(BeaconChip.all.map(\.name).joined(separator: ", "))")
+            throw unknown(text, BeaconChip.all.map(\.name))
         }
         return chip
     }
 
     static func battery(_ text: String) throws -> BeaconBattery {
         guard let battery = BeaconBattery.named(text) else {
-            throw Mistake("use one of \(BeaconBattery.all.map(\.name).joined(separator: ", "))")
+            throw unknown(text, BeaconBattery.all.map(\.name))
         }
         return battery
     }

@@ -16,7 +16,7 @@ struct PlanSite: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Places to look at, on a square grid (default: 2000).", valueName: "n"),
+        help: ArgumentHelp("Look at about so many places, on a square grid (default: 2000).", valueName: "n"),
         transform: PlanValue.places)
     var places: Int = 2000
 
@@ -35,28 +35,48 @@ struct PlanSite: ParsableCommand {
     func run() throws {
         if schema { return Terminal.write(SiteSchema.text) }
         guard let file else { return }
-        let octets = try InputFile.read(file, limit: 1 << 28)
+        let octets = try InputFile.read(file, limit: Self.sizeLimit)
         let name = file == "-" ? "standard input" : file
         let (site, problems) = Site.decode(octets)
         guard let site else {
             let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            let lines = problems.filter { $0.severity == .error }.map { $0.text(file: name) }
+            let lines = Self.lines(problems.filter { $0.severity == .error }, file: name)
             throw Failure(isJSON ? .configuration : .dataFormat, lines.joined(separator: "\npharos: "))
         }
-        for problem in problems { Terminal.writeError("pharos: \(problem.text(file: name))\n") }
+        for line in Self.lines(problems, file: name) { Terminal.writeError("pharos: \(line)\n") }
         let question = SiteQuestion(site: site, places: places, proposes: propose || site.beacons.isEmpty)
         try question.answer(SiteProgress()).show(output)
     }
+
+    /// Enough for the largest site; a tree of more takes memory by the gigabyte.
+    private static let sizeLimit = 1 << 25
+
+    /// Nobody reads more problems than these.
+    private static func lines(_ problems: [ProfileProblem], file: String) -> [String] {
+        let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
+        let rest = problems.count - lines.count
+        return rest > 0 ? lines + ["\(file): \(rest) more like these"] : lines
+    }
 }
 
-/// A line on a terminal while a large site is computed.
-struct SiteProgress {
+/// A line on a terminal while a large site is computed, and the way to end it before its time.
+final class SiteProgress {
     private let isShown = Terminal.errorIsTerminal
     private let start = BootClock.nanoseconds()
+    private let signals: SignalDescriptor
+    private var calls = 0
+    /// Somebody has seen enough: what there is shall be told.
+    private(set) var isStopped = false
 
-    func report(_ done: Int, of total: Int) {
-        guard isShown, done % 64 == 0, BootClock.nanoseconds() - start > 1_000_000_000 else { return }
-        Terminal.writeError("\r\u{1B}[K\(done) of \(total) places")
+    init() throws { signals = try SignalDescriptor() }
+
+    /// To be called for each place; looks up only now and then.
+    func report(_ text: @autoclosure () -> String) {
+        calls += 1
+        guard calls % 16 == 0 else { return }
+        if signals.take() != nil { isStopped = true }
+        guard isShown, BootClock.nanoseconds() - start > 1_000_000_000 else { return }
+        Terminal.writeError("\r\u{1B}[K\(text())")
     }
 
     func finish() {

@@ -22,14 +22,16 @@ struct PlanThesis: ParsableCommand {
             title: "The thesis' estimate for \(beacons) beacons",
             answer:
                 "The thesis promises that of \(PlanNumber.text(formula.offeredPerSecondPerBeacon)) advertisements a "
-                + "second from each of \(beacons) beacons \(PlanNumber.text(formula.arrivingPerSecondPerBeacon)) arrive"
-                + (formula.truth.map { "; \(PlanNumber.text($0.arrivingPerSecondPerBeacon)) do." } ?? "."))
+                + "second from \(beacons == 1 ? "one beacon" : "each of \(beacons) beacons") "
+                + "\(PlanNumber.text(formula.arrivingPerSecondPerBeacon)) arrive"
+                + (formula.truth.map { "; \(PlanNumber.text($0.arrivingPerSecondPerBeacon)) do." }
+                    ?? "; but no beacon sends that often, 40 a second is the most."))
         answer.member("beacons", Double(beacons))
         answer.member("offeredPerSecondPerBeacon", formula.offeredPerSecondPerBeacon)
         answer.member("arrivingPerSecondPerBeacon", formula.arrivingPerSecondPerBeacon)
         answer.figure("sent, by the thesis", PlanNumber.text(formula.offeredPerSecondPerBeacon), unit: "1/s")
         answer.figure("arriving, by the thesis", PlanNumber.text(formula.arrivingPerSecondPerBeacon), unit: "1/s")
-        if let truth = formula.truth { add(truth, to: &answer) }
+        if let truth = formula.truth { add(truth, to: &answer) } else { answer.json.append(("truth", .null)) }
         for fault in ThesisFormula.faults { answer.note("\(fault)") }
         answer.json.append(("faults", .array(ThesisFormula.faults.map { .string("\($0)") })))
         try answer.show(output)

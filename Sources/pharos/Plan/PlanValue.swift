@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Profiles
 
 /// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
 enum PlanValue {
@@ -20,12 +21,8 @@ enum PlanValue {
         return value
     }
 
-    static func interval(_ text: String) throws -> AdvertisingInterval {
-        let range = AdvertisingInterval.legacyRange
-        let isTooShort = Mistake("it is out of range \(range.lowerBound)...\(range.upperBound)")
-        let requested = try OptionValue.interval(text).interval
-        guard range.contains(requested) else { throw isTooShort }
-        return requested
+    static func interval(_ text: String) throws -> RequestedInterval {
+        try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
 
     /// A share of 0...1; a percent sign is understood.
@@ -36,6 +33,13 @@ enum PlanValue {
         }
         let share = isPercent ? number / 100 : number
         guard share >= 0, share <= 1 else { throw Mistake("\(text) is out of range 0...1") }
+        return share
+    }
+
+    /// What strangers take of the channel. They may not take all of it.
+    static func load(_ text: String) throws -> Double {
+        let share = try share(text)
+        guard share < 1 else { throw Mistake("nothing gets through when the channel is always busy; give less than 1") }
         return share
     }
 
@@ -53,8 +57,17 @@ enum PlanValue {
     }
 
     static func number(_ text: String) throws -> Double {
-        guard let value = Double(text), value.isFinite, abs(value) <= 1e9 else {
-            throw Mistake("write a number of at most 1e9, such as 2.5")
+        guard let value = Double(text), value.isFinite else { throw Mistake("write a number, such as 2.5") }
+        return value
+    }
+
+    /// A number of some unit in the range that the models take.
+    static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
+        let value = try number(text)
+        guard range.contains(value) else {
+            let (low, high) = (range.lowerBound, range.upperBound)
+            throw Mistake(
+                "\(text) is out of range \(PlanNumber.text(low, digits: 7))...\(PlanNumber.text(high, digits: 7)) \(unit)")
         }
         return value
     }
@@ -69,10 +82,16 @@ enum PlanValue {
     }
 
     static func scanner(_ text: String) throws -> ScannerPreset {
-        guard let preset = ScannerPreset(named: text) else {
-            throw Mistake("use one of \(ScannerPreset.all.map(\.name).joined(separator: ", "))")
+        guard let preset = ScannerPreset(named: text.lowercased()) else {
+            throw unknown(text, ScannerPreset.all.map(\.name))
         }
         return preset
+    }
+
+    /// What to say of a name that is not in a list.
+    static func unknown(_ text: String, _ names: [String]) -> Mistake {
+        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? There are " } ?? "use one of "
+        return Mistake(advice + names.joined(separator: ", "))
     }
 
     /// `0.45..6`: two numbers of milliseconds, or one.
@@ -81,6 +100,8 @@ enum PlanValue {
         guard ends.count <= 2, let low = ends.first.flatMap({ Double($0) }),
             let high = ends.last.flatMap({ Double($0) })
         else { throw Mistake("write two numbers of milliseconds, such as 0.45..6") }
+        guard (0...10).contains(low), (0...10).contains(high) else { throw Mistake("it is out of range 0...10 ms") }
+        guard low <= high else { throw Mistake("the smaller number comes first") }
         do {
             return try CopySpacing(lowMicroseconds: low * 1000, highMicroseconds: high * 1000)
         } catch {

@@ -15,18 +15,18 @@ struct PlanWalk: ParsableCommand {
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("How fast (people: 1.4).", valueName: "m/s"),
-        transform: PlanValue.positive)
+        transform: { try PlanValue.number($0, in: 0.001...1000, "m/s") })
     var speedMps: Double
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("How near the way comes to the beacon.", valueName: "m"),
-        transform: PlanValue.number)
+        transform: { try PlanValue.number($0, in: 0...1_000_000, "m") })
     var distanceM: Double
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("How far the beacon is heard; left out, from power and path loss.", valueName: "m"),
-        transform: PlanValue.positive)
+        transform: { try PlanValue.number($0, in: 0.001...1_000_000, "m") })
     var rangeM: Double?
 
     @Option(
@@ -67,20 +67,23 @@ struct PlanWalk: ParsableCommand {
     ) throws {
         let sentence =
             walk.dwellSeconds > 0
-            ? "Somebody who walks past in \(PlanNumber.text(distanceM)) m at \(PlanNumber.text(speedMps)) m/s is in range for "
-                + "\(PlanNumber.duration(walk.dwellSeconds)) and sees the beacon with \(PlanNumber.percent(seen)) (\(scanner.name))."
-            : "The way comes no nearer than \(PlanNumber.text(distanceM)) m, and the beacon is heard for \(PlanNumber.text(range)) m."
+            ? "Somebody who passes the beacon at a distance of \(PlanNumber.text(distanceM)) m and at \(PlanNumber.text(speedMps)) m/s "
+                + "is in range for \(PlanNumber.duration(walk.dwellSeconds)) and sees it in \(PlanNumber.percent(seen)) of the "
+                + "cases, with \(scanner.name)."
+            : "The beacon is not seen: the way comes no nearer than \(PlanNumber.text(distanceM)) m, and it is heard for "
+                + "\(PlanNumber.text(range)) m."
         var answer = PlanAnswer(title: "Walking past a beacon", answer: sentence)
         answer.member("dwellS", walk.dwellSeconds)
         answer.member("probabilitySeen", seen)
         answer.member("rangeM", range)
         answer.json.append(("scanner", .string(scanner.name)))
         answer.figure("in range for", PlanNumber.duration(walk.dwellSeconds))
-        answer.figure("seen with", PlanNumber.percent(seen))
+        answer.figure("seen in", PlanNumber.percent(seen), remark: "of the cases")
         answer.figure(
             "range", PlanNumber.text(range), unit: "m",
             remark: rangeM == nil ? "half of the beacons are heard there, by \(radio.pathLoss.name)" : "as given")
         answer.add(latency)
+        answer.noteRounding(of: interval.requested)
         try answer.show(output)
     }
 }

@@ -19,7 +19,7 @@ struct SitePicture {
         let proposed = (proposal?.positions ?? []).prefix(Self.beaconLimit).enumerated().map { index, position in
             PlanPageContent.FloorPlan.Beacon("proposed \(index + 1)", at: point(position), isProposed: true)
         }
-        let weakest = points.sorted { $0.detectedShare < $1.detectedShare }.prefix(5)
+        let weakest = SiteQuestion.weakest(points)
         return .init(
             title: site.name,
             caption:

@@ -19,39 +19,69 @@ struct SiteQuestion {
         }
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
         var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
-        let (positions, spacing) = SiteSurvey.grid(over: bounds, outline: site.outline, limit: places)
+        let (positions, spacing) = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(places, bounds))
+        guard !positions.isEmpty else {
+            throw Failure(.configuration, "\(site.name): the outline is so narrow that no place was found in it")
+        }
         var points: [SiteSurvey.Point] = []
-        for position in positions {
-            progress.report(points.count, of: positions.count)
+        for position in positions where !progress.isStopped {
+            progress.report("\(points.count) of \(positions.count) places")
             points.append(try PlanValue.answer { () throws(AirtimeError) in try survey.point(at: position) })
         }
-        progress.finish()
-        let walks = try PlanValue.answer { () throws(AirtimeError) in
-            try site.paths.map { path throws(AirtimeError) in (path.name, try path.walk.result(in: &survey)) }
+        var walks: [(String, SiteWalk.Result)] = []
+        for path in site.paths where !progress.isStopped {
+            progress.report("\(walks.count) of \(site.paths.count) paths")
+            let result = try PlanValue.answer { () throws(AirtimeError) in try path.walk.result(in: &survey) }
+            walks.append((path.name, result))
         }
-        let proposal = proposes ? try propose(bounds, background) : nil
+        let proposal = proposes && !progress.isStopped ? try propose(bounds, background, progress) : nil
+        progress.finish()
         var answer = PlanAnswer(title: "Site \(site.name)", answer: sentence(points, proposal))
         describe(points, spacing, to: &answer)
+        answer.json.append(("interrupted", .boolean(progress.isStopped)))
         for (name, walk) in walks { describe(walk, name, to: &answer) }
         answer.json.append(("paths", .array(walks.map { json($0.1, $0.0) })))
         if let proposal { describe(proposal, to: &answer) }
         answer.content.floorPlan = SitePicture(site: site, points: points, spacing: spacing, proposal: proposal).plan
+        if progress.isStopped {
+            answer.note(
+                "Ended before its time: \(points.count) of \(positions.count) places, from the south on, and "
+                    + "\(walks.count) of \(site.paths.count) paths were looked at.")
+        }
+        if site.outline == nil {
+            answer.note("There is no outline: the rectangle around walls, beacons and paths was looked at.")
+        }
         answer.note(
             "Detection of the beacon that is heard best at each place, by \(site.scanner.name); shadowing lasts, so it decides whether a beacon is heard at a place at all."
         )
         return answer
     }
 
-    private func propose(_ bounds: FloorBounds, _ background: BackgroundLoad) throws -> SitePlacement? {
+    /// How many places of the rectangle make so many inside the outline; not without end where it is a sliver.
+    private func limit(_ places: Int, _ bounds: FloorBounds) -> Int {
+        guard let outline = site.outline else { return places }
+        let share = bounds.width * bounds.height / outline.area
+        return Int(min(Double(places) * max(1, share), 4_000_000))
+    }
+
+    private func propose(
+        _ bounds: FloorBounds, _ background: BackgroundLoad, _ progress: SiteProgress
+    ) throws -> SitePlacement? {
         try PlanValue.answer { () throws(AirtimeError) in
             let pattern = try SiteBeacon(
                 name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
                 airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
                 radioPower: site.defaults.radioPower)
-            let places = SiteSurvey.grid(over: bounds, outline: site.outline, limit: min(places, 400)).positions
+            let places = SiteSurvey.grid(
+                over: bounds, outline: site.outline, limit: limit(min(places, 400), bounds)
+            ).positions
             return try SitePlacement.propose(
                 like: pattern, walls: site.walls, radio: site.radio, background: background, scanner: site.scanner,
-                target: site.target, over: bounds, outline: site.outline, places: places)
+                target: site.target, over: bounds, outline: site.outline, places: places
+            ) {
+                progress.report("looking for a placement")
+                return progress.isStopped
+            }
         }
     }
 
@@ -64,7 +94,10 @@ struct SiteQuestion {
         let target =
             "a beacon within \(PlanNumber.duration(site.target.seconds)) in \(PlanNumber.percent(site.target.probability)) of the cases"
         if site.beacons.isEmpty {
-            guard let proposal else { return "There is no place on this floor to put a beacon." }
+            guard let proposal else {
+                return
+                    "No placement was found: a floor this large takes more than \(SitePlacement.beaconLimit) beacons."
+            }
             return proposal.holdingShare >= 1
                 ? "\(proposal.positions.count) beacons on a grid of \(PlanNumber.text(proposal.spacing)) m let a receiver find \(target) everywhere."
                 : "No grid reaches the target everywhere; the best found, \(proposal.positions.count) beacons, does at \(PlanNumber.percent(proposal.holdingShare)) of the places."
@@ -73,7 +106,7 @@ struct SiteQuestion {
     }
 
     private func describe(_ points: [SiteSurvey.Point], _ spacing: Double, to answer: inout PlanAnswer) {
-        let weakest = points.sorted { $0.detectedShare < $1.detectedShare }.prefix(Self.weakSpotCount)
+        let weakest = Self.weakest(points)
         let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.heard } / Double(points.count)
         let clear = points.map(\.reception.collisionFreeProbability).min()
         answer.json.append(("site", .string(site.name)))
@@ -96,6 +129,19 @@ struct SiteQuestion {
                 "weak spot", "\(PlanNumber.text(place.x)), \(PlanNumber.text(place.y))", unit: "m",
                 remark: remark(point))
         }
+    }
+
+    /// The weakest places, those beside one that is named already left out.
+    static func weakest(_ points: [SiteSurvey.Point]) -> [SiteSurvey.Point] {
+        guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
+        let apart = max(bounds.width, bounds.height) / 10
+        var spots: [SiteSurvey.Point] = []
+        for point in points.sorted(by: { $0.detectedShare < $1.detectedShare }) {
+            guard spots.count < weakSpotCount else { break }
+            let place = point.reception.position
+            if spots.allSatisfy({ $0.reception.position.distance(to: place) >= apart }) { spots.append(point) }
+        }
+        return spots
     }
 
     private func remark(_ point: SiteSurvey.Point) -> String {
