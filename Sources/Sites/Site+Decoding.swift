@@ -104,7 +104,9 @@ extension ConfigurationDecoder {
                 guard let row = positions(points, limit: Site.wallLimit), let attenuation else { continue }
                 if row.count < 2 { error("a wall has at least two points", at: points) }
                 guard walls.count + row.count <= Site.wallLimit else {
-                    error("this makes more than \(Site.wallLimit) walls: leave out what radio waves do not notice", at: node)
+                    error(
+                        "this makes more than \(Site.wallLimit) walls: leave out what radio waves do not notice",
+                        at: node)
                     return []
                 }
                 for (from, to) in zip(row, row.dropFirst()) {

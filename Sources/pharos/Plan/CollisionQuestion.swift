@@ -23,7 +23,8 @@ struct CollisionQuestion {
         let load = try groups(beacons).reduce(0) {
             $0 + Double($1.count) * $1.airtimeMicroseconds / $1.meanPeriodMicroseconds
         }
-        var answer = PlanAnswer(title: "Collisions of \(PlanNumber.beacons(beacons))", answer: sentence(share, arrivals, logarithm))
+        var answer = PlanAnswer(
+            title: "Collisions of \(PlanNumber.beacons(beacons))", answer: sentence(share, arrivals, logarithm))
         answer.member("beacons", Double(beacons))
         answer.member("intervalMs", frames.count == 1 ? frames.first.map { $0.milliseconds } : nil)
         answer.member("collisionFreeProbability", share)

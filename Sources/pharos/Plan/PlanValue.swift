@@ -67,7 +67,8 @@ enum PlanValue {
         guard range.contains(value) else {
             let (low, high) = (range.lowerBound, range.upperBound)
             throw Mistake(
-                "\(text) is out of range \(PlanNumber.text(low, digits: 7))...\(PlanNumber.text(high, digits: 7)) \(unit)")
+                "\(text) is out of range \(PlanNumber.text(low, digits: 7))...\(PlanNumber.text(high, digits: 7)) \(unit)"
+            )
         }
         return value
     }
