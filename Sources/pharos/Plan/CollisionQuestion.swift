@@ -141,7 +141,7 @@ struct CollisionQuestion {
                 + "weak interferers that add up are not counted, so both are bounds from above.")
     }
 
-    /// The page with its controls, for one frame with strangers' packets as long as ours.
+    /// The page with its controls, for one frame.
     private func addPicture(
         to answer: inout PlanAnswer, _ share: Double, _ arrivals: Double, _ load: Double
     ) throws(AirtimeError) {

@@ -34,7 +34,8 @@ extension PlanAnswer {
         content.explorer = .init(
             beacons: group.count, intervalMs: group.intervalMicroseconds / 1000, payloadOctets: payloadOctets,
             scanners: scanners.map { .init($0.name, $0.pattern) }, scannerName: scanner.name,
-            captureDecibels: captureDecibels, backgroundLoad: background.share, numbers: numbers)
+            captureDecibels: captureDecibels, backgroundLoad: background.share,
+            backgroundAirtimeMicroseconds: background.airtimeMicroseconds, numbers: numbers)
     }
 
     private func setting(_ meanPeriod: Double) -> Double? {
