@@ -16,6 +16,7 @@ public struct IntervalAdvice: Sendable {
     public let distribution: LatencyDistribution
     /// The interval below which no advice goes: E = 2·tau·N/ln 2, within the controllers' range.
     public let shortestSensible: AdvertisingInterval
+    let search: IntervalSearch
 
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
@@ -28,7 +29,7 @@ public struct IntervalAdvice: Sendable {
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset
     ) throws(AirtimeError) {
-        let search = try IntervalSearch(count: count, airtime: airtimeMicroseconds, preset: preset)
+        search = try IntervalSearch(count: count, airtime: airtimeMicroseconds, preset: preset)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
         switch goal {
         case .detect(let seconds, let probability):

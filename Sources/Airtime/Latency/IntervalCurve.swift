@@ -11,19 +11,25 @@ public struct IntervalPoint: Hashable, Sendable {
     public let p99: Double?
 }
 
-extension IntervalPoint {
-    /// Points of `count` intervals (at least two), evenly spread over `range` on a logarithmic scale, without repetition.
+extension IntervalAdvice {
+    /// The latency of the same fleet at another interval before another scanner, within `horizonSeconds`.
+    public func distribution(
+        intervalMicroseconds: Double, preset: ScannerPreset, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> LatencyDistribution {
+        try search.distribution(intervalMicroseconds, preset: preset, horizonSeconds: horizonSeconds)
+    }
+
+    /// What other intervals would give: `count` of them (at least two), evenly spread over `range` on a logarithmic
+    /// scale, without repetition.
     ///
     /// Percentiles are sought within `horizonSeconds`. Refuses what `LatencyModel` refuses.
-    public static func curve(
-        over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, beacons: Int,
-        airtimeMicroseconds: Double, preset: ScannerPreset, horizonSeconds: Double = 3600
+    public func curve(
+        over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> [IntervalPoint] {
         let low = Double(max(range.lowerBound.rawValue, AdvertisingInterval.legacyRange.lowerBound.rawValue))
         let high = Double(min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue))
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        let search = try IntervalSearch(count: beacons, airtime: airtimeMicroseconds, preset: preset)
         var points: [IntervalPoint] = []
         for index in 0..<count {
             let unit = UInt32((low * pow(high / low, Double(index) / Double(count - 1))).rounded())

@@ -2,7 +2,7 @@ import BluetoothTypes
 internal import Glibc
 
 /// The search behind `IntervalAdvice`: one fleet, one scanner, many intervals.
-struct IntervalSearch {
+struct IntervalSearch: Sendable {
     /// How far the distributions reach: an hour.
     static let horizonSeconds = 3600.0
     private static let units = 0x20...0x4000
@@ -40,6 +40,15 @@ struct IntervalSearch {
     ) throws(AirtimeError) -> LatencyDistribution {
         try model(interval).distribution(
             untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
+            patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
+    }
+
+    func distribution(
+        _ interval: Double, preset: ScannerPreset, horizonSeconds: Double
+    ) throws(AirtimeError) -> LatencyDistribution {
+        let group = try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
+        return try LatencyModel(group: group, preset: preset).distribution(
+            untilSeconds: 0, horizonSeconds: horizonSeconds,
             patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
     }
 

@@ -23,6 +23,9 @@ struct LatencyCurve: Sendable {
         self.init(receivedPerStep: receivedPerStep)
         let complete = Double(recursion.completeSteps)
         let masses = recursion.histogram.masses
+        let bins = GapHistogram.bin(of: recursion.completeSteps) + 2
+        times.reserveCapacity(bins)
+        received.reserveCapacity(bins)
         var waiting = 1.0
         var sum = 0.0
         var time = 0.0

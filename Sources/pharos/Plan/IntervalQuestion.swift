@@ -143,9 +143,8 @@ struct IntervalQuestion {
         let legacy = AdvertisingInterval.legacyRange
         let low = max(legacy.lowerBound, AdvertisingInterval(rawValue: UInt32(units / 3)))
         let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
-        let points = try IntervalPoint.curve(
-            over: low...high, points: drawsPage ? 25 : 7, beacons: beacons, airtimeMicroseconds: airtime,
-            preset: scanner,
+        let points = try advice.curve(
+            over: low...high, points: drawsPage ? 25 : 7,
             horizonSeconds: max(60, 4 * (advice.distribution.percentile(0.99) ?? 900)))
         answer.json.append(
             (
@@ -194,10 +193,13 @@ struct IntervalQuestion {
             ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285] + [
                 Double(advice.interval.microseconds) / 1000
             ]).sorted()
+        func latency(_ milliseconds: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyDistribution {
+            try advice.distribution(intervalMicroseconds: milliseconds * 1000, preset: preset, horizonSeconds: 300)
+        }
         var rows: [PlanPageContent.LatencyComparison.Row] = []
         var cells: [[PlanPageContent.HeatMap.Cell]] = []
         for preset in presets {
-            rows.append(.init(preset.name, try latency(Double(advice.interval.microseconds), preset)))
+            rows.append(.init(preset.name, try latency(Double(advice.interval.microseconds) / 1000, preset)))
         }
         for interval in intervals {
             var row: [PlanPageContent.HeatMap.Cell] = []
@@ -206,7 +208,7 @@ struct IntervalQuestion {
                     intervalMicroseconds: interval * 1000, pattern: preset.pattern, airtimeMicroseconds: airtime)
                 row.append(
                     .init(
-                        try latency(interval * 1000, preset).percentile(0.95),
+                        try latency(interval, preset).percentile(0.95),
                         isResonant: (slow?.slowness ?? 0) >= Resonance.avoidedSlowness))
             }
             cells.append(row)
@@ -215,10 +217,5 @@ struct IntervalQuestion {
         answer.content.heatMap = .init(
             title: "Interval and scan mode", caption: "Marked: interval and scan interval keep step.",
             valueName: "time to 95 %", unit: "s", intervalsMs: intervals, scanModes: presets.map(\.name), cells: cells)
-    }
-
-    private func latency(_ interval: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyDistribution {
-        let group = try AdvertiserGroup(count: beacons, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
-        return try LatencyModel(group: group, preset: preset).distribution(horizonSeconds: 300)
     }
 }

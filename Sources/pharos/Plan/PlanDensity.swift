@@ -1,7 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
-internal import Glibc
 internal import PlanReport
 internal import Profiles
 
@@ -41,7 +40,13 @@ struct PlanDensity: ParsableCommand {
         guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
         let range = try radio.finiteRange()
         let airtime = try packet.airtime
-        let (beacons, latency) = try PlanValue.answer { () throws(AirtimeError) in try self.most(scanner, airtime) }
+        let fleet = try PlanValue.answer { () throws(AirtimeError) in
+            try LargestFleet(
+                within: detectWithinS, probability: probability,
+                intervalMicroseconds: Double(interval.intervalMs.microseconds), airtimeMicroseconds: airtime,
+                preset: scanner)
+        }
+        let (beacons, latency) = (fleet.beacons, fleet.latency)
         let spacing =
             beacons == 0
             ? nil
@@ -80,63 +85,5 @@ struct PlanDensity: ParsableCommand {
         return "Not even a single beacon is received within \(PlanNumber.duration(detectWithinS)) in "
             + "\(PlanNumber.percent(probability)) of the cases by \(scanner.name), but in \(PlanNumber.percent(share)): send "
             + "more often, allow more time, or let the scanner listen more."
-    }
-
-    /// The largest fleet that holds the target and its latency; none, and the latency of a single beacon, where not
-    /// even that does.
-    private func most(
-        _ scanner: ScannerPreset, _ airtime: Double
-    ) throws(AirtimeError) -> (beacons: Int, latency: LatencyDistribution) {
-        var low = 1
-        var best = try model(1, scanner, airtime).latency(within: detectWithinS)
-        guard share(of: best) >= probability else { return (0, best) }
-        var high = try ceiling(scanner, airtime)
-        var hasFailed = false
-        while high - low > 1 {
-            let guess = hasFailed ? low + (high - low) / 2 : guess(from: low, best, high, airtime)
-            let beacons = min(high - 1, max(low + 1, guess))
-            let latency = try model(beacons, scanner, airtime).latency(within: detectWithinS)
-            hasFailed = share(of: latency) < probability
-            if hasFailed { high = beacons } else { (low, best) = (beacons, latency) }
-        }
-        return (low, best)
-    }
-
-    private func share(of latency: LatencyDistribution) -> Double {
-        latency.received(within: min(detectWithinS, latency.horizonSeconds)) ?? 1
-    }
-
-    private func model(
-        _ beacons: Int, _ scanner: ScannerPreset, _ airtime: Double
-    ) throws(AirtimeError) -> LatencyModel {
-        let group = try AdvertiserGroup(
-            count: beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
-            airtimeMicroseconds: airtime)
-        return try LatencyModel(group: group, preset: scanner)
-    }
-
-    /// A fleet that cannot hold the target: a beacon is received at least once no more often than it is on average.
-    private func ceiling(_ scanner: ScannerPreset, _ airtime: Double) throws(AirtimeError) -> Int {
-        let alone = try model(1, scanner, airtime)
-        let packets = alone.windowShare * detectWithinS * 1_000_000 / alone.meanPeriodMicroseconds
-        let beacons = 2 + log(probability / packets) / log1p(-2 * airtime / alone.meanPeriodMicroseconds)
-        return Int(max(2, min(beacons.rounded(.up), Double(PlanValue.countLimit))))
-    }
-
-    /// Where the target would just hold if losses were independent: packets get through with a probability that falls
-    /// by the same factor with each beacon.
-    private func guess(from low: Int, _ latency: LatencyDistribution, _ high: Int, _ airtime: Double) -> Int {
-        let share = share(of: latency)
-        let hit = 2 * airtime / Double(interval.intervalMs.meanPeriodMicroseconds)
-        guard share < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
-        let more = log(log1p(-share) / log1p(-probability)) / -log1p(-hit)
-        return low + Int(min(max(more * 1.02, 0), Double(high - low))) + 1
-    }
-}
-
-extension LatencyModel {
-    /// The distribution up to a time that is asked for.
-    fileprivate func latency(within seconds: Double) throws(AirtimeError) -> LatencyDistribution {
-        try distribution(untilSeconds: seconds, horizonSeconds: max(seconds, 60))
     }
 }

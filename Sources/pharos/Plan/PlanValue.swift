@@ -5,7 +5,7 @@ internal import Profiles
 /// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
 enum PlanValue {
     /// More beacons than this nobody hears at one place.
-    static let countLimit = 100_000_000
+    static let countLimit = LargestFleet.countLimit
 
     static func count(_ text: String) throws -> Int {
         let value = try OptionValue.integer(text)

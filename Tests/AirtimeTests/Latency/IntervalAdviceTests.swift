@@ -81,10 +81,9 @@ import Testing
     }
 
     @Test func theCurveGoesOverTheRange() throws {
-        let preset = try #require(ScannerPreset(named: "continuous"))
+        let advice = try advice(.maximumThroughput, beacons: 250, scanner: "continuous")
         let range = AdvertisingInterval(rawValue: 100)...AdvertisingInterval(rawValue: 1000)
-        let curve = try IntervalPoint.curve(
-            over: range, points: 9, beacons: 250, airtimeMicroseconds: 376, preset: preset)
+        let curve = try advice.curve(over: range, points: 9)
         #expect(curve.count == 9)
         #expect(curve.first?.interval.rawValue == 100 && curve.last?.interval.rawValue == 1000)
         #expect(zip(curve, curve.dropFirst()).allSatisfy { $0.collisionFreeProbability < $1.collisionFreeProbability })
