@@ -91,10 +91,11 @@ let package = Package(
             name: "VirtualControllerTests", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
             swiftSettings: strict),
         .testTarget(
-            name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles"],
+            name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
-        .testTarget(name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites"], swiftSettings: strict),
+        .testTarget(
+            name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",

@@ -1,7 +1,8 @@
-"""The schema of beacon profiles, held against the corpus that the Swift decoder is held against.
+"""The schemas of profiles and sites, held against the corpora that the Swift decoders are held against.
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
-say what is wrong with them. The decoder's half of this stands in Tests/ProfilesTests/CorpusTests.swift.
+say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift and
+Tests/SitesTests/SiteCorpusTests.swift.
 """
 import json
 import pathlib
@@ -10,31 +11,48 @@ import jsonschema
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CORPUS = ROOT / "Tests" / "Corpus" / "profiles"
-SCHEMA = json.loads((ROOT / "profiles" / "schema" / "beacon.schema.json").read_text(encoding="utf-8"))
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+CORPUS = ROOT / "Tests" / "Corpus"
+# What its corpus is called, its schema, its samples.
+KINDS = {
+    "profiles": ("beacon", ROOT / "profiles"),
+    "sites": ("site", ROOT / "profiles" / "sites"),
+}
 
 
-def files(folder: pathlib.Path) -> list:
+def validator(kind: str) -> jsonschema.Draft202012Validator:
+    path = ROOT / "profiles" / "schema" / f"{KINDS[kind][0]}.schema.json"
+    return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
+
+
+VALIDATORS = {kind: validator(kind) for kind in KINDS}
+
+
+def files(folder: pathlib.Path, kind: str) -> list:
     paths = sorted(folder.glob("*.json"))
     assert paths, f"no files in {folder}"
-    return [pytest.param(path, id=path.stem) for path in paths]
+    return [pytest.param(kind, path, id=f"{kind}-{path.stem}") for path in paths]
 
 
-def errors(path: pathlib.Path) -> list[str]:
+def corpora(verdict: str) -> list:
+    return [case for kind in KINDS for case in files(CORPUS / kind / verdict, kind)]
+
+
+def errors(kind: str, path: pathlib.Path) -> list[str]:
     """What is wrong with the file: that it is no JSON, or what the schema says."""
     try:
         value = json.loads(path.read_bytes())
     except ValueError as fault:
         return [str(fault)]
-    return [f"{fault.json_path}: {fault.message}" for fault in VALIDATOR.iter_errors(value)]
+    return [f"{fault.json_path}: {fault.message}" for fault in VALIDATORS[kind].iter_errors(value)]
 
 
-def test_schema_is_valid():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+@pytest.mark.parametrize("kind", KINDS)
+def test_schema_is_valid(kind):
+    jsonschema.Draft202012Validator.check_schema(VALIDATORS[kind].schema)
 
 
-def test_every_reference_leads_somewhere():
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_reference_leads_somewhere(kind):
     def references(node):
         if isinstance(node, dict):
             yield from ([node["$ref"]] if isinstance(node.get("$ref"), str) else [])
@@ -43,26 +61,27 @@ def test_every_reference_leads_somewhere():
             for child in node:
                 yield from references(child)
 
-    used = {reference.removeprefix("#/$defs/") for reference in references(SCHEMA)}
-    assert used == set(SCHEMA["$defs"])
+    schema = VALIDATORS[kind].schema
+    used = {reference.removeprefix("#/$defs/") for reference in references(schema)}
+    assert used == set(schema["$defs"])
 
 
-@pytest.mark.parametrize("path", files(ROOT / "profiles"))
-def test_samples_pass(path):
-    assert errors(path) == []
+@pytest.mark.parametrize("kind, path", [case for kind in KINDS for case in files(KINDS[kind][1], kind)])
+def test_samples_pass(kind, path):
+    assert errors(kind, path) == []
     assert json.loads(path.read_bytes())["name"] == path.stem
 
 
-@pytest.mark.parametrize("path", files(CORPUS / "good"))
-def test_good_files_pass(path):
-    assert errors(path) == []
+@pytest.mark.parametrize("kind, path", corpora("good"))
+def test_good_files_pass(kind, path):
+    assert errors(kind, path) == []
 
 
-@pytest.mark.parametrize("path", files(CORPUS / "bad"))
-def test_bad_files_fail(path):
-    assert errors(path) != []
+@pytest.mark.parametrize("kind, path", corpora("bad"))
+def test_bad_files_fail(kind, path):
+    assert errors(kind, path) != []
 
 
-@pytest.mark.parametrize("path", files(CORPUS / "semantic"))
-def test_semantic_files_pass_the_schema(path):
-    assert errors(path) == []
+@pytest.mark.parametrize("kind, path", corpora("semantic"))
+def test_semantic_files_pass_the_schema(kind, path):
+    assert errors(kind, path) == []

@@ -1,6 +1,7 @@
 import BeaconFrames
 import BluetoothTypes
 import Profiles
+import TestSupport
 import Testing
 
 @Suite("Beacon profiles")
@@ -149,7 +150,7 @@ struct BeaconProfileTests {
 
     @Test("the sample lobby-ibeacon gives its thirty octets")
     func lobbyBeacon() throws {
-        let sample = try profile(String(decoding: Corpus.octets(of: "profiles/lobby-ibeacon.json"), as: UTF8.self))
+        let sample = try profile(RepositoryFile("profiles/lobby-ibeacon.json").text)
         let wanted = try advertisements(sample)
         #expect(wanted.count == 1)
         #expect(wanted.first?.interval.microseconds == 100_000)
@@ -163,7 +164,7 @@ struct BeaconProfileTests {
     /// before Bluetooth 5.0 allow less than 100 ms to nothing else.
     @Test("the sample thesis-node gives the thesis' thirty-one octets")
     func thesisNode() throws {
-        let sample = try profile(String(decoding: Corpus.octets(of: "profiles/thesis-node.json"), as: UTF8.self))
+        let sample = try profile(RepositoryFile("profiles/thesis-node.json").text)
         let wanted = try advertisements(sample)
         let octets = try wanted.first?.payload().octets ?? []
         #expect(
@@ -175,7 +176,7 @@ struct BeaconProfileTests {
     }
 
     @Test("mutated files never trap, and what is accepted survives printing", arguments: Corpus.good + Corpus.samples)
-    func survivesMutation(_ file: Corpus.File) {
+    func survivesMutation(_ file: RepositoryFile) {
         var generator = SplitMix64(seed: UInt64(file.path.utf8.count))
         let original = file.octets
         for _ in 0..<60 {

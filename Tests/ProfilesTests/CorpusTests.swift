@@ -1,4 +1,5 @@
 import Profiles
+import TestSupport
 import Testing
 
 @Suite("The corpus of profile files")
@@ -12,19 +13,19 @@ struct CorpusTests {
     }
 
     @Test("good files and samples are read without an error", arguments: Corpus.good + Corpus.samples)
-    func readsGood(_ file: Corpus.File) {
+    func readsGood(_ file: RepositoryFile) {
         let (profile, problems) = BeaconProfile.decode(file.octets)
         #expect(profile != nil)
         #expect(problems.allSatisfy { $0.severity == .warning }, "\(problems)")
     }
 
     @Test("samples give no warnings either", arguments: Corpus.samples)
-    func samplesAreClean(_ file: Corpus.File) {
+    func samplesAreClean(_ file: RepositoryFile) {
         #expect(BeaconProfile.decode(file.octets).problems == [])
     }
 
     @Test("bad files are refused for their one fault and nothing else", arguments: Corpus.bad + Corpus.semantic)
-    func refusesBad(_ file: Corpus.File) {
+    func refusesBad(_ file: RepositoryFile) {
         let (profile, problems) = BeaconProfile.decode(file.octets)
         #expect(profile == nil)
         let errors = problems.filter { $0.severity == .error }
@@ -33,7 +34,7 @@ struct CorpusTests {
     }
 
     @Test("what is printed is valid again and means the same", arguments: Corpus.good + Corpus.samples)
-    func printsWhatItReads(_ file: Corpus.File) throws {
+    func printsWhatItReads(_ file: RepositoryFile) throws {
         let profile = try #require(BeaconProfile.decode(file.octets).profile)
         let printed = profile.json.pretty
         let again = BeaconProfile.decode(Array(printed.utf8))
@@ -44,7 +45,7 @@ struct CorpusTests {
 
     @Test("the schema file is what the program prints")
     func schemaIsCurrent() {
-        let file = String(decoding: Corpus.octets(of: "profiles/schema/beacon.schema.json"), as: UTF8.self)
+        let file = RepositoryFile("profiles/schema/beacon.schema.json").text
         #expect(file == BeaconSchema.text, "write it anew with `pharos profile schema`")
     }
 }

@@ -133,9 +133,15 @@ struct IntervalQuestion {
                 "\(PlanNumber.milliseconds(band.intervalsMicroseconds.lowerBound))–\(PlanNumber.milliseconds(band.intervalsMicroseconds.upperBound))",
                 unit: "ms",
                 remark:
-                    "\(band.worst.events) events keep step with \(band.worst.scanIntervals) scan intervals: up to \(PlanNumber.duration(band.worst.sweepSeconds)) unseen"
+                    "\(Self.steps(band.worst)): up to \(PlanNumber.duration(band.worst.sweepSeconds)) unseen"
             )
         }
+    }
+
+    private static func steps(_ resonance: Resonance) -> String {
+        let events = resonance.events == 1 ? "every event keeps" : "\(resonance.events) events keep"
+        let scans = resonance.scanIntervals == 1 ? "each scan interval" : "\(resonance.scanIntervals) scan intervals"
+        return "\(events) step with \(scans)"
     }
 
     private func addCurve(_ advice: IntervalAdvice, to answer: inout PlanAnswer) throws(AirtimeError) {
@@ -143,9 +149,8 @@ struct IntervalQuestion {
         let legacy = AdvertisingInterval.legacyRange
         let low = max(legacy.lowerBound, AdvertisingInterval(rawValue: UInt32(units / 3)))
         let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
-        let points = try advice.curve(
-            over: low...high, points: drawsPage ? 25 : 7,
-            horizonSeconds: max(60, 4 * (advice.distribution.percentile(0.99) ?? 900)))
+        let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
+        let points = try advice.curve(over: low...high, points: drawsPage ? 25 : 7, horizonSeconds: horizon)
         answer.json.append(
             (
                 "curve",
@@ -166,7 +171,8 @@ struct IntervalQuestion {
                 PlanNumber.duration(point.p99), PlanNumber.percent(point.collisionFreeProbability),
             ])
         }
-        answer.charts.append(table.text)
+        let isComplete = points.allSatisfy { $0.p99 != nil }
+        answer.charts.append(table.text + (isComplete ? "" : "–: not within \(PlanNumber.duration(horizon))\n"))
         func series(_ name: String, _ value: (IntervalPoint) -> Double?) -> PlanPageContent.Curve.Series {
             .init(
                 name,

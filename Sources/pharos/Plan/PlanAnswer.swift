@@ -55,7 +55,7 @@ struct PlanAnswer {
         let encoding =
             Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
         let isPlain = encoding.map { !$0.uppercased().contains("UTF") } ?? false
-        charts.append(TextChart(width: min(72, Terminal.columns), isPlain: isPlain).curve(curve, height: 10) + "\n")
+        charts.append(TextChart(width: min(72, Terminal.columns), isPlain: isPlain).curve(curve, height: 10))
     }
 
     func show(_ output: PlanOutput) throws {

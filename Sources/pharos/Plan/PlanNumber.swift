@@ -21,7 +21,8 @@ enum PlanNumber {
     static func duration(_ seconds: Double?) -> String {
         guard let seconds else { return "–" }
         if seconds < 1 { return text(seconds * 1000) + " ms" }
-        return seconds < 600 ? text(seconds) + " s" : text(seconds / 60) + " min"
+        if seconds < 600 { return text(seconds) + " s" }
+        return seconds < 7200 ? text(seconds / 60) + " min" : text(seconds / 3600) + " h"
     }
 
     static func percent(_ share: Double?) -> String {

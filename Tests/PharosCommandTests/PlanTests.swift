@@ -1,0 +1,156 @@
+import TestSupport
+import Testing
+
+/// The planner as a user meets it: wrong input, files it writes, long runs that are ended.
+@Suite struct PlanTests {
+    struct Mistake: CustomTestStringConvertible, Sendable {
+        let arguments: [String]
+        /// Somewhere in the first line on standard error.
+        let reason: String
+
+        init(_ words: String, _ reason: String) {
+            arguments = ["plan"] + words.split(separator: " ").map(String.init)
+            self.reason = reason
+        }
+
+        var testDescription: String { arguments.joined(separator: " ") }
+    }
+
+    @Test(arguments: [
+        Mistake("collisions --beacons 0 --interval-ms 100", "0 is out of range 1...100000000"),
+        Mistake("collisions --beacons -5 --interval-ms 100", "-5 is out of range 1...100000000"),
+        Mistake("collisions --beacons 5 --interval-ms 19", "it is out of range 20 ms...10.24 s"),
+        Mistake("collisions --beacons 5 --interval-ms 10.3s", "it is out of range 20 ms...10.24 s"),
+        Mistake("collisions --beacons 5 --interval-ms nan", "write milliseconds as 100"),
+        Mistake("collisions --beacons 5 --interval-ms 100 --payload-octets 32", "a legacy packet holds no more"),
+        Mistake("collisions --beacons 5 --interval-ms 100 --background-load 1", "give less than 1"),
+        Mistake("collisions --beacons 5 --interval-ms 100 --background-load nan", "--background-load"),
+        Mistake("collisions --beacons 5 --interval-ms 100 --copy-spacing-ms 6..0.45", "the smaller number comes first"),
+        Mistake("collisions --beacons 5", "--interval-ms"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scanner pigeon", "use one of android-low-power"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scanner android-low-powr", "did you mean android-low-power?"),
+        Mistake(
+            "latency --beacons 5 --interval-ms 100 --scan-window-ms 200 --scan-interval-ms 100",
+            "200 ms is longer than the scan interval of 100 ms"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scan-window-ms 200", "--scan-interval-ms"),
+        Mistake("interval --beacons 5", "--detect-within-s and --probability, or --max-throughput"),
+        Mistake("interval --beacons 5 --detect-within-s -1 --probability 0.9", "it must be more than 0"),
+        Mistake("interval --beacons 5 --detect-within-s 1 --probability 1", "--probability"),
+        Mistake("density --interval-ms 100 --detect-within-s 10 --probability 0", "--probability"),
+        Mistake("walk --speed-mps 0 --distance-m 3 --interval-ms 100", "0 is out of range 0.001...1000 m/s"),
+        Mistake("energy --interval-ms 100 --chip z80 --battery cr2477", "use one of nrf52832"),
+        Mistake("energy --interval-ms 100 --chip nrf52832 --battery potato", "use one of"),
+        Mistake("simulate collisions --beacons 5 --interval-ms 100 --seed x", "--seed"),
+        Mistake("simulate collisions --beacons 5 --interval-ms 100 --precision 0", "--precision"),
+        Mistake("thesis --beacons 0", "0 is out of range 1...100000000"),
+    ])
+    func mistakesAreNamed(_ mistake: Mistake) throws {
+        let result = try Program.run(mistake.arguments)
+        #expect(result.code == 64)
+        #expect(result.output.isEmpty)
+        let line = result.errors.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(line.hasPrefix("pharos: ") && line.contains(mistake.reason), "\(line)")
+    }
+
+    @Test func beyondSaturationTheOrderOfMagnitudeIsSaid() throws {
+        let result = try Program.run("plan", "collisions", "--beacons", "100000", "--interval-ms", "20")
+        #expect(result.code == 0)
+        #expect(result.output.contains("drown each other"))
+        #expect(result.output.contains("10^-1327"))
+        #expect(!result.output.contains("0.000"))
+    }
+
+    @Test func anImpossibleTargetGetsTheBestAndWhatWouldHelp() throws {
+        let words = "--beacons 2000 --detect-within-s 1 --probability 0.99 --scanner android-low-power"
+        let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 1)
+        #expect(result.output.hasPrefix("No interval lets android-low-power find"))
+        #expect(result.output.contains("the best, ") && result.output.contains("What would help: "))
+    }
+
+    @Test func theIntervalOfTheReadmeIsAdvised() throws {
+        let words = "--beacons 250 --detect-within-s 15 --probability 0.95 --scanner android-low-power"
+        let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("Set 585 ms: a given one of 250 beacons is found by android-low-power"))
+        // It keeps out of step with the scanner, and names the steps.
+        #expect(result.output.contains("8 events keep step with each scan interval"))
+    }
+
+    @Test func theAdviceGoesIntoAProfile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("lobby.json", RepositoryFile("profiles/lobby-ibeacon.json").octets)
+        let result = try Program.run(
+            "plan", "interval", "--beacons", "250", "--max-throughput", "--write-profile", path)
+        #expect(result.code == 0)
+        let shown = try Program.run("profile", "show", path)
+        #expect(shown.output.contains("183.125"), "\(shown.output)")
+        #expect(try Program.run("profile", "check", path).code == 0)
+    }
+
+    @Test func aProfileThatCannotBeReadIsLeftAlone() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("broken.json", Array("{".utf8))
+        let result = try Program.run(
+            "plan", "interval", "--beacons", "250", "--max-throughput", "--write-profile", path)
+        #expect(result.code == 65)
+        #expect(try Program.shell("cat \"$1\"", path).output == "{")
+    }
+
+    @Test func aPageIsOneFileUnderItsLimit() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("page.html")
+        let result = try Program.run("plan", "collisions", "--beacons", "250", "--interval-ms", "100", "--html", path)
+        #expect(result.code == 0)
+        let size = try Program.shell("wc -c < \"$1\"", path).output
+        #expect((10_000..<500_000).contains(Int(size.filter(\.isNumber)) ?? 0))
+    }
+
+    @Test func aPageThatCannotBeWrittenIsSaid() throws {
+        let result = try Program.run("plan", "thesis", "--beacons", "250", "--html", "/nowhere/page.html")
+        #expect(result.code == 71)
+        #expect(result.errors.hasPrefix("pharos: /nowhere/page.html: the page cannot be written: "))
+    }
+
+    @Test func aSiteWithMistakesIsRefusedWithAllOfThem() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "site.json",
+            Array(#"{"version":1,"name":"x","outline":[[0,0],[9,9],[9,0],[0,9]],"target":{"probability":2}}"#.utf8))
+        let result = try Program.run("plan", "site", path)
+        #expect(result.code == 78)
+        for message in ["crosses or touches itself", "detectWithinS", "2 is out of range"] {
+            #expect(result.errors.contains(message), "\(result.errors)")
+        }
+        #expect(try Program.run("plan", "site", "/nowhere.json").code == 66)
+        let text = try folder.file("text.json", Array("walls".utf8))
+        #expect(try Program.run("plan", "site", text).code == 65)
+    }
+
+    @Test func aMillionWallsAreRefusedAtOnce() throws {
+        let folder = try TemporaryFolder()
+        let wall = #"{"from":[0,0],"to":[1,1],"attenuationDb":3}"#
+        let walls = Array(repeating: wall, count: 1_000_000).joined(separator: ",")
+        let path = try folder.file(
+            "site.json",
+            Array(
+                #"{"version":1,"name":"x","walls":[\#(walls)],"target":{"detectWithinS":1,"probability":0.5}}"#.utf8))
+        let result = try Program.run("plan", "site", path)
+        #expect(result.code == 78 || result.code == 65)
+        #expect(result.errors.hasPrefix("pharos: ") && result.errors.utf8.count < 2000, "\(result.errors.prefix(300))")
+    }
+
+    @Test(arguments: [
+        "simulate collisions --beacons 250 --interval-ms 100 --precision 0.000001",
+        "simulate latency --beacons 50 --interval-ms 417.5 --scanner android-low-power --precision 0.00001",
+    ])
+    func anEndedSimulationGivesWhatItHas(_ words: String) throws {
+        let program = try RunningProgram(["plan"] + words.split(separator: " ").map(String.init) + ["--json"])
+        #expect(!eventually(milliseconds: 700) { !program.output.isEmpty })
+        program.signal(2)
+        let result = program.end()
+        #expect(result.code == 0)
+        #expect(result.output.contains(#""interrupted":true"#), "\(result.output) \(result.errors)")
+        #expect(result.output.contains(#""confidence95""#))
+    }
+}

@@ -1,0 +1,21 @@
+internal import LinuxHost
+
+/// A file of the repository, with its place in it, so that a failing case names it.
+public struct RepositoryFile: CustomStringConvertible, Sendable {
+    private static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
+
+    /// From the top of the repository.
+    public let path: String
+    public init(_ path: String) { self.path = path }
+
+    public var description: String { path }
+    public var octets: [UInt8] { (try? Files.read(Self.root + "/" + path)) ?? [] }
+    public var text: String { String(decoding: octets, as: UTF8.self) }
+
+    /// The files of one folder whose names end so, in the order of their names.
+    public static func all(in folder: String, ending: String = ".json") -> [RepositoryFile] {
+        Files.names(in: root + "/" + folder).filter { $0.hasSuffix(ending) }.sorted().map {
+            RepositoryFile(folder + "/" + $0)
+        }
+    }
+}
