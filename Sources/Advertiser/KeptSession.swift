@@ -30,7 +30,7 @@ extension AdvertisingSession: KeptSession {
     public func rearm() throws(AdvertisingError) { try start() }
 
     public var summary: String {
-        "\(source.advertisement.content.typeName) every \(plan.interval) from \(address)"
+        "on the air: \(source.advertisement.content.typeName) every \(plan.interval) from \(address)"
     }
 }
 

@@ -7,7 +7,7 @@ public import LinuxHost
 ///
 /// Each read is one packet, its H4 type octet first.
 public final class BlueZChannel: HCIChannel {
-    private let socket: Descriptor
+    let socket: Descriptor
     private let waiter: ChannelWaiter
     private let name: String
     /// Of a raw channel.

@@ -3,7 +3,7 @@ public import LinuxHost
 
 /// H4 over any stream: a UART, TCP, a unix socket, or one end of a socket pair.
 public final class H4Channel: HCIChannel {
-    private let stream: Descriptor
+    let stream: Descriptor
     private let waiter: ChannelWaiter
     private let name: String
     private var framer = H4Framer()

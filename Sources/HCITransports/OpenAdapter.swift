@@ -6,6 +6,8 @@ public import VirtualController
 public final class OpenAdapter {
     public let name: AdapterName
     public let channel: any HCIChannel
+    /// Readable when the channel has something to give, for those who wait for several things at once.
+    public let descriptor: Descriptor
     /// Whether nobody else talks to this controller, so that it may be reset.
     public let isExclusive: Bool
     private var raisedIndex: UInt16?
@@ -27,7 +29,9 @@ public final class OpenAdapter {
             let raised = try Self.raise(index)
             raisedIndex = raised ? index : nil
             do throws(TransportError) {
-                channel = try BlueZChannel(raw: index, interruption: interruption)
+                let socket = try BlueZChannel(raw: index, interruption: interruption)
+                channel = socket
+                descriptor = socket.socket
             } catch {
                 if raised { try? BlueZAdapter.bringDown(index) }
                 throw error
@@ -35,18 +39,21 @@ public final class OpenAdapter {
             isExclusive = false
         case .user(let index):
             _ = try BlueZAdapter(index: index)
-            channel = try BlueZChannel(user: index, interruption: interruption)
+            let socket = try BlueZChannel(user: index, interruption: interruption)
+            channel = socket
+            descriptor = socket.socket
             isExclusive = true
         case .tcp, .unix, .serial, .virtual:
             let stream: Descriptor
             do throws(SystemError) {
-                stream = try Self.connect(name, air ?? ownAir)
+                stream = try Self.connect(name, air ?? ownAir, interruption)
             } catch {
                 throw TransportError.unreachable(name, error)
             }
             let h4 = H4Channel(stream, name: name.description, interruption: interruption)
             if case .serial = name { h4.flushInput() }
             channel = h4
+            descriptor = h4.stream
             isExclusive = true
         }
     }
@@ -82,10 +89,13 @@ public final class OpenAdapter {
         }
     }
 
-    private static func connect(_ name: AdapterName, _ air: VirtualAirServer?) throws(SystemError) -> Descriptor {
+    private static func connect(
+        _ name: AdapterName, _ air: VirtualAirServer?, _ interruption: SignalDescriptor?
+    ) throws(SystemError) -> Descriptor {
         switch name {
-        case .tcp(let host, let port): return try StreamSocket.connect(host: host, port: port)
-        case .unix(let path): return try StreamSocket.connect(path: path)
+        case .tcp(let host, let port):
+            return try StreamSocket.connect(host: host, port: port, interruption: interruption)
+        case .unix(let path): return try StreamSocket.connect(path: path, interruption: interruption)
         case .serial(let path, let rate): return try SerialPort.open(path, rate: rate)
         case .raw, .user, .virtual:
             guard let air else { throw SystemError("connect", name.description, errno: SystemError.invalid) }

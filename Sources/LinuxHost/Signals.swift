@@ -22,8 +22,13 @@ public final class SignalDescriptor: Sendable {
     /// Somebody wants us to end: SIGINT, SIGTERM, SIGQUIT, and SIGHUP when the terminal goes, unless we were started
     /// to outlive it (nohup).
     public static var termination: [Int32] {
-        [SIGINT, SIGTERM, SIGQUIT] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
+        ending + (isIgnored(SIGHUP) ? [] : [SIGHUP])
     }
+
+    /// SIGINT, SIGTERM and SIGQUIT: what ends a service, for which SIGHUP means something else.
+    public static let ending = [SIGINT, SIGTERM, SIGQUIT]
+    /// SIGHUP.
+    public static let hangUp = SIGHUP
 
     private static func isIgnored(_ signal: Int32) -> Bool {
         var action = sigaction()

@@ -4,18 +4,21 @@ internal import Glibc
 /// Stream sockets: TCP and unix, both ends.
 public enum StreamSocket {
     /// Connects to `host` and `port`, without Nagle's delay, waiting at most `timeoutMilliseconds` for each address.
+    ///
+    /// - Throws: also EINTR, when `interruption` has a signal; it stays there.
     public static func connect(
-        host: String, port: UInt16, timeoutMilliseconds: Int = 5000
+        host: String, port: UInt16, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
         let subject = "\(host):\(port)"
         var last = SystemError("connect", subject, errno: ENOENT)
         for address in try addresses(host: host, port: port, passive: false) {
             do throws(SystemError) {
                 let socket = try open(address.family)
-                try connect(socket, address, subject, timeoutMilliseconds)
+                try connect(socket, address, subject, timeoutMilliseconds, interruption)
                 setNoDelay(socket)
                 return socket
             } catch {
+                if error.errno == EINTR { throw error }
                 last = error
             }
         }
@@ -23,9 +26,13 @@ public enum StreamSocket {
     }
 
     /// Connects to the unix socket at `path`.
-    public static func connect(path: String, timeoutMilliseconds: Int = 5000) throws(SystemError) -> Descriptor {
+    ///
+    /// - Throws: also EINTR, when `interruption` has a signal; it stays there.
+    public static func connect(
+        path: String, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
+    ) throws(SystemError) -> Descriptor {
         let socket = try open(AF_UNIX)
-        try connect(socket, try unixAddress(path), path, timeoutMilliseconds)
+        try connect(socket, try unixAddress(path), path, timeoutMilliseconds, interruption)
         return socket
     }
 
@@ -117,15 +124,16 @@ extension StreamSocket {
     }
 
     private static func connect(
-        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int
+        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int,
+        _ interruption: SignalDescriptor?
     ) throws(SystemError) {
         do throws(SystemError) {
-            try connectOnce(socket, address, subject, milliseconds)
+            try connectOnce(socket, address, subject, milliseconds, interruption)
         } catch {
             guard error.errno == EINPROGRESS else { throw error }
-            guard try Poller.wait([.init(socket, .write)], milliseconds: milliseconds) == [true] else {
-                throw SystemError("connect", subject, errno: ETIMEDOUT)
-            }
+            let ready = try Poller.wait([.init(socket, .write)] + interests(interruption), milliseconds: milliseconds)
+            if ready.dropFirst().contains(true) { throw SystemError("connect", subject, errno: EINTR) }
+            guard ready.first == true else { throw SystemError("connect", subject, errno: ETIMEDOUT) }
             let result = socketError(socket)
             if result != 0 { throw SystemError("connect", subject, errno: result) }
         }
@@ -134,7 +142,8 @@ extension StreamSocket {
     /// A unix socket whose listener has no room in its queue says EAGAIN and keeps nothing of the attempt: it is made
     /// again until the time is over.
     private static func connectOnce(
-        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int
+        _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int,
+        _ interruption: SignalDescriptor?
     ) throws(SystemError) {
         let patience = UInt64(min(max(0, milliseconds), 1 << 32)) * 1_000_000
         let deadline = MonotonicClock.nanoseconds() + patience
@@ -148,9 +157,14 @@ extension StreamSocket {
                 guard MonotonicClock.nanoseconds() < deadline else {
                     throw SystemError("connect", subject, errno: ETIMEDOUT)
                 }
-                _ = try Poller.wait([], milliseconds: 5)
+                let ready = try Poller.wait(interests(interruption), milliseconds: 5)
+                if ready.contains(true) { throw SystemError("connect", subject, errno: EINTR) }
             }
         }
+    }
+
+    private static func interests(_ interruption: SignalDescriptor?) -> [Poller.Interest] {
+        interruption.map { [.init($0.descriptor, .read)] } ?? []
     }
 
     private static func bindAndListen(

@@ -107,4 +107,10 @@ struct Failure: Error {
         self.status = status
         self.message = message
     }
+
+    /// The same where there is room for one line only.
+    var oneLine: String {
+        message.split(whereSeparator: \.isNewline)
+            .map { $0.hasPrefix("pharos: ") ? $0.dropFirst(8) : $0 }.joined(separator: "; ")
+    }
 }

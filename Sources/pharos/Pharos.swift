@@ -15,8 +15,8 @@ struct Pharos: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            Encode.self, Decode.self, Adapters.self, Advertise.self, Status.self, Doctor.self, ControllerCommand.self,
-            ProfileCommand.self, PlanCommand.self,
+            Encode.self, Decode.self, Adapters.self, Advertise.self, Run.self, Status.self, Doctor.self,
+            ControllerCommand.self, ProfileCommand.self, PlanCommand.self,
         ])
 
     static func main() {

@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import HCITransports
+internal import LinuxHost
+
+/// `run PROFILE`: the service.
+struct Run: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keeps a profile on the air as a service: it never gives up.",
+        discussion: """
+            Meant for systemd (systemctl enable --now pharos@NAME), and works without: SIGHUP reads the profile anew, \
+            SIGTERM ends it. It waits for adapters that are not there, and brings the beacon back after whatever \
+            happens to them.
+            """)
+
+    @Argument(help: "A beacon profile, such as /etc/pharos/lobby-north.json.")
+    var profile: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(help: ArgumentHelp("Where the state is kept (default: /var/lib/pharos).", valueName: "folder"))
+    var stateDir: String?
+
+    @Option(help: ArgumentHelp("Where status and locks lie (default: /run/pharos).", valueName: "folder"))
+    var runtimeDir: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the metrics for Prometheus go (default: NAME.prom in the runtime folder).", valueName: "file"))
+    var metricsFile: String?
+
+    func run() throws {
+        let notifier = try ServiceNotifier()
+        do {
+            let signals = try ServiceSignals()
+            let job = try ServiceJob(path: profile, adapter: adapter)
+            try job.dropPrivileges()
+            let folders = ServiceFolders(state: stateDir, runtime: runtimeDir, metrics: metricsFile)
+            let box = ServiceBox(job, folders: folders, notifier: notifier, signals: signals)
+            try Service(box, notifier: notifier, signals: signals).run()
+        } catch let failure as Failure {
+            // What stands here is what `systemctl status` shows of a profile that is refused.
+            try? notifier.send(.status(failure.oneLine), .stopping)
+            throw failure
+        }
+    }
+}
+
+/// Where a service keeps what it keeps.
+struct ServiceFolders {
+    let state: String
+    let runtime: String
+    private let metrics: String?
+
+    /// - Parameters are as on the command line; what is left out, systemd's StateDirectory= tells.
+    init(state: String?, runtime: String?, metrics: String?) {
+        self.state = state ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+        self.runtime = runtime ?? "/run/pharos"
+        self.metrics = metrics
+    }
+
+    func stateFile(_ name: String) -> String { "\(state)/\(name).json" }
+    func statusFile(_ name: String) -> String { "\(runtime)/\(name).status.json" }
+    func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
+}
+
+/// The signals of a service: those that end it also end any waiting for a controller, the other waits its turn.
+struct ServiceSignals {
+    let stop: SignalDescriptor
+    let reload: SignalDescriptor
+
+    init() throws(SystemError) {
+        stop = try SignalDescriptor(SignalDescriptor.ending)
+        reload = try SignalDescriptor([SignalDescriptor.hangUp])
+    }
+}
