@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import HCI
 
 /// Why an advertisement is not on the air.
@@ -10,12 +11,16 @@ public enum AdvertisingError: Error, Sendable {
     case payload(String)
     /// The controller stopped by itself, and why.
     case ended(String)
+    /// The controller reports that it has failed, with a code of its own (Core Specification 5.4, Vol 4 Part E 7.7.16).
+    case hardwareError(UInt8)
 }
 
 extension AdvertisingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .impossible(let reason), .payload(let reason), .ended(let reason): reason
+        case .hardwareError(let code):
+            "the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))"
         case .command(let error, nil): error.description
         case .command(let error, let remedy?): "\(error); \(remedy)"
         }

@@ -174,7 +174,7 @@ public final class AdvertisingSession {
     public func handle(_ event: HCIEvent) throws(AdvertisingError) {
         switch event {
         case .hardwareError(let code):
-            throw .ended("the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))")
+            throw .hardwareError(code)
         case .advertisingSetTerminated(let terminated):
             guard plan.family == .extended(handle: terminated.handle) else { return }
             guard terminated.status == .success else {

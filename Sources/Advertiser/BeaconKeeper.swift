@@ -7,18 +7,13 @@ public final class BeaconKeeper {
     public private(set) var supervisor: Supervisor
     /// What is on the air, or was last.
     public private(set) var session: (any KeptSession)?
-    /// Of the controller in use, or of the last one.
-    public private(set) var capabilities: ControllerCapabilities?
     /// How it ended: `true` as wanted, `false` when nothing could be done. `nil` before.
     public private(set) var ended: Bool?
 
     private let surroundings: any BeaconSurroundings
-    private var controller: OpenedController?
 
     /// What turning off may take, in microseconds: 0.8 s. A service manager, and whoever waits for it, wants an end.
     public static let farewell = 800_000
-    /// Events that are taken in one go.
-    private static let eventsInATurn = 256
 
     public init(_ supervisor: Supervisor, in surroundings: any BeaconSurroundings) {
         self.supervisor = supervisor
@@ -34,8 +29,14 @@ public final class BeaconKeeper {
     /// Time has come: for the supervisor, for the session, or for both.
     public func wake() {
         perform(supervisor.wake(at: surroundings.now))
-        guard supervisor.state == .onAir, let session else { return }
-        attempt { () throws(AdvertisingError) in try session.wake() }
+        attempt { session, now throws(AdvertisingError) in
+            if let due = session.nextWakeUp, due <= now { try session.wake(now) }
+        }
+    }
+
+    /// Takes what the controller has said by itself.
+    public func receive() {
+        attempt { session, _ throws(AdvertisingError) in try session.receive() }
     }
 
     /// Tells the supervisor something, and does what it decides.
@@ -43,28 +44,10 @@ public final class BeaconKeeper {
         perform(supervisor.handle(input, at: surroundings.now))
     }
 
-    /// Takes what the controller has sent by itself.
-    public func receive() {
-        for _ in 0..<Self.eventsInATurn {
-            guard let host = controller?.host, let session else { return }
-            var more = false
-            attempt { () throws(AdvertisingError) in
-                guard let event = try advertising({ try host.nextEvent(until: host.now) }) else { return }
-                more = true
-                if case .hardwareError(let code) = event { return self.reportHardwareError(code) }
-                try session.handle(event)
-            }
-            if !more { return }
-        }
-    }
-
-    private func reportHardwareError(_ code: UInt8) {
-        handle(.failed(.hardwareError, "the controller reports a hardware error (code \(code))"))
-    }
-
-    private func attempt(_ body: () throws(AdvertisingError) -> Void) {
+    private func attempt(_ body: (any KeptSession, HCIInstant) throws(AdvertisingError) -> Void) {
+        guard supervisor.isOpen, let session else { return }
         do throws(AdvertisingError) {
-            try body()
+            try body(session, surroundings.now)
         } catch {
             handle(input(error))
         }
@@ -87,9 +70,9 @@ public final class BeaconKeeper {
         case .verify: return verify()
         case .rearm: return rearm()
         case .close:
-            controller = nil
+            session?.silence(since: surroundings.now)
             surroundings.close()
-        case .turnOff: turnOff()
+        case .turnOff: try? session?.stop(by: surroundings.now.advanced(byMicroseconds: Self.farewell))
         case .readProfile: return surroundings.readProfile()
         case .adoptForNextStart: surroundings.adoptProfile()
         case .adopt: return adopt()
@@ -102,7 +85,7 @@ public final class BeaconKeeper {
 
     private func open() -> Supervisor.Input {
         do throws(BeaconFault) {
-            controller = try surroundings.open()
+            try surroundings.open()
             return .opened
         } catch {
             return error.input
@@ -110,38 +93,11 @@ public final class BeaconKeeper {
     }
 
     private func start() -> Supervisor.Input {
-        guard let controller else { return .failed(.adapterGone, "the adapter is closed") }
-        return result { () throws(AdvertisingError) in
-            let found = try advertising {
-                try ControllerCapabilities.read(from: controller.host, isExclusive: controller.isExclusive)
-            }
-            capabilities = found
-            let made = try surroundings.makeSession(controller, found)
-            try made.start()
-            session = made
-            return .started(made.summary)
+        result { () throws(AdvertisingError) in
+            let started = try surroundings.start(session)
+            session = started
+            return .started(started.summary)
         }
-    }
-
-    /// A profile that this controller cannot send is refused before anything changes.
-    private func adopt() -> Supervisor.Input {
-        guard let controller, let capabilities else { return .failed(.adapterGone, "the adapter is closed") }
-        let made: any KeptSession
-        do throws(AdvertisingError) {
-            made = try surroundings.makeNextSession(controller, capabilities)
-        } catch {
-            return .reloadBad("\(error)")
-        }
-        do throws(AdvertisingError) {
-            // The old one is not stopped: starting takes its advertiser over, and the silence stays short.
-            try made.start()
-        } catch {
-            guard error.isRefusal, let session, (try? session.rearm()) != nil else { return input(error) }
-            return .reloadBad("\(error)")
-        }
-        session = made
-        surroundings.adoptProfile()
-        return .adopted(made.summary)
     }
 
     private func verify() -> Supervisor.Input {
@@ -159,10 +115,17 @@ public final class BeaconKeeper {
         }
     }
 
-    private func turnOff() {
-        guard let controller, let session else { return }
-        controller.host.latestAnswer = surroundings.now.advanced(byMicroseconds: Self.farewell)
-        try? session.stop()
+    private func adopt() -> Supervisor.Input {
+        guard let session else { return .failed(.adapterGone, "nothing is on the air") }
+        do throws(AdvertisingError) {
+            let changed = try surroundings.changeOver(session)
+            self.session = changed
+            surroundings.adoptProfile()
+            return .adopted(changed.summary)
+        } catch {
+            // What this controller refuses is no reason to leave the air.
+            return error.isRefusal && session.isOnAir ? .reloadBad("\(error)") : input(error)
+        }
     }
 
     private func result(_ body: () throws(AdvertisingError) -> Supervisor.Input) -> Supervisor.Input {
@@ -178,6 +141,7 @@ public final class BeaconKeeper {
         switch error {
         case .impossible(let reason), .payload(let reason): .impossible(reason)
         case .ended(let reason): .failed(.silent, reason)
+        case .hardwareError: .failed(.hardwareError, "\(error)")
         case .command(let command, _):
             switch command {
             case .refused, .malformedReturn: .failed(.refused, "\(error)")
@@ -196,7 +160,7 @@ extension AdvertisingError {
         switch self {
         case .impossible, .payload: true
         case .command(let error, _): error.isRefusal
-        case .ended: false
+        case .ended, .hardwareError: false
         }
     }
 }

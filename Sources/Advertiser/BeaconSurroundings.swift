@@ -1,30 +1,29 @@
 public import HCI
 
-/// What a ``BeaconKeeper`` needs of the world: adapters, clocks, somebody to tell. A test is one, and a service.
+/// What a ``BeaconKeeper`` needs of the world: adapters, clocks, profiles, somebody to tell. A service is one, and a
+/// test under a hand-moved clock.
 public protocol BeaconSurroundings: AnyObject {
-    /// Now, on the clock of the channels that ``open()`` gives.
+    /// Now, on the clock of the adapters.
     var now: HCIInstant { get }
 
     /// Finds the adapter, raises it where it is down, and opens it.
-    func open() throws(BeaconFault) -> OpenedController
+    func open() throws(BeaconFault)
 
     /// Lets go of the adapter.
     func close()
 
-    /// A session with what the profile wants, for a controller that can do it.
+    /// Asks the controller what it can do, and puts what the profile wants on the air.
     ///
-    /// - Throws: `impossible` where it cannot.
-    func makeSession(
-        _ controller: OpenedController, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> any KeptSession
+    /// - Parameter session: what was on the air before, whose counts and ids go on.
+    /// - Throws: `impossible` where this controller cannot do it.
+    func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession
 
     /// Reads the profile anew and keeps it aside: its adapter's name, or why it is refused, as an input.
     func readProfile() -> Supervisor.Input
 
-    /// A session with what the profile wants that was read last.
-    func makeNextSession(
-        _ controller: OpenedController, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> any KeptSession
+    /// Sends what the profile wants that was read last, in the place of `session`, which stays on the air where this
+    /// cannot be done.
+    func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession
 
     /// The profile that was read last is the one from now on.
     func adoptProfile()
@@ -50,17 +49,6 @@ public struct BeaconFault: Error, Hashable, Sendable {
         self.isPermanent = isPermanent
     }
 
-    var input: Supervisor.Input { isPermanent ? .impossible(text) : .failed(cause, text) }
-}
-
-/// A controller that can be talked to.
-public struct OpenedController {
-    public let host: HCIHost
-    /// Nobody else uses it.
-    public let isExclusive: Bool
-
-    public init(host: HCIHost, isExclusive: Bool) {
-        self.host = host
-        self.isExclusive = isExclusive
-    }
+    /// What it is for a supervisor.
+    public var input: Supervisor.Input { isPermanent ? .impossible(text) : .failed(cause, text) }
 }

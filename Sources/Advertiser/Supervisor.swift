@@ -90,6 +90,9 @@ public struct Supervisor: Sendable {
         return refusal.map { "\(line); reload refused: \($0)" } ?? line
     }
 
+    /// Whether the adapter is open: what comes from it is of interest.
+    public var isOpen: Bool { phase != .closed && phase != .off }
+
     /// When ``wake(at:)`` wants to be called at the latest; `nil` when there is nothing to wait for.
     public var nextWakeUp: HCIInstant? {
         phase == .off ? nil : nextAttempt.map { min($0, nextTick) } ?? nextTick

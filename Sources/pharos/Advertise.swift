@@ -143,7 +143,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
             // There is no profile to blame: what this controller cannot do was asked for by the options.
             switch error {
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
-            case .command, .ended: throw error
+            case .command, .ended, .hardwareError: throw error
             }
         }
     }

@@ -68,7 +68,7 @@ enum ExitStatus: Int32 {
         switch error {
         case .impossible, .payload: .configuration
         case .command(let error, _): status(error)
-        case .ended: .unavailable
+        case .ended, .hardwareError: .unavailable
         }
     }
 

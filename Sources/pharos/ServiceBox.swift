@@ -14,6 +14,8 @@ final class ServiceBox: BeaconSurroundings {
     private let journal = Journal()
     private let finder = AdapterFinder()
     private var opened: OpenAdapter?
+    private var channel: ClosableChannel?
+    private var controller: Controller?
     private var lock: AdapterLock?
     private var air: VirtualAirServer?
     private var lastStatus: Supervisor.Notice?
@@ -24,6 +26,13 @@ final class ServiceBox: BeaconSurroundings {
     private(set) var sources: [any ServiceEventSource] = []
     let hearsArrivals = false
     let hearsRFKill = false
+
+    /// The controller behind the open adapter, once it has been asked.
+    private struct Controller {
+        let host: HCIHost
+        let capabilities: ControllerCapabilities
+        let isExclusive: Bool
+    }
 
     init(_ job: ServiceJob, folders: ServiceFolders, notifier: ServiceNotifier, signals: ServiceSignals) {
         self.job = job
@@ -36,7 +45,7 @@ final class ServiceBox: BeaconSurroundings {
     var adapterText: String { job.adapterText }
     var channelDescriptor: Descriptor? { opened?.descriptor }
 
-    func open() throws(BeaconFault) -> OpenedController {
+    func open() throws(BeaconFault) {
         do {
             let name = try finder.find(job.adapter)
             try takeLock(name)
@@ -44,8 +53,8 @@ final class ServiceBox: BeaconSurroundings {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
             let adapter = try OpenAdapter(name, interruption: signals.stop, air: air)
+            channel = ClosableChannel(adapter.channel) { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
             opened = adapter
-            return OpenedController(host: HCIHost(channel: adapter.channel), isExclusive: adapter.isExclusive)
         } catch {
             throw fault(error)
         }
@@ -57,7 +66,10 @@ final class ServiceBox: BeaconSurroundings {
         } catch {
             log(.warning, "\(error)")
         }
+        channel?.close()
+        channel = nil
         opened = nil
+        controller = nil
     }
 
     /// Another instance on the same hciN would undo our work. Behind a stream the other end decides who may share.
@@ -113,26 +125,40 @@ final class ServiceBox: BeaconSurroundings {
 }
 
 extension ServiceBox {
-    func makeSession(
-        _ controller: OpenedController, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> any KeptSession {
-        try session(job, controller, capabilities)
+    func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
+        guard let opened, let channel else { throw .ended("the adapter is closed") }
+        let host = HCIHost(channel: channel)
+        let found: ControllerCapabilities
+        do throws(HCICommandError) {
+            found = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
+        } catch {
+            throw .command(error, remedy: nil)
+        }
+        controller = Controller(host: host, capabilities: found, isExclusive: opened.isExclusive)
+        let session = try makeSession(job)
+        try session.start()
+        return session
     }
 
-    func makeNextSession(
-        _ controller: OpenedController, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> any KeptSession {
-        try session(nextJob ?? job, controller, capabilities)
+    func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
+        let next = try makeSession(nextJob ?? job)
+        do throws(AdvertisingError) {
+            try next.start()
+        } catch {
+            try? session.rearm()
+            throw error
+        }
+        return next
     }
 
-    private func session(
-        _ job: ServiceJob, _ controller: OpenedController, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> any KeptSession {
+    private func makeSession(_ job: ServiceJob) throws(AdvertisingError) -> AdvertisingSession {
+        guard let controller else { throw .ended("the adapter is closed") }
         let sources = job.sources()
         guard sources.count == 1, let source = sources.first else {
             throw .impossible("this version sends one advertisement, and the profile has \(sources.count)")
         }
-        let plan = try AdvertisingPlan(source.advertisement, on: capabilities, isExclusive: controller.isExclusive)
+        let plan = try AdvertisingPlan(
+            source.advertisement, on: controller.capabilities, isExclusive: controller.isExclusive)
         return AdvertisingSession(
             host: controller.host, plan: plan, source: source, isExclusive: controller.isExclusive)
     }
