@@ -23,6 +23,7 @@ let package = Package(
     products: [
         .executable(name: "pharos", targets: ["pharos"]),
         .executable(name: "pharos-benchmark", targets: ["pharos-benchmark"]),
+        .executable(name: "pharos-endurance", targets: ["pharos-endurance"]),
         .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
         .library(name: "BeaconFrames", targets: ["BeaconFrames"]),
         .library(name: "EddystoneSecurity", targets: ["EddystoneSecurity"]),
@@ -79,6 +80,16 @@ let package = Package(
                 "LinuxHost",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
+        // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and
+        // a year in a release build.
+        .target(
+            name: "EnduranceWorld",
+            dependencies: ["Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "VirtualController"],
+            path: "Tests/Endurance/World", swiftSettings: strict),
+        .executableTarget(
+            name: "pharos-endurance",
+            dependencies: ["Advertiser", "BluetoothTypes", "EnduranceWorld", "HCI", "LinuxHost"],
+            path: "Tests/Endurance/Program", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .testTarget(
@@ -100,7 +111,8 @@ let package = Package(
         .testTarget(
             name: "AdvertiserTests",
             dependencies: [
-                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "VirtualController",
+                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "EnduranceWorld", "HCI",
+                "VirtualController",
             ],
             swiftSettings: strict),
         .testTarget(

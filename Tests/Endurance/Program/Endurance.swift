@@ -1,0 +1,47 @@
+internal import BluetoothTypes
+internal import EnduranceWorld
+internal import LinuxHost
+
+/// Ten thousand sequences of faults (or so many as its argument says), and a year, in virtual time. Prints `N passed, N failed` as its last line.
+@main
+struct Endurance {
+    static func main() {
+        let sequences = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 10_000
+        let failed = runSequences(sequences) + runYear()
+        Terminal.write("\(sequences + 1 - failed) passed, \(failed) failed\n")
+    }
+
+    /// Returns how many failed.
+    private static func runSequences(_ count: Int) -> Int {
+        let begin = MonotonicClock.nanoseconds()
+        var failed = 0
+        var longest: [Incident: Int] = [:]
+        for number in 0..<count {
+            let sequence = FaultSequence(seed: UInt64(number), overlapping: number % 2 == 1)
+            longest.merge(sequence.longestReturn) { max($0, $1) }
+            guard !sequence.complaints.isEmpty else { continue }
+            failed += 1
+            let story = sequence.incidents.map { "\($0)" }.joined(separator: ", ")
+            Terminal.write("seed \(number): \(story): \(sequence.complaints.joined(separator: "; "))\n")
+        }
+        for incident in Incident.allCases {
+            guard let time = longest[incident] else { continue }
+            Terminal.write("back at most \(DecimalText.thousandths(time / 1000)) s after \(incident)\n")
+        }
+        Terminal.write("\(count) sequences of faults in \(seconds(since: begin)) s\n")
+        return failed
+    }
+
+    private static func runYear() -> Int {
+        let begin = MonotonicClock.nanoseconds()
+        let year = LongLife(days: 365, seed: 1)
+        for complaint in year.complaints { Terminal.write("the year: \(complaint)\n") }
+        Terminal.write(
+            "a year with \(year.incidents) incidents and \(year.returns) returns in \(seconds(since: begin)) s\n")
+        return year.complaints.isEmpty ? 0 : 1
+    }
+
+    private static func seconds(since begin: UInt64) -> UInt64 {
+        (MonotonicClock.nanoseconds() - begin) / 1_000_000_000
+    }
+}

@@ -1,0 +1,220 @@
+public import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+public import HCI
+public import VirtualController
+
+/// A box with one adapter under a hand-moved clock, on which everything goes wrong that can, and a beacon that is to
+/// stay on the air all the same.
+///
+/// It drives a keeper exactly as the service does, jumping from one moment at which something happens to the next.
+public final class EnduranceWorld {
+    public let pacing: SupervisorPacing
+    /// Breaches of what must always hold, in words.
+    public internal(set) var complaints: [String] = []
+    /// How often the log said that the beacon is back.
+    public private(set) var returns = 0
+    /// How often `ready` was told.
+    public private(set) var readies = 0
+
+    /// How often `reloading` was told.
+    public private(set) var reloads = 0
+
+    let air: VirtualAir
+    var virtual: VirtualChannel?
+    var isPowered = false
+    var isBlocked = false
+    var isBusy = false
+    var isAsleep = false
+    /// What the next reading of the profile gives.
+    var profile: Result<UInt16, Refusal> = .success(1)
+    var incidents: [(at: HCIInstant, happen: (EnduranceWorld) -> Void)] = []
+    var inputs: [Supervisor.Input] = []
+    var random: SplitMix64
+
+    private let model: VirtualControllerModel
+    private let intervalUnits: UInt32
+    private let address: DeviceAddress
+    private var channel: WorldChannel?
+    private var minor: UInt16 = 1
+    private var nextMinor: UInt16 = 1
+    var lastFed: HCIInstant
+    private var lastHeard: (at: HCIInstant, minor: UInt16)?
+    private var keeper: BeaconKeeper?
+
+    struct Refusal: Error {}
+
+    public init(
+        _ model: VirtualControllerModel, seed: UInt64, intervalUnits: UInt32,
+        pacing: SupervisorPacing = SupervisorPacing()
+    ) {
+        self.model = model
+        self.pacing = pacing
+        self.intervalUnits = intervalUnits
+        random = SplitMix64(seed: seed)
+        var parameters = VirtualAir.Parameters()
+        parameters.seed = seed
+        air = VirtualAir(parameters)
+        lastFed = air.now
+        var octets = FixedOctets<6>()
+        octets[5] = 1
+        address = DeviceAddress(octets)
+        plug()
+    }
+
+    public var now: HCIInstant { air.now }
+    public var supervisor: Supervisor? { keeper?.supervisor }
+    public var hasEnded: Bool { keeper?.ended != nil }
+
+    /// Switches the box on.
+    public func begin() {
+        let keeper = BeaconKeeper(Supervisor(adapter: "hci0", pacing: pacing, at: now), in: self)
+        self.keeper = keeper
+        keeper.wake()
+    }
+
+    /// Lets time pass until `end`.
+    public func run(until end: HCIInstant) {
+        guard let keeper else { return }
+        while now < end, keeper.ended == nil {
+            let wake = [isAsleep ? nil : keeper.nextWakeUp, nextIncident].compactMap { $0 }.min() ?? end
+            let hasNews = waitForNews(until: max(now, min(wake, end)))
+            happen()
+            if isAsleep { continue }
+            while !inputs.isEmpty { keeper.handle(inputs.removeFirst()) }
+            if hasNews || channel?.isEnded == true { keeper.receive() }
+            if let due = keeper.nextWakeUp, due <= now { keeper.wake() }
+        }
+    }
+
+    public func run(microseconds: Int) {
+        run(until: now.advanced(byMicroseconds: microseconds))
+    }
+
+    public func handle(_ input: Supervisor.Input) { keeper?.handle(input) }
+
+    private func waitForNews(until deadline: HCIInstant) -> Bool {
+        guard let channel, !isAsleep else {
+            air.advance(to: deadline)
+            return false
+        }
+        return (try? channel.hasPacket(until: deadline)) ?? true
+    }
+
+    /// Whether the beacon has been heard within the last three intervals, and says what it should.
+    public var isHeard: Bool {
+        guard let lastHeard else { return false }
+        let longest = 3 * AdvertisingInterval(rawValue: intervalUnits).meanPeriodMicroseconds + 100_000
+        return now.microseconds(since: lastHeard.at) <= longest && lastHeard.minor == minor
+    }
+
+    /// The controller is there, as after power-on.
+    func plug() {
+        let channel = VirtualChannel(model, on: air, address: address)
+        virtual = channel
+        air.observer = { [weak self] pdu in
+            // Before the last of an iBeacon's octets, the measured power, stands the minor number.
+            guard let self, pdu.sender == channel.controller.id, pdu.data.count == 30 else { return }
+            self.lastHeard = (pdu.start, UInt16(pdu.data[27]) << 8 | UInt16(pdu.data[28]))
+        }
+    }
+
+    /// What the controller knew is forgotten, and whoever has it open notices.
+    func cutPower() {
+        isPowered = false
+        channel?.end()
+        if virtual != nil { plug() }
+    }
+
+    func unplug() {
+        isPowered = false
+        channel?.end()
+        virtual = nil
+    }
+}
+
+extension EnduranceWorld: BeaconSurroundings {
+    public func open() throws(BeaconFault) {
+        guard let virtual else { throw BeaconFault(.adapterMissing, "there is no hci0") }
+        if isBusy { throw BeaconFault(.adapterBusy, "hci0 is in use") }
+        if isBlocked { throw BeaconFault(.rfkill, "hci0 is switched off by rfkill") }
+        isPowered = true
+        channel = WorldChannel(virtual, self)
+    }
+
+    public func close() {
+        channel?.end()
+        channel = nil
+    }
+
+    public func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
+        let session = try makeSession(minor)
+        try session.start()
+        return session
+    }
+
+    public func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
+        let next = try makeSession(nextMinor)
+        do throws(AdvertisingError) {
+            try next.start()
+        } catch {
+            try? session.rearm()
+            throw error
+        }
+        return next
+    }
+
+    private func makeSession(_ minor: UInt16) throws(AdvertisingError) -> AdvertisingSession {
+        guard let channel else { throw .ended("the adapter is closed") }
+        let host = HCIHost(channel: channel)
+        let capabilities: ControllerCapabilities
+        do throws(HCICommandError) {
+            capabilities = try ControllerCapabilities.read(from: host, isExclusive: false)
+        } catch {
+            throw .command(error, remedy: nil)
+        }
+        let advertisement = Advertisement(
+            content: .iBeacon(uuid: FixedOctets(repeating: 0xAB), major: 1, minor: minor, flags: .beacon),
+            interval: AdvertisingInterval(rawValue: intervalUnits),
+            measuredPower: .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)),
+            address: .staticRandom(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x5A))))
+        let plan = try AdvertisingPlan(advertisement, on: capabilities, isExclusive: false)
+        return AdvertisingSession(
+            host: host, plan: plan, source: PayloadSource(advertisement), isExclusive: false,
+            randomness: SplitMix64(seed: 1))
+    }
+
+    public func readProfile() -> Supervisor.Input {
+        guard case .success(let minor) = profile else { return .reloadBad("it makes no sense") }
+        nextMinor = minor
+        return .reloadGood(adapter: "hci0")
+    }
+
+    public func adoptProfile() { minor = nextMinor }
+
+    public func explain(_ error: HCIChannelError) -> BeaconFault {
+        if virtual == nil { return BeaconFault(.adapterGone, "hci0 was unplugged") }
+        if !isPowered { return BeaconFault(.poweredDown, "hci0 was powered down") }
+        return BeaconFault(.controllerReset, "hci0 was reset")
+    }
+
+    public func log(_ priority: Supervisor.LogPriority, _ text: String) {
+        if text.hasPrefix("back on the air") { returns += 1 }
+    }
+
+    public func notify(_ notice: Supervisor.Notice) {
+        switch notice {
+        case .ready:
+            readies += 1
+            if supervisor?.hasBeenOnAir == false { complaints.append("ready before the beacon is on the air") }
+        case .watchdog:
+            // The longest action: reading a controller that answers nothing, after an answer that came in time.
+            if now.microseconds(since: lastFed) > 2 * pacing.verification {
+                complaints.append("the watchdog starved for \(now.microseconds(since: lastFed) / 1000) ms")
+            }
+            lastFed = now
+        case .reloading: reloads += 1
+        case .stopping, .status: break
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import Advertiser
+internal import BluetoothTypes
+internal import HCI
+internal import VirtualController
+
+/// One beacon's life with a handful of incidents, all from one seed, and what is wrong with it afterwards.
+public struct FaultSequence: Sendable {
+    public let seed: UInt64
+    /// What happened, in order.
+    public private(set) var incidents: [Incident] = []
+    /// Empty when all is as it should be.
+    public private(set) var complaints: [String] = []
+    /// By incident, the longest time from its end, or from its notice, to the beacon's return, in microseconds.
+    public private(set) var longestReturn: [Incident: Int] = [:]
+
+    /// Incidents last at most so long, in microseconds.
+    private static let longestIncident: UInt32 = 60_000_000
+    /// After so long, in microseconds, everything must be well again: a longest back-off, an attempt that runs into a
+    /// verification, and its commands.
+    public static let bound = 60_000_000
+
+    /// - Parameter overlapping: the incidents do not wait for each other.
+    public init(seed: UInt64, overlapping: Bool) {
+        self.seed = seed
+        var random = SplitMix64(seed: seed)
+        let models: [VirtualControllerModel] = [.raspberryPi, .intel, .zephyr]
+        let world = EnduranceWorld(models[random.next(upTo: 2)], seed: random.next(), intervalUnits: 1600)
+        world.begin()
+        world.run(microseconds: 5_000_000)
+        if world.supervisor?.state != .onAir { complaints.append("it did not start") }
+        for _ in 0...random.next(upTo: 5) {
+            let all = Incident.allCases
+            let incident = all[random.next(upTo: UInt32(all.count - 1))]
+            incidents.append(incident)
+            let duration = random.next(upTo: Self.longestIncident)
+            if overlapping {
+                world.begin(incident, for: duration)
+                world.run(microseconds: random.next(upTo: 20_000_000))
+            } else {
+                live(through: incident, for: duration, in: world)
+            }
+        }
+        settle(world)
+        check(world)
+        end(world)
+    }
+
+    private mutating func live(through incident: Incident, for duration: Int, in world: EnduranceWorld) {
+        let before = world.supervisor?.rearms ?? [:]
+        world.begin(incident, for: duration)
+        let over = world.now.advanced(byMicroseconds: duration)
+        world.run(until: over)
+        settle(world)
+        let after = world.supervisor?.rearms ?? [:]
+        let counted = after.filter { $0.value != before[$0.key, default: 0] }
+            .map { ($0.key, $0.value - before[$0.key, default: 0]) }
+        if let cause = incident.cause {
+            if counted.count != 1 || counted.first?.0 != cause || counted.first?.1 != 1 {
+                complaints.append("\(incident) was counted as \(counted)")
+            }
+        } else if !incident.possibleCauses.isSuperset(of: counted.map(\.0)) {
+            complaints.append("\(incident) was counted as \(counted)")
+        }
+        if let outage = world.supervisor?.lastOutage, !counted.isEmpty {
+            // What was only found by verification after the incident is measured from there.
+            let from = max(outage.from, over)
+            longestReturn[incident] = max(longestReturn[incident] ?? 0, max(0, outage.until.microseconds(since: from)))
+        }
+    }
+
+    private func settle(_ world: EnduranceWorld) {
+        while let last = world.incidents.last { world.run(until: last.at.advanced(byMicroseconds: 1)) }
+        world.run(microseconds: Self.bound)
+    }
+
+    private mutating func check(_ world: EnduranceWorld) {
+        guard let supervisor = world.supervisor else { return }
+        if supervisor.state != .onAir { complaints.append("in the end it is \(supervisor.state)") }
+        if !world.isHeard { complaints.append("in the end it is not heard with what it should say") }
+        let counted = supervisor.rearms.values.reduce(0, +)
+        if counted != world.returns { complaints.append("\(counted) outages counted, \(world.returns) returns logged") }
+        if let verified = supervisor.lastVerified,
+            world.now.microseconds(since: verified) > world.pacing.verification + 3_000_000
+        {
+            complaints.append("it was not verified any more")
+        }
+        complaints += world.complaints
+    }
+
+    private mutating func end(_ world: EnduranceWorld) {
+        world.handle(.stop)
+        if !world.hasEnded { complaints.append("it did not stop") }
+        world.run(microseconds: 3_500_000)
+        let start = world.now
+        world.air.advance(to: start.advanced(byMicroseconds: 3_500_000))
+        if world.isHeard { complaints.append("it is still heard after its end") }
+    }
+}
