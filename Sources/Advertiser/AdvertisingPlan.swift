@@ -24,13 +24,20 @@ public struct AdvertisingPlan: Hashable, Sendable {
     public let scanResponse: AdvertisingData
 
     /// The kernel takes its handles from its instance numbers, counted from 1, and 0 for itself; the last legal
-    /// handle stays out of its way.
+    /// handle, and those below it for further sets, stay out of its way.
     public static let sharedHandle: UInt8 = 0xEF
 
     /// - Parameter isExclusive: nobody else uses this controller.
     /// - Throws: `impossible` when the controller cannot do it.
     public init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, isExclusive: Bool
+    ) throws(AdvertisingError) {
+        try self.init(advertisement, on: capabilities, handle: isExclusive ? 0 : Self.sharedHandle)
+    }
+
+    /// - Parameter handle: of the set, where the controller has sets.
+    init(
+        _ advertisement: Advertisement, on capabilities: ControllerCapabilities, handle: UInt8
     ) throws(AdvertisingError) {
         let range = capabilities.intervalRange(for: advertisement.pdu)
         guard range.contains(advertisement.interval) else {
@@ -58,8 +65,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
             randomAddress = chosen
             address = chosen
         }
-        family =
-            capabilities.hasExtendedAdvertising ? .extended(handle: isExclusive ? 0 : Self.sharedHandle) : .legacy
+        family = capabilities.hasExtendedAdvertising ? .extended(handle: handle) : .legacy
         interval = advertisement.interval
         pdu = advertisement.pdu
         channels = advertisement.channels

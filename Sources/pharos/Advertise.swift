@@ -2,6 +2,7 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import EddystoneSecurity
 internal import HCITransports
 internal import LinuxHost
 internal import Profiles
@@ -70,21 +71,24 @@ struct AdvertiseProfile: ParsableCommand {
     @Argument(help: "A beacon profile, such as profiles/lobby-ibeacon.json.")
     var profile: String
 
-    @Option(help: ArgumentHelp("Which of the profile's advertisements to send, counted from 1.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Send only this one of the profile's advertisements, counted from 1.", valueName: "number"))
     var advertisement: Int?
 
     @OptionGroup var options: OnAirOptions
 
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
-        let index = try choose(from: loaded.advertisements)
-        let chosen = loaded.advertisements[index]
-        warnOfSensors(chosen)
-        let source = PayloadSource(
-            chosen, identityKey: try loaded.identityKey(for: chosen), eidTimeAtStart: loaded.eidTime())
+        let frames = try choose(from: loaded.advertisements.indices).map { index in
+            let chosen = loaded.advertisements[index]
+            warnOfSensors(chosen)
+            let source = PayloadSource(chosen, identityKey: try loaded.identityKey(for: chosen))
+            return WantedFrame(source: source, interval: loaded.interval(of: index))
+        }
         try AdvertisingJob(
-            name: loaded.name, source: source, interval: loaded.interval(of: index),
-            adapter: options.adapter ?? loaded.adapter, options: options
+            name: loaded.name, frames: frames, eidTime: loaded.eidTime(), adapter: options.adapter ?? loaded.adapter,
+            options: options
         ).run()
     }
 
@@ -100,20 +104,13 @@ struct AdvertiseProfile: ParsableCommand {
                 + "\(names.count == 1 ? "is" : "are") sent as unknown\n")
     }
 
-    /// One set, one advertisement: which one is never chosen silently. Returns its position.
-    private func choose(from all: [Advertisement]) throws -> Int {
-        guard let advertisement else {
-            if all.count == 1 { return 0 }
-            let list = all.enumerated().map { "\($0 + 1) \($1.content.typeName)" }.joined(separator: ", ")
-            throw Failure(
-                .configuration,
-                "\(profile): this version sends one advertisement at a time and the profile has \(all.count): "
-                    + "choose with --advertisement (\(list))")
-        }
+    /// All, unless one is named. Returns their positions.
+    private func choose(from all: Range<Int>) throws -> [Int] {
+        guard let advertisement else { return Array(all) }
         guard advertisement >= 1, advertisement <= all.count else {
             throw Failure(.usage, "--advertisement \(advertisement): the profile has \(all.count), counted from 1")
         }
-        return advertisement - 1
+        return [advertisement - 1]
     }
 }
 
@@ -133,11 +130,12 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
 
     func run() throws {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
-        let source = PayloadSource(advertisement, live: try frame.liveOptions())
+        let live = try frame.liveOptions()
+        let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
         do {
             try AdvertisingJob(
-                name: Frame.frameName, source: source, interval: radio.intervalMs, adapter: options.adapter,
-                options: options
+                name: Frame.frameName, frames: [wanted], eidTime: live.eidTime ?? IdentityKey.firstCounter,
+                counters: live.counters, adapter: options.adapter, options: options
             ).run()
         } catch let error as AdvertisingError {
             // There is no profile to blame: what this controller cannot do was asked for by the options.

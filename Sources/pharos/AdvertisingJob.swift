@@ -6,11 +6,20 @@ internal import HCITransports
 internal import LinuxHost
 internal import VirtualController
 
+/// One of the advertisements to send, and its interval as somebody asked for it.
+struct WantedFrame {
+    let source: PayloadSource
+    let interval: RequestedInterval
+}
+
 /// `advertise`: opens the adapter, starts the session, shows what is on the air, and leaves everything as it was.
 struct AdvertisingJob {
     let name: String
-    let source: PayloadSource
-    let interval: RequestedInterval
+    let frames: [WantedFrame]
+    /// What the beacon's own clock shows now.
+    let eidTime: UInt32
+    /// What telemetry starts to count from.
+    var counters = TelemetryCounters()
     /// As named; `nil` takes the default.
     let adapter: AdapterName?
     let options: OnAirOptions
@@ -39,7 +48,7 @@ struct AdvertisingJob {
             case nil, .raw: true
             default: false
             }
-        return DryRun(source: source, model: options.like, json: options.json, isExclusive: !isShared)
+        return DryRun(job: self, model: options.like, json: options.json, isExclusive: !isShared)
     }
 
     private func advertise(_ opened: OpenAdapter, _ air: VirtualAirServer?, _ capture: CaptureFile?) throws {
@@ -47,13 +56,10 @@ struct AdvertisingJob {
         capture?.record(host)
         do {
             let capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
-            let plan = try AdvertisingPlan(
-                source.advertisement, on: capabilities, isExclusive: opened.isExclusive)
-            let session = AdvertisingSession(
-                host: host, plan: plan, source: source, isExclusive: opened.isExclusive)
+            let session = try makeSession(host, capabilities, isExclusive: opened.isExclusive)
             let listener = try air.map { try VirtualListener($0) }
             try session.start()
-            let view = makeView(opened.name, session, capabilities)
+            let view = makeView(opened.name, capabilities)
             do {
                 view.onAir(session)
                 try keepOnAir(session, host, view, listener)
@@ -72,9 +78,17 @@ struct AdvertisingJob {
         }
     }
 
+    func makeSession(
+        _ host: HCIHost, _ capabilities: ControllerCapabilities, isExclusive: Bool
+    ) throws(AdvertisingError) -> BeaconSession {
+        let plan = try BeaconPlan(frames.map(\.source), on: capabilities, isExclusive: isExclusive)
+        return BeaconSession(
+            host: host, plan: plan, clock: EIDClock(saved: eidTime, at: host.now), countersAtStart: counters)
+    }
+
     /// Until the duration is over or a signal comes.
     private func keepOnAir(
-        _ session: AdvertisingSession, _ host: HCIHost, _ view: any AdvertisingView, _ listener: VirtualListener?
+        _ session: BeaconSession, _ host: HCIHost, _ view: any AdvertisingView, _ listener: VirtualListener?
     ) throws {
         guard let since = session.onAirSince else { return }
         let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
@@ -91,10 +105,10 @@ struct AdvertisingJob {
     }
 
     private func makeView(
-        _ adapter: AdapterName, _ session: AdvertisingSession, _ capabilities: ControllerCapabilities
+        _ adapter: AdapterName, _ capabilities: ControllerCapabilities
     ) -> any AdvertisingView {
         let facts = OnAirFacts(
-            name: name, adapter: adapter, capabilities: capabilities, source: source, asked: interval)
+            name: name, adapter: adapter, capabilities: capabilities, asked: frames.map(\.interval))
         if options.json { return JSONView(facts) }
         if options.quiet { return QuietView() }
         return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)

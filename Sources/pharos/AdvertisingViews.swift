@@ -10,22 +10,22 @@ struct OnAirFacts {
     let name: String
     let adapter: AdapterName
     let capabilities: ControllerCapabilities
-    let source: PayloadSource
-    let asked: RequestedInterval
+    /// The intervals as somebody asked for them, one for each advertisement.
+    let asked: [RequestedInterval]
 }
 
 /// Somebody who is told what happens on the air.
 protocol AdvertisingView {
     var microsecondsBetweenUpdates: Int { get }
-    func onAir(_ session: AdvertisingSession)
-    func update(_ session: AdvertisingSession, _ heard: HeardOnAir?)
-    func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?)
+    func onAir(_ session: BeaconSession)
+    func update(_ session: BeaconSession, _ heard: HeardOnAir?)
+    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?)
 }
 
 extension AdvertisingView {
     /// Nothing to redraw: wake up rarely.
     var microsecondsBetweenUpdates: Int { 1_000_000 }
-    func update(_ session: AdvertisingSession, _ heard: HeardOnAir?) {}
+    func update(_ session: BeaconSession, _ heard: HeardOnAir?) {}
 
     /// Writes `text`, unless standard output takes nothing for a second: a terminal that was stopped must keep nobody
     /// from taking the beacon off the air and ending the program.
@@ -36,8 +36,8 @@ extension AdvertisingView {
 
 /// `--quiet`.
 struct QuietView: AdvertisingView {
-    func onAir(_ session: AdvertisingSession) {}
-    func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {}
+    func onAir(_ session: BeaconSession) {}
+    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {}
 }
 
 /// `--json`: one line for each thing that happens.
@@ -48,34 +48,52 @@ struct JSONView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: AdvertisingSession) {
-        let plan = session.plan
-        let asked = facts.source.advertisement
-        say(
-            JSONValue.record([
-                ("event", .string("on-air")),
-                ("name", .string(facts.name)),
-                ("adapter", .string(facts.adapter.description)),
-                ("family", .string(plan.family == .legacy ? "legacy" : "extended")),
-                ("address", .string(session.address.description)),
-                ("addressType", .string(session.isAddressRandom ? "random-static" : "public")),
-                ("type", .string(asked.content.typeName)),
-                ("pdu", .string(plan.pdu.rawValue)),
-                ("intervalMs", .decimal(facts.asked.milliseconds)),
-                ("grantedIntervalMs", .decimal(DecimalText.thousandths(plan.interval.microseconds))),
-                ("radioPowerDbm", .optional(plan.radioPower) { .integer(Int($0.dBm)) }),
-                ("grantedRadioPowerDbm", .optional(session.grant.power) { .integer(Int($0.dBm)) }),
-                ("radioPowerNote", .string(session.grant.description)),
-                ("octets", .hex(session.payload.octets)),
-            ]).line + "\n")
+    func onAir(_ session: BeaconSession) {
+        let advertisements = zip(session.advertisements, facts.asked).map(Self.members)
+        var line: [(String, JSONValue)] = [
+            ("event", .string("on-air")),
+            ("name", .string(facts.name)),
+            ("adapter", .string(facts.adapter.description)),
+            ("family", .string(facts.capabilities.hasExtendedAdvertising ? "extended" : "legacy")),
+        ]
+        // What reads a single advertisement need not know of lists.
+        if advertisements.count == 1 { line += advertisements[0] }
+        line.append(("advertisements", .array(advertisements.map(JSONValue.record))))
+        say(JSONValue.record(line).line + "\n")
     }
 
-    func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
+    private static func members(
+        _ status: BeaconSession.AdvertisementStatus, _ asked: RequestedInterval
+    ) -> [(String, JSONValue)] {
+        let wanted = status.advertisement
+        return [
+            ("address", .string(status.address.description)),
+            ("addressType", .string(status.isAddressRandom ? "random-static" : "public")),
+            ("type", .string(wanted.content.typeName)),
+            ("pdu", .string(wanted.pdu.rawValue)),
+            ("intervalMs", .decimal(asked.milliseconds)),
+            ("grantedIntervalMs", .decimal(DecimalText.thousandths(status.grantedIntervalMicroseconds))),
+            ("sharedBy", .integer(status.sharers)),
+            ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
+            ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
+            ("radioPowerNote", .string(status.grant.description)),
+            ("octets", .hex(status.payload.octets)),
+        ]
+    }
+
+    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
         var members: [(String, JSONValue)] = [
-            ("event", .string("off-air")), ("events", .integer(Int(session.computedEvents))),
+            ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),
             ("eventsCounted", .boolean(false)),
         ]
         if let heard { members.append(("heard", .integer(heard.reports))) }
+        let advertisements = session.advertisements.map { status in
+            JSONValue.record([
+                ("type", .string(status.advertisement.content.typeName)),
+                ("events", .integer(Int(clamping: status.events))),
+            ])
+        }
+        members.append(("advertisements", .array(advertisements)))
         say(JSONValue.record(members).line + "\n")
     }
 }
@@ -88,11 +106,11 @@ struct LineView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: AdvertisingSession) {
+    func onAir(_ session: BeaconSession) {
         say(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
     }
 
-    func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 }
@@ -108,15 +126,15 @@ final class LiveView: AdvertisingView {
 
     var microsecondsBetweenUpdates: Int { 200_000 }
 
-    func onAir(_ session: AdvertisingSession) { draw(session, nil) }
-    func update(_ session: AdvertisingSession, _ heard: HeardOnAir?) { draw(session, heard) }
+    func onAir(_ session: BeaconSession) { draw(session, nil) }
+    func update(_ session: BeaconSession, _ heard: HeardOnAir?) { draw(session, heard) }
 
-    func offAir(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
         draw(session, heard)
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 
-    private func draw(_ session: AdvertisingSession, _ heard: HeardOnAir?) {
+    private func draw(_ session: BeaconSession, _ heard: HeardOnAir?) {
         // A frame that the terminal does not take at once is left out: waiting would hold up the beacon.
         guard Terminal.takesOutput() else { return }
         let width = Terminal.columns

@@ -49,8 +49,10 @@ extension FrameOptions {
             address: .public)
         let live = try liveOptions()
         let source = PayloadSource(advertisement, live: live)
+        let moment = PayloadSource.Moment(
+            counters: live.counters, eidTime: live.eidTime ?? IdentityKey.firstCounter, salt: live.salt ?? 0)
         do {
-            return try source.payload(elapsed: 0, events: 0, radioPower: nil, salt: live.salt ?? 0)
+            return try source.payload(moment)
         } catch {
             throw Failure(.usage, "\(error)")
         }
@@ -58,14 +60,16 @@ extension FrameOptions {
 }
 
 extension PayloadSource {
-    /// From what the command line says about key, clock and counters.
+    /// From what the command line says about the key.
     init(_ advertisement: Advertisement, live: LiveOptions) {
-        self.init(
-            advertisement, identityKey: live.identityKey.map { IdentityKey($0) },
-            eidTimeAtStart: live.eidTime ?? IdentityKey.firstCounter,
-            countersAtStart: TelemetryCounters(
-                advertisements: live.advertisements, uptimeDeciseconds: live.uptimeDeciseconds),
-            firstSalt: live.salt)
+        self.init(advertisement, identityKey: live.identityKey.map { IdentityKey($0) }, firstSalt: live.salt)
+    }
+}
+
+extension LiveOptions {
+    /// What telemetry starts to count from.
+    var counters: TelemetryCounters {
+        TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
     }
 }
 

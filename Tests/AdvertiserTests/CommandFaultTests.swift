@@ -33,7 +33,7 @@ import VirtualController
     /// A bench whose command number `place` of the start goes wrong.
     private func bench(
         _ model: VirtualControllerModel, _ place: Int, _ fault: VirtualFault, inAnswer: Bool = false
-    ) throws -> (Bench, AdvertisingSession) {
+    ) throws -> (Bench, BeaconSession) {
         let bench = Bench(model)
         let session = try bench.session(scannable())
         var passed = 0
@@ -179,9 +179,8 @@ import VirtualController
         let host = HCIHost(channel: interrupted)
         let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
         for isExclusive in [true, false] {
-            let plan = try AdvertisingPlan(Sample.iBeacon(), on: capabilities, isExclusive: isExclusive)
-            let session = AdvertisingSession(
-                host: host, plan: plan, source: PayloadSource(try Sample.iBeacon()), isExclusive: isExclusive)
+            let session = try BeaconSession(
+                host: host, Sample.iBeacon(), on: capabilities, isExclusive: isExclusive)
             try session.start()
             interrupted.interruptions = signals
             try? session.stop()
@@ -200,9 +199,9 @@ import VirtualController
         let host = HCIHost(channel: interrupted)
         let capabilities = try ControllerCapabilities.read(from: host, isExclusive: false)
         let advertisement = try Sample.ephemeral(exponent: 0)
-        let session = AdvertisingSession(
-            host: host, plan: try AdvertisingPlan(advertisement, on: capabilities, isExclusive: false),
-            source: PayloadSource(advertisement, identityKey: IdentityKey(FixedOctets())), isExclusive: false)
+        let session = try BeaconSession(
+            host: host, advertisement, on: capabilities, isExclusive: false,
+            identityKey: IdentityKey(FixedOctets()))
         try session.start()
         interrupted.trigger = LESetAdvertisingEnable(true).packet.octets
         let error = failure { try session.run(until: .distantFuture) }

@@ -86,9 +86,7 @@ import VirtualController
             advertisement.radioPower = Sample.power(0)
             let capabilities = try bench.capabilities()
             try PassiveScan(capabilities).start(bench.host)
-            let session = AdvertisingSession(
-                host: bench.host, plan: try AdvertisingPlan(advertisement, on: capabilities, isExclusive: true),
-                source: PayloadSource(advertisement), isExclusive: true)
+            let session = try BeaconSession(host: bench.host, advertisement, on: capabilities)
             try session.start()
             try bench.run(session, seconds: 2)
             try session.stop()
@@ -100,7 +98,7 @@ import VirtualController
 
     @Test func familyFollowsTheFeature() throws {
         func family(_ model: VirtualControllerModel, isExclusive: Bool) throws -> AdvertisingPlan.Family {
-            try Bench(model).session(Sample.iBeacon(), isExclusive: isExclusive).plan.family
+            try Bench(model).session(Sample.iBeacon(), isExclusive: isExclusive).setPlan.family
         }
         #expect(try family(.raspberryPi, isExclusive: true) == .legacy)
         #expect(try family(.core4, isExclusive: false) == .legacy)
@@ -150,7 +148,7 @@ import VirtualController
             #expect(Array(parameters[3..<9]) == [0x21, 0x03, 0, 0x21, 0x03, 0])
             #expect(parameters[1] == ["connectable": 0x13, "scannable": 0x12, "nonconnectable": 0x10][pdu.rawValue])
         }
-        #expect(session.plan.interval == advertisement.interval)
+        #expect(session.setPlan.interval == advertisement.interval)
     }
 
     @Test func passiveScanTakesTheControllersFamily() throws {

@@ -54,7 +54,7 @@ import VirtualController
         try session.start()
         try bench.run(session, seconds: 600)
         let expected = 600_000 / (Double(advertisement.interval.microseconds) / 1000 + 5)
-        let sent = bench.controller.advertisingEvents(handle: session.plan.family == .legacy ? nil : 0)
+        let sent = bench.controller.advertisingEvents(handle: session.setPlan.family == .legacy ? nil : 0)
         #expect(abs(Double(sent) - expected) <= 0.02 * expected)
         #expect(abs(Double(session.computedEvents) - expected) <= 0.02 * expected)
         #expect(session.secondsOnAir == 600)
@@ -84,7 +84,7 @@ import VirtualController
         try session.start()
         bench.forget()
         try bench.run(session, seconds: 10)
-        let isLegacy = session.plan.family == .legacy
+        let isLegacy = session.setPlan.family == .legacy
         // Once a second, and nothing but the data.
         #expect(bench.steps == [String](repeating: isLegacy ? "2008" : "2037", count: 10))
         let frames = bench.pdus.filter { $0.channel == 37 }.map { EddystoneTLM(AdvertisingData(octets: $0.data)) }
@@ -112,9 +112,8 @@ import VirtualController
     @Test func countersGoOnFromWhereTheyStood() throws {
         let bench = Bench(.raspberryPi)
         let advertisement = Sample.telemetry(intervalUnits: 0xA0)
-        let source = PayloadSource(
-            advertisement, countersAtStart: .init(advertisements: .max, uptimeDeciseconds: .max - 9))
-        let session = try bench.session(advertisement, source: source)
+        let session = try bench.session(
+            advertisement, counters: TelemetryCounters(advertisements: .max, uptimeDeciseconds: .max - 9))
         try session.start()
         let first = try #require(EddystoneTLM(session.payload))
         #expect(first.uptimeDeciseconds == UInt32.max - 9 && first.advertisements == UInt32.max)
@@ -131,49 +130,10 @@ import VirtualController
         }
         let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
         let advertisement = Sample.telemetry(intervalUnits: 0xA0)
-        let session = AdvertisingSession(
-            host: host, plan: try AdvertisingPlan(advertisement, on: capabilities, isExclusive: true),
-            source: PayloadSource(advertisement), isExclusive: true)
+        let session = try BeaconSession(host: host, advertisement, on: capabilities)
         try session.start()
         try session.run(until: host.now.advanced(byMicroseconds: 5_500_000))
         #expect(renewals == 6)
-    }
-
-    @Test(arguments: VirtualControllerModel.tested)
-    func ephemeralIdTurnsOverWithTheAddress(_ model: VirtualControllerModel) throws {
-        let key = IdentityKey(FixedOctets<16>(repeating: 0x5A))
-        let bench = Bench(model)
-        let advertisement = try Sample.ephemeral(exponent: 4)
-        // Six seconds before the window's end: 65296 is the next multiple of 16.
-        let source = PayloadSource(advertisement, identityKey: key, eidTimeAtStart: 65290)
-        let session = try bench.session(advertisement, source: source)
-        try session.start()
-        let start = try #require(session.onAirSince)
-        bench.forget()
-        try bench.run(session, seconds: 5.9)
-        #expect(bench.steps.isEmpty)
-        let first = bench.pdus
-        bench.forget()
-        try bench.run(session, seconds: 16)
-        let turnover =
-            session.plan.family == .legacy
-            ? ["200a-", "2005", "2006", "2007", "2008", "200a+"] : ["2039-", "2036", "2035", "2037", "2039+"]
-        #expect(bench.steps == turnover)
-        let exponent = try #require(RotationExponent(rawValue: 4))
-        func octets(at time: UInt32) throws -> [UInt8] {
-            [2, 1, 6, 3, 3, 0xAA, 0xFE, 13, 0x16, 0xAA, 0xFE, 0x30, 0xEE]
-                + (try key.ephemeralID(at: time, exponent: exponent).octets)
-        }
-        let second = bench.pdus.filter { $0.start.microseconds(since: start) >= 6_000_000 }
-        let early = bench.pdus.filter { $0.start.microseconds(since: start) < 6_000_000 }
-        let before = try octets(at: 65290)
-        let after = try octets(at: 65296)
-        #expect(before != after)
-        #expect((first + early).allSatisfy { $0.data == before })
-        #expect(second.count > 400 && second.allSatisfy { $0.data == after })
-        #expect(session.address != first.first?.address)
-        #expect(Set(first.map(\.address)).count == 1 && Set(second.map(\.address)) == [session.address])
-        #expect(session.address.isValidStaticRandom && session.address != Sample.address)
     }
 
     @Test func ephemeralIdNeedsItsKey() throws {
@@ -222,9 +182,7 @@ import VirtualController
         let interrupted = InterruptedChannel(VirtualChannel(.intel))
         let host = HCIHost(channel: interrupted)
         let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
-        let session = AdvertisingSession(
-            host: host, plan: try AdvertisingPlan(Sample.iBeacon(), on: capabilities, isExclusive: true),
-            source: PayloadSource(try Sample.iBeacon()), isExclusive: true)
+        let session = try BeaconSession(host: host, Sample.iBeacon(), on: capabilities)
         try session.start()
         interrupted.interruptions = 1
         let error = failure { try session.run(until: .distantFuture) }

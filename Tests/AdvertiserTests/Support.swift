@@ -1,6 +1,7 @@
 import Advertiser
 import BeaconFrames
 import BluetoothTypes
+import EddystoneSecurity
 import HCI
 import VirtualController
 
@@ -45,25 +46,36 @@ final class Bench {
         try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
     }
 
-    /// A session of `advertisement`, the controller asked and the commands of that forgotten.
+    /// A session of one advertisement, the controller asked and the commands of that forgotten.
     func session(
-        _ advertisement: Advertisement, isExclusive: Bool = true, source: PayloadSource? = nil
-    ) throws -> AdvertisingSession {
-        let capabilities = try capabilities(isExclusive: isExclusive)
-        forget()
-        let plan = try AdvertisingPlan(advertisement, on: capabilities, isExclusive: isExclusive)
-        return AdvertisingSession(
-            host: host, plan: plan, source: source ?? PayloadSource(advertisement), isExclusive: isExclusive,
-            randomness: SplitMix64(seed: 7))
+        _ advertisement: Advertisement, isExclusive: Bool = true, source: PayloadSource? = nil,
+        clock: EIDClock? = nil, counters: TelemetryCounters = TelemetryCounters()
+    ) throws -> BeaconSession {
+        try session(
+            [source ?? PayloadSource(advertisement)], isExclusive: isExclusive, clock: clock, counters: counters)
     }
 
-    func run(_ session: AdvertisingSession, seconds: Double) throws {
+    /// A session of several advertisements.
+    func session(
+        _ sources: [PayloadSource], isExclusive: Bool = true, setLimit: Int? = nil, clock: EIDClock? = nil,
+        memory: BeaconMemory? = nil, counters: TelemetryCounters = TelemetryCounters(),
+        telemetry: (any TelemetrySource)? = nil, seed: UInt64 = 7
+    ) throws -> BeaconSession {
+        let capabilities = try capabilities(isExclusive: isExclusive)
+        forget()
+        let plan = try BeaconPlan(sources, on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
+        return BeaconSession(
+            host: host, plan: plan, clock: clock, memory: memory, countersAtStart: counters, telemetry: telemetry,
+            randomness: SplitMix64(seed: seed))
+    }
+
+    func run(_ session: BeaconSession, seconds: Double) throws {
         try session.run(until: host.now.advanced(byMicroseconds: Int(seconds * 1_000_000)))
     }
 
     /// Whether any advertiser of the controller is on.
     var isAdvertising: Bool {
-        controller.isAdvertising() || [0, 0xEF].contains { controller.isAdvertising(handle: $0) }
+        controller.isAdvertising() || (0...0xEF).contains { controller.isAdvertising(handle: $0) }
     }
 
     /// The parameters of the last command with this opcode.
@@ -159,6 +171,23 @@ enum Sample {
             interval: AdvertisingInterval(rawValue: 0xA0),
             measuredPower: .atZeroMeters(try MeasuredPowerAtZeroMeters(dBm: -18)), address: .staticRandom(address))
     }
+}
+
+/// Of a session with one advertisement.
+extension BeaconSession {
+    convenience init(
+        host: HCIHost, _ advertisement: Advertisement, on capabilities: ControllerCapabilities,
+        isExclusive: Bool = true, identityKey: IdentityKey? = nil
+    ) throws {
+        let source = PayloadSource(advertisement, identityKey: identityKey)
+        self.init(host: host, plan: try BeaconPlan([source], on: capabilities, isExclusive: isExclusive))
+    }
+
+    var first: AdvertisementStatus { advertisements[0] }
+    var setPlan: AdvertisingPlan { plan.allocation.sets[0].plan }
+    var grant: RadioPowerGrant { first.grant }
+    var payload: AdvertisingData { first.payload }
+    var address: DeviceAddress { first.address }
 }
 
 extension VirtualControllerModel {

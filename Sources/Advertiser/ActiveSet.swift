@@ -1,0 +1,75 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import HCI
+
+/// An advertising set as it is now: what was granted, whose data it holds, and what it has sent.
+struct ActiveSet {
+    let allocation: SetAllocation.AdvertisingSet
+    let commands: any AdvertisingCommands
+    /// `nil` where the set belongs to one advertisement alone.
+    var scheduler: FrameScheduler?
+    var tally: EventTally
+    var grant = RadioPowerGrant.unknown
+    /// The address that listeners see.
+    var address: DeviceAddress
+    /// What the controller sends.
+    var data: AdvertisingData?
+    /// As far as anybody knows.
+    var isEnabled = false
+
+    init(_ allocation: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
+        self.allocation = allocation
+        switch allocation.plan.family {
+        case .legacy: commands = LegacyAdvertising()
+        case .extended(let handle): commands = ExtendedAdvertising(handle: handle)
+        }
+        if allocation.isShared {
+            scheduler = FrameScheduler(allocation.members.map { sources[$0].advertisement.interval })
+        }
+        tally = EventTally(
+            members: allocation.members.count, periodMicroseconds: allocation.plan.interval.meanPeriodMicroseconds)
+        address = allocation.plan.address
+    }
+
+    var plan: AdvertisingPlan { allocation.plan }
+
+    /// The plan with the address of the moment.
+    var currentPlan: AdvertisingPlan {
+        allocation.rotatingKey == nil ? plan : plan.replacingAddress(address)
+    }
+
+    /// Position among the members of whoever is on the air.
+    var turn: Int { scheduler?.current ?? 0 }
+
+    /// Position among all advertisements of whoever is on the air.
+    var current: Int { allocation.members[turn] }
+
+    /// The set has been enabled.
+    mutating func begin(at now: HCIInstant) {
+        isEnabled = true
+        scheduler?.start(at: now)
+        tally.begin(turn, at: now, isEnabled: true)
+    }
+
+    /// The set has been off since `instant`.
+    mutating func end(at instant: HCIInstant) {
+        isEnabled = false
+        tally.end(at: instant)
+    }
+}
+
+/// An advertisement as it is now.
+struct ActiveFrame {
+    var source: PayloadSource
+    var payload = AdvertisingData(octets: [])
+    /// When the octets were made.
+    var madeAt: HCIInstant?
+    /// When they should be made anew.
+    var renewalDue: HCIInstant?
+    /// Events of earlier times on the air.
+    var eventsBefore: UInt64 = 0
+
+    init(_ source: PayloadSource) {
+        self.source = source
+    }
+}

@@ -1,0 +1,143 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+
+/// Who may share an advertising set with whom: only those between which nothing but the data changes, because whatever
+/// else a set holds cannot be changed while it sends.
+struct SharingRules {
+    private let advertisements: [Advertisement]
+    private let ephemeralKeys: Set<Advertisement.RotatingKey>
+
+    init(_ advertisements: [Advertisement]) {
+        self.advertisements = advertisements
+        var keys: Set<Advertisement.RotatingKey> = []
+        for advertisement in advertisements {
+            if case .eddystoneEID(let key) = advertisement.content { keys.insert(key) }
+        }
+        ephemeralKeys = keys
+    }
+
+    /// The key with whose ephemeral id an advertisement's address turns over: its own, and that of the encrypted
+    /// telemetry that belongs to it.
+    func rotatingKey(of member: Int) -> Advertisement.RotatingKey? {
+        guard let key = advertisements[member].content.rotatingKey, ephemeralKeys.contains(key) else { return nil }
+        return key
+    }
+
+    /// What holds whatever the controller can do.
+    func check() throws(AdvertisingError) {
+        for member in advertisements.indices {
+            if rotatingKey(of: member) != nil, !advertisements[member].scanResponse.octets.isEmpty {
+                throw .impossible(
+                    "\(name(member)): a scan response would undo the ephemeral id, because it stays the same; "
+                        + "leave it out")
+            }
+            try checkTelemetry(member)
+        }
+    }
+
+    /// Telemetry says nothing of whose it is: it is known by the address of the frame that it belongs to.
+    private func checkTelemetry(_ member: Int) throws(AdvertisingError) {
+        let telemetry = advertisements[member]
+        guard case .eddystoneTLM = telemetry.content, rotatingKey(of: member) == nil else { return }
+        let others = advertisements.indices.filter { other in
+            if case .eddystoneTLM = advertisements[other].content { return false }
+            return rotatingKey(of: other) == nil
+        }
+        guard let other = others.first, !others.contains(where: { advertisements[$0].address == telemetry.address })
+        else { return }
+        throw .impossible(
+            "\(name(member)) is sent from \(Self.text(telemetry.address)), from which no other frame is: telemetry "
+                + "belongs to the frame with the same address; give it that of \(name(other)), "
+                + Self.text(advertisements[other].address))
+    }
+
+    /// The members of each set, every one in the order of the advertisements.
+    func groups(sets: Int, hasExtendedAdvertising: Bool) throws(AdvertisingError) -> [[Int]] {
+        var groups: [[Int]] = []
+        for member in advertisements.indices {
+            if let index = groups.firstIndex(where: { differences($0[0], member).isEmpty }) {
+                groups[index].append(member)
+            } else {
+                groups.append([member])
+            }
+        }
+        guard groups.count <= sets else {
+            throw .impossible(refusal(groups, sets, hasExtendedAdvertising))
+        }
+        // The fastest first: that leaves most time to those who share.
+        while groups.count < sets, let (index, member) = fastest(in: groups) {
+            groups[index].removeAll { $0 == member }
+            groups.append([member])
+        }
+        return groups.sorted { ($0.first ?? 0) < ($1.first ?? 0) }
+    }
+
+    private func fastest(in groups: [[Int]]) -> (index: Int, member: Int)? {
+        var result: (index: Int, member: Int)?
+        for (index, group) in groups.enumerated() where group.count > 1 {
+            for member in group {
+                guard let best = result?.member else {
+                    result = (index, member)
+                    continue
+                }
+                if advertisements[member].interval < advertisements[best].interval { result = (index, member) }
+            }
+        }
+        return result
+    }
+
+    private func refusal(_ groups: [[Int]], _ sets: Int, _ hasExtendedAdvertising: Bool) -> String {
+        let first = groups[0][0]
+        // The one that found no place; where it is an ephemeral id or not, it differs from the first group.
+        let second = groups[sets][0]
+        let count = sets == 1 ? "one advertising set" : "\(sets) advertising sets"
+        let remedy =
+            differences(first, second).contains(Self.ephemeral)
+            ? "leave one of them out" : "give both the same, or leave one of them out"
+        let other = hasExtendedAdvertising ? "more sets" : "extended advertising"
+        return "\(name(first)) and \(name(second)) cannot share an advertising set: "
+            + differences(first, second).joined(separator: "; ")
+            + ". This controller has \(count), and \(groups.count) would be needed: \(remedy), or use a controller with "
+            + other
+    }
+
+    private static let ephemeral = "an ephemeral id shares its address with nothing but its own encrypted telemetry"
+
+    /// What keeps two advertisements from sharing a set.
+    private func differences(_ one: Int, _ other: Int) -> [String] {
+        let (left, right) = (advertisements[one], advertisements[other])
+        let (leftKey, rightKey) = (rotatingKey(of: one), rotatingKey(of: other))
+        var result: [String] = []
+        if leftKey != rightKey {
+            result.append(Self.ephemeral)
+        } else if leftKey == nil, left.address != right.address {
+            result.append("they differ in address (\(Self.text(left.address)), \(Self.text(right.address)))")
+        }
+        if left.channels != right.channels {
+            result.append("they differ in channels (\(left.channels) and \(right.channels))")
+        }
+        if left.radioPower != right.radioPower {
+            result.append("they differ in radio power (\(Self.text(left.radioPower)), \(Self.text(right.radioPower)))")
+        }
+        if left.pdu != right.pdu {
+            result.append("they differ in PDU (\(left.pdu.rawValue), \(right.pdu.rawValue))")
+        }
+        if left.scanResponse != right.scanResponse {
+            result.append("they differ in scan response")
+        }
+        return result
+    }
+
+    private func name(_ member: Int) -> String {
+        "advertisement \(member + 1) (\(advertisements[member].content.typeName))"
+    }
+
+    private static func text(_ address: Advertisement.AddressRule) -> String {
+        switch address {
+        case .public: "the public address"
+        case .staticRandom(let address): address.description
+        }
+    }
+
+    private static func text(_ power: RadioPower?) -> String { power.map { "\($0)" } ?? "none given" }
+}

@@ -1,0 +1,165 @@
+import Advertiser
+import BluetoothTypes
+import HCI
+import Testing
+
+/// Who is on the air when, without a controller: slots are counted.
+@Suite struct FrameSchedulerTests {
+    /// Slots of each member, decided one after the other; checks at each that nobody is a whole slot off what it is owed.
+    private struct Run {
+        var scheduler: FrameScheduler
+        var now = HCIInstant(nanoseconds: 0)
+        var airtime: [Int]
+        /// Of each member, of all slots.
+        let shares: [Double]
+
+        init(_ units: [Int]) throws {
+            let intervals = units.map { AdvertisingInterval(rawValue: UInt32($0)) }
+            scheduler = try #require(FrameScheduler(intervals))
+            airtime = [Int](repeating: 0, count: units.count)
+            let rates = units.map { 1 / Double($0 + 8) }
+            shares = rates.map { $0 / rates.reduce(0, +) }
+            scheduler.start(at: now)
+            // The first half of the first slot lies before the start.
+            airtime[scheduler.current] += scheduler.slotMicroseconds / 2
+        }
+
+        mutating func turn() throws {
+            let next = try #require(scheduler.nextTurn)
+            airtime[scheduler.current] += next.microseconds(since: now)
+            now = next
+            let before = scheduler.current
+            let isAnother = scheduler.turn(at: now)
+            if isAnother != (before != scheduler.current) { Issue.record("a turn that is none at \(now)") }
+        }
+
+        /// The most that somebody is off what it is owed, in slots.
+        var worstLag: Double {
+            let slots = airtime.map { Double($0) / Double(scheduler.slotMicroseconds) }
+            let total = slots.reduce(0, +)
+            return airtime.indices.reduce(0) { worst, member in
+                max(worst, abs(slots[member] - total * shares[member]))
+            }
+        }
+    }
+
+    private static let mixes = [
+        [320, 560, 1120, 8000], [160, 160], [160, 160, 160, 160], [200, 16384], [32, 320, 3200],
+        [320, 321, 322, 323, 324], [1600, 1600, 16384, 16384], [160, 0xFF_FFFF],
+    ]
+
+    @Test(arguments: mixes)
+    func nobodyIsEverAWholeSlotOffWhatItIsOwed(_ units: [Int]) throws {
+        var run = try Run(units)
+        var worst = 0.0
+        for _ in 0..<2000 {
+            try run.turn()
+            worst = max(worst, run.worstLag)
+        }
+        #expect(worst <= 1.01)
+    }
+
+    @Test func nobodyIsEverAWholeSlotOffInSeededMixes() throws {
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<200 {
+            let units = (0..<2 + random.next(upTo: 8)).map { _ in 320 + random.next(upTo: 16_000) }
+            var run = try Run(units)
+            var worst = 0.0
+            for _ in 0..<200 {
+                try run.turn()
+                worst = max(worst, run.worstLag)
+            }
+            #expect(worst <= 1.01, "\(units)")
+        }
+    }
+
+    @Test func turnsAreStrictlyLaterAndAlwaysToSomebodyElse() throws {
+        for units in Self.mixes {
+            var run = try Run(units)
+            for _ in 0..<500 {
+                let (before, time) = (run.scheduler.current, run.now)
+                try run.turn()
+                #expect(run.now > time)
+                // A wake-up for nothing is only allowed where somebody's turn comes once in thousands of slots.
+                #expect(run.scheduler.current != before || units.contains(0xFF_FFFF))
+            }
+        }
+    }
+
+    @Test func oneAloneHasNoTurns() throws {
+        var scheduler = try #require(FrameScheduler([AdvertisingInterval(rawValue: 160)]))
+        #expect(scheduler.setInterval.rawValue == 160 && scheduler.current == 0)
+        scheduler.start(at: HCIInstant(nanoseconds: 0))
+        #expect(scheduler.nextTurn == nil)
+        let isAnother = scheduler.turn(at: .distantFuture)
+        #expect(!isAnother)
+        #expect(FrameScheduler([]) == nil)
+    }
+
+    @Test func equalSharersGoRound() throws {
+        var run = try Run([160, 160, 160])
+        var order: [Int] = []
+        for _ in 0..<30 {
+            order.append(run.scheduler.current)
+            try run.turn()
+        }
+        for index in order.indices.dropFirst(3) { #expect(order[index] == order[index - 3]) }
+        #expect(Set(order.prefix(3)) == [0, 1, 2])
+        #expect(run.scheduler.slotMicroseconds == 35_000)
+        // Half a slot, then whole ones: events are due in the middle of theirs.
+        #expect(run.now.microseconds(since: HCIInstant(nanoseconds: 0)) == 29 * 35_000 + 17_500)
+    }
+
+    /// What a late host leaves too long on the air is made up for.
+    @Test func lateHostsKeepTheShares() throws {
+        var random = SplitMix64(seed: 9)
+        var run = try Run([320, 560, 1120, 8000])
+        for _ in 0..<20_000 {
+            let next = try #require(run.scheduler.nextTurn)
+            let late = next.advanced(byMicroseconds: random.next(upTo: 400_000))
+            run.airtime[run.scheduler.current] += late.microseconds(since: run.now)
+            run.now = late
+            _ = run.scheduler.turn(at: late)
+        }
+        let total = Double(run.airtime.reduce(0, +))
+        for (member, units) in [320, 560, 1120, 8000].enumerated() {
+            let share = Double(run.airtime[member]) / total
+            let owed = Double(run.scheduler.slotMicroseconds) / Double(run.scheduler.meanPeriodMicroseconds(of: member))
+            #expect(abs(share - owed) <= 0.02 * owed + 0.002, "\(units)")
+        }
+    }
+
+    @Test func aHostThatSleptForADayBeginsAnew() throws {
+        var run = try Run([320, 560, 1120, 8000])
+        for _ in 0..<100 { try run.turn() }
+        let morning = run.now.advanced(byMicroseconds: 86_400_000_000)
+        _ = run.scheduler.turn(at: morning)
+        let next = try #require(run.scheduler.nextTurn)
+        #expect(next > morning && next.microseconds(since: morning) < 10_000_000)
+        var seen: Set<Int> = []
+        for _ in 0..<100 {
+            seen.insert(run.scheduler.current)
+            run.now = try #require(run.scheduler.nextTurn)
+            _ = run.scheduler.turn(at: run.now)
+        }
+        #expect(seen == [0, 1, 2, 3])
+    }
+
+    @Test func aBreakChangesNobodysPlace() throws {
+        var run = try Run([320, 560, 1120, 8000])
+        for _ in 0..<50 { try run.turn() }
+        var resumed = run.scheduler
+        let later = run.now.advanced(byMicroseconds: 3_600_000_000)
+        resumed.start(at: later)
+        #expect(resumed.current == run.scheduler.current)
+        #expect(resumed.nextTurn == later.advanced(byMicroseconds: resumed.slotMicroseconds / 2))
+        run.scheduler = resumed
+        run.now = later
+        for _ in 0..<50 {
+            let (one, other) = (run.scheduler.current, resumed.current)
+            #expect(one == other)
+            try run.turn()
+            _ = resumed.turn(at: run.now)
+        }
+    }
+}
