@@ -78,6 +78,24 @@ final class Bench {
         controller.isAdvertising() || (0...0xEF).contains { controller.isAdvertising(handle: $0) }
     }
 
+    /// Advertising events on the air, by what they carry: copies on other channels and scan responses left out.
+    var events: [[UInt8]] {
+        pdus.filter { $0.channel == 37 && !$0.isScanResponse }.map(\.data)
+    }
+
+    /// How many events carried each advertisement. What telemetry carries changes: that of a kind is put together.
+    func eventCounts(_ session: BeaconSession) -> [Int] {
+        let kinds = session.advertisements.map { Self.kind($0.payload.octets) }
+        var counts: [[UInt8]: Int] = [:]
+        for data in events { counts[Self.kind(data), default: 0] += 1 }
+        return kinds.map { counts[$0] ?? 0 }
+    }
+
+    /// The octets without what an Eddystone-TLM or EID changes.
+    private static func kind(_ data: [UInt8]) -> [UInt8] {
+        data.starts(with: [2, 1, 6, 3, 3, 0xAA, 0xFE]) && [0x20, 0x30].contains(data[11]) ? Array(data.prefix(12)) : data
+    }
+
     /// The parameters of the last command with this opcode.
     func parameters(_ opcode: UInt16) -> [UInt8]? {
         commands.last { Self.opcode($0) == opcode }.map { Array($0.octets.dropFirst(3)) }
@@ -156,6 +174,34 @@ enum Sample {
             content: .iBeacon(uuid: uuid, major: 1, minor: 2, flags: .beacon),
             interval: AdvertisingInterval(rawValue: intervalUnits),
             measuredPower: .atOneMeter(try MeasuredPowerAtOneMeter(dBm: -59)), address: .staticRandom(address))
+    }
+
+    /// iBeacons that differ in their minor number, one for each interval in milliseconds.
+    static func iBeacons(_ milliseconds: [Double]) throws -> [PayloadSource] {
+        try milliseconds.enumerated().map { minor, milliseconds in
+            var advertisement = try iBeacon(intervalUnits: UInt32((milliseconds / 0.625).rounded()))
+            advertisement.content = .iBeacon(uuid: uuid, major: 1, minor: UInt16(minor), flags: .beacon)
+            // One channel is enough to count events.
+            advertisement.channels = .channel37
+            return PayloadSource(advertisement)
+        }
+    }
+
+    /// What profiles/lobby-north.json sends: iBeacon, UID, URL and telemetry at 200, 350, 700 and 5000 ms.
+    static func lobby() throws -> [PayloadSource] {
+        let power = MeasuredPowerRule.atOneMeter(try MeasuredPowerAtOneMeter(dBm: -59))
+        let contents: [(Advertisement.Content, UInt32, MeasuredPowerRule)] = [
+            (.iBeacon(uuid: uuid, major: 1, minor: 2, flags: .beacon), 320, power),
+            (.eddystoneUID(namespace: FixedOctets(repeating: 0x8B), instance: FixedOctets()), 560, power),
+            (.eddystoneURL(try CompressedURL("https://example.org/n2")), 1120, power),
+            (.eddystoneTLM(.init(battery: .sensor("auto"), temperature: .sensor("auto")), encryption: nil), 8000, .none),
+        ]
+        return contents.map { content, units, power in
+            PayloadSource(
+                Advertisement(
+                    content: content, interval: AdvertisingInterval(rawValue: units), measuredPower: power,
+                    address: .staticRandom(address), channels: .channel37))
+        }
     }
 
     static func telemetry(intervalUnits: UInt32) -> Advertisement {
