@@ -34,3 +34,15 @@ func returned<R: HCIReturnParameters>(_ type: R.Type, _ octets: [UInt8], at offs
 func event(_ octets: [UInt8]) throws(HCIEventError) -> HCIEvent {
     try HCIEvent(octets: octets.span)
 }
+
+func message(_ octets: [UInt8]) -> ManagementPacket? {
+    ManagementPacket(octets: octets.span)
+}
+
+func managementCommand<C: ManagementCommand>(_ type: C.Type, _ parameters: [UInt8]) -> C? {
+    C(parameters: parameters.span)
+}
+
+func monitored(_ octets: [UInt8]) -> MonitorPacket? {
+    MonitorPacket(octets: octets.span)
+}

@@ -97,23 +97,8 @@ public struct BTSnoopCursor: Sendable {
             let kind = HCIPacket.Kind(rawValue: file[first])
             return (kind, received, kind == nil ? range : range.dropFirst())
         case .linuxMonitor:
-            let (kind, isFromController) = Self.monitor(UInt16(truncatingIfNeeded: flags))
-            return (kind, isFromController, range)
-        }
-    }
-
-    /// The monitor's opcodes that are packets; the others are notes about adapters and programs.
-    private static func monitor(_ opcode: UInt16) -> (kind: HCIPacket.Kind?, isFromController: Bool?) {
-        switch opcode {
-        case 2: (.command, false)
-        case 3: (.event, true)
-        case 4: (.acl, false)
-        case 5: (.acl, true)
-        case 6: (.sco, false)
-        case 7: (.sco, true)
-        case 18: (.iso, false)
-        case 19: (.iso, true)
-        default: (nil, nil)
+            let packet = MonitorOpcode(rawValue: UInt16(truncatingIfNeeded: flags)).packet
+            return (packet?.kind, packet?.isFromController, range)
         }
     }
 
