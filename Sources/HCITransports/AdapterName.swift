@@ -6,6 +6,8 @@ public enum AdapterName: Hashable, Sendable {
     case raw(index: UInt16)
     /// `hci0:user`: the user channel, which takes the adapter away from the kernel's stack.
     case user(index: UInt16)
+    /// `hci0:mgmt`: through the kernel's advertising manager, beside bluetoothd. No way for HCI commands.
+    case managed(index: UInt16)
     /// `tcp:HOST:PORT`: H4 over TCP.
     case tcp(host: String, port: UInt16)
     /// `unix:PATH`: H4 over a unix stream socket.
@@ -47,7 +49,7 @@ public enum AdapterName: Hashable, Sendable {
             switch parts.count == 2 ? String(parts[1]) : "" {
             case "" where parts.count == 1: self = .raw(index: index)
             case "user": self = .user(index: index)
-            case "mgmt": throw AdapterNameError(text, .mgmt)
+            case "mgmt": self = .managed(index: index)
             default: throw AdapterNameError(text, .unknown)
             }
         } else {
@@ -61,6 +63,7 @@ extension AdapterName: CustomStringConvertible {
         switch self {
         case .raw(let index): "hci\(index)"
         case .user(let index): "hci\(index):user"
+        case .managed(let index): "hci\(index):mgmt"
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
         case .unix(let path): "unix:\(path)"
         case .serial(let path, let rate): "serial:\(path)@\(rate)"
@@ -73,7 +76,6 @@ extension AdapterName: CustomStringConvertible {
 public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
         case unknown
-        case mgmt
         case tcp
         case unix
         case serial
@@ -91,11 +93,8 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch reason {
         case .unknown:
-            "\"\(text)\" names no adapter; use hci0, hci0:user, tcp:HOST:PORT, unix:PATH, "
+            "\"\(text)\" names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
                 + "serial:/dev/ttyACM0@115200 or virtual"
-        case .mgmt:
-            "\"\(text)\": the kernel's advertising manager is not supported yet; "
-                + "use \(text.prefix { $0 != ":" }) or \(text.prefix { $0 != ":" }):user"
         case .tcp: "\"\(text)\" needs a host and a port 1...65535: tcp:HOST:PORT"
         case .unix: "\"\(text)\" needs the path of a socket: unix:PATH"
         case .serial: "\"\(text)\" needs the path of a serial line: serial:/dev/ttyACM0@115200"

@@ -56,6 +56,29 @@ public struct BlueZAdapter: Hashable, Sendable {
         throw TransportError.bluetooth("HCIDEVDOWN", errno, name)
     }
 
+    /// The adapter with this address, whatever its number has become since it was last seen; `nil` when it is not there.
+    public static func find(_ address: DeviceAddress) -> BlueZAdapter? {
+        all().first { $0.address == address }
+    }
+
+    /// A Bluetooth socket on one of the kernel's channels, of adapter `index` or of none.
+    static func boundSocket(
+        _ index: UInt16, _ channel: UInt16, _ name: String
+    ) throws(TransportError) -> Descriptor {
+        let socket = try controlSocket(name)
+        var address = sockaddr_hci()
+        address.hci_family = sa_family_t(AF_BLUETOOTH)
+        address.hci_dev = index
+        address.hci_channel = channel
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(socket.number, $0, socklen_t(MemoryLayout<sockaddr_hci>.size))
+            }
+        }
+        guard result == 0 else { throw TransportError.bluetooth("bind", errno, name) }
+        return socket
+    }
+
     static func controlSocket(_ name: String) throws(TransportError) -> Descriptor {
         let number = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), BTPROTO_HCI)
         guard number >= 0 else { throw TransportError.bluetooth("socket", errno, name) }

@@ -38,18 +38,8 @@ public final class BlueZChannel: HCIChannel {
         guard Privileges.has(.netAdmin) else {
             throw TransportError.notPermitted(.netAdmin, name, "the user channel")
         }
-        socket = try BlueZAdapter.controlSocket(name)
+        socket = try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name)
         waiter = ChannelWaiter(socket, interruption)
-        var address = sockaddr_hci()
-        address.hci_family = sa_family_t(AF_BLUETOOTH)
-        address.hci_dev = index
-        address.hci_channel = UInt16(HCI_CHANNEL_USER)
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket.number, $0, socklen_t(MemoryLayout<sockaddr_hci>.size))
-            }
-        }
-        guard result == 0 else { throw TransportError.bluetooth("bind", errno, name) }
     }
 
     public var now: HCIInstant { waiter.now }

@@ -43,6 +43,9 @@ public final class OpenAdapter {
             channel = socket
             descriptor = socket.socket
             isExclusive = true
+        case .managed:
+            throw TransportError(
+                .noHCI, name.description, "the kernel's advertising manager takes no HCI commands; use another form")
         case .tcp, .unix, .serial, .virtual:
             let stream: Descriptor
             do throws(SystemError) {
@@ -97,7 +100,7 @@ public final class OpenAdapter {
             return try StreamSocket.connect(host: host, port: port, interruption: interruption)
         case .unix(let path): return try StreamSocket.connect(path: path, interruption: interruption)
         case .serial(let path, let rate): return try SerialPort.open(path, rate: rate)
-        case .raw, .user, .virtual:
+        case .raw, .user, .managed, .virtual:
             guard let air else { throw SystemError("connect", name.description, errno: SystemError.invalid) }
             return try air.connect()
         }

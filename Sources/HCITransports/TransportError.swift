@@ -13,6 +13,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case busy
         /// The other end of a stream cannot be reached.
         case unreachable
+        /// A form of adapter through which no HCI commands go.
+        case noHCI
         /// Anything else that the kernel said.
         case system
     }

@@ -8,6 +8,7 @@ import Testing
         ("hci65535", .raw(index: 65535)),
         ("hci0:user", .user(index: 0)),
         ("hci3:user", .user(index: 3)),
+        ("hci2:mgmt", .managed(index: 2)),
         ("tcp:127.0.0.1:9001", .tcp(host: "127.0.0.1", port: 9001)),
         ("tcp:board.example:1", .tcp(host: "board.example", port: 1)),
         ("tcp:[::1]:65535", .tcp(host: "::1", port: 65535)),
@@ -27,10 +28,13 @@ import Testing
         #expect(try AdapterName("serial:/dev/ttyACM0") == .serial(path: "/dev/ttyACM0", rate: 115_200))
     }
 
-    private static let forms = "use hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0@115200 or virtual"
+    private static let forms =
+        "use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
+        + "serial:/dev/ttyACM0@115200 or virtual"
 
     @Test(arguments: [
-        "", "hci", "hci-1", "hci+1", "hci65536", "hci0 ", " hci0", "HCI0", "hci0:", "hci0:raw", "hci0:user:", "hci1x",
+        "", "hci", "hci-1", "hci+1", "hci65536", "hci0 ", " hci0", "HCI0", "hci0:", "hci0:raw", "hci0:user:",
+        "hci0:mgmt:", "hci0:MGMT", "hci1x",
         "hci\u{661}", "hci0\u{301}", "Virtual", "virtual:1", "usb:0", "/dev/ttyACM0", "tcp", "unix",
         "hci99999999999999",
     ])
@@ -59,10 +63,6 @@ import Testing
             ("unix:", "\"unix:\" needs the path of a socket: unix:PATH"),
             ("serial:", "\"serial:\" needs the path of a serial line: serial:/dev/ttyACM0@115200"),
             ("serial:@115200", "\"serial:@115200\" needs the path of a serial line: serial:/dev/ttyACM0@115200"),
-            (
-                "hci2:mgmt",
-                "\"hci2:mgmt\": the kernel's advertising manager is not supported yet; use hci2 or hci2:user"
-            ),
         ]
         for (text, message) in table {
             #expect {
