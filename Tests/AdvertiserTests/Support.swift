@@ -93,7 +93,8 @@ final class Bench {
 
     /// The octets without what an Eddystone-TLM or EID changes.
     private static func kind(_ data: [UInt8]) -> [UInt8] {
-        data.starts(with: [2, 1, 6, 3, 3, 0xAA, 0xFE]) && [0x20, 0x30].contains(data[11]) ? Array(data.prefix(12)) : data
+        guard data.starts(with: [2, 1, 6, 3, 3, 0xAA, 0xFE]), [0x20, 0x30].contains(data[11]) else { return data }
+        return Array(data.prefix(12))
     }
 
     /// The parameters of the last command with this opcode.
@@ -194,7 +195,10 @@ enum Sample {
             (.iBeacon(uuid: uuid, major: 1, minor: 2, flags: .beacon), 320, power),
             (.eddystoneUID(namespace: FixedOctets(repeating: 0x8B), instance: FixedOctets()), 560, power),
             (.eddystoneURL(try CompressedURL("https://example.org/n2")), 1120, power),
-            (.eddystoneTLM(.init(battery: .sensor("auto"), temperature: .sensor("auto")), encryption: nil), 8000, .none),
+            (
+                .eddystoneTLM(.init(battery: .sensor("auto"), temperature: .sensor("auto")), encryption: nil), 8000,
+                .none
+            ),
         ]
         return contents.map { content, units, power in
             PayloadSource(

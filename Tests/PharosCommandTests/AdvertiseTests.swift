@@ -31,14 +31,21 @@ import Testing
         #expect(seconds >= 1.2 && seconds < 20)
         let lines = result.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 2)
+        let members =
+            "\"address\":\"C0:11:22:33:44:55\",\"addressType\":\"random-static\",\"type\":\"eddystone-url\","
+            + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"sharedBy\":1,"
+            + "\"radioPowerDbm\":4,\"grantedRadioPowerDbm\":4,\"radioPowerNote\":\"4 dBm granted\","
+            + "\"octets\":\"\(Self.octets)\""
         #expect(
             lines[0] == "{\"event\":\"on-air\",\"name\":\"url\",\"adapter\":\"virtual\",\"family\":\"legacy\","
-                + "\"address\":\"C0:11:22:33:44:55\",\"addressType\":\"random-static\",\"type\":\"eddystone-url\","
-                + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"radioPowerDbm\":4,"
-                + "\"grantedRadioPowerDbm\":4,\"radioPowerNote\":\"4 dBm granted\",\"octets\":\"\(Self.octets)\"}")
+                + "\(members),\"advertisements\":[{\(members)}]}")
         #expect(try values(result.output).map { $0["event"]?.string } == ["on-air", "off-air"])
         let off = try #require(
-            lines[1].wholeMatch(of: /\{"event":"off-air","events":(\d+),"eventsCounted":false,"heard":(\d+)\}/))
+            lines[1].wholeMatch(
+                of:
+                    /\{"event":"off-air","events":(\d+),"eventsCounted":false,"heard":(\d+),"advertisements":\[.*\]\}/
+            ))
+        #expect(lines[1].hasSuffix("\"advertisements\":[{\"type\":\"eddystone-url\",\"events\":\(off.1)}]}"))
         let numbers = [off.1, off.2].map { Int($0) ?? 0 }
         // 1.2 s of an event every 105 ms; a busy machine may hear fewer.
         #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")

@@ -142,6 +142,39 @@ import Testing
         #expect(try Program.run(Self.shared + ["--like", "intel"]).output == result.output)
     }
 
+    @Test func severalAdvertisementsAreShownWithTheirRotation() throws {
+        let profile = Program.profile("lobby-north")
+        let result = try Program.run("advertise", profile, "--dry-run")
+        #expect(result.code == 0)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        // One parameters command, and the data of each: the first before enabling, the others in place.
+        #expect(lines.filter { $0 == "01 06 20 0f a3 00 a3 00 02 01 00 00 00 00 00 00 00 07 00" }.count == 1)
+        let commands = lines.filter { $0.hasPrefix("01 ") }.map { $0.prefix(8) }
+        #expect(
+            commands == [
+                "01 01 10", "01 02 10", "01 09 10", "01 03 20", "01 0a 20", "01 05 20", "01 06 20", "01 26 fc",
+                "01 07 20",
+                "01 08 20", "01 09 20", "01 0a 20", "01 08 20", "01 08 20", "01 08 20", "01 0a 20", "01 08 20",
+                "01 09 20",
+            ])
+        let table = lines.drop { !$0.hasPrefix("# set 1 is shared") }.prefix { $0.hasPrefix("#") }
+        #expect(
+            Array(table) == [
+                "# set 1 is shared by 4: it runs at 101.875 ms, an event every 106.875 ms on average",
+                "#                     asked ms  granted ms  owed in 600 s  sent in 600 s",
+                "#   1  ibeacon             200     199.046           2927           2941",
+                "#   2  eddystone-uid       350     348.348           1690           1698",
+                "#   3  eddystone-url       700     696.719            851            855",
+                "#   4  eddystone-tlm      5000    4976.712            120            120",
+                "# on the air; and to take it off again:",
+            ])
+        let json = try Program.run("advertise", profile, "--dry-run", "--json")
+        #expect(json.output.contains("\n{\"set\":1,\"setIntervalMs\":101.875,\"members\":[{\"advertisement\":1,"))
+        let own = try Program.run("advertise", profile, "--dry-run", "--like", "intel")
+        #expect(own.output.split(separator: "\n").filter { $0.hasPrefix("01 36 20 19 ") }.count == 4)
+        #expect(!own.output.contains("shared"))
+    }
+
     @Test func aCaptureOfNothingIsRefused() throws {
         #expect(try Program.run(Self.shared + ["--capture", "/missing/file"]).code == 64)
     }

@@ -111,19 +111,49 @@ import Testing
         }
     }
 
-    @Test func oneOfSeveralMustBeChosen() throws {
+    @Test func allAdvertisementsAreSentUnlessOneIsChosen() throws {
         let folder = try TemporaryFolder()
         let second = "    , { \"type\": \"eddystone-tlm\", \"intervalMs\": 1000 }\n  ]"
         let path = try file(folder, Self.good.replacing("  ]", with: second))
-        let refusal = try Program.run("advertise", path)
-        #expect(refusal.code == 78)
-        #expect(
-            refusal.errors == "pharos: \(path): this version sends one advertisement at a time and the profile has 2: "
-                + "choose with --advertisement (1 ibeacon, 2 eddystone-tlm)\n")
+        let all = try Program.run("advertise", path, "--json", "--duration-s", "0.1")
+        #expect(all.code == 0)
+        #expect(all.output.hasPrefix("{\"event\":\"on-air\",\"name\":\"test\",\"adapter\":\"virtual\",\"family\":"))
+        #expect(all.output.contains("\"advertisements\":[{\"address\":"))
+        #expect(all.output.contains("\"type\":\"ibeacon\"") && all.output.contains("\"type\":\"eddystone-tlm\""))
+        #expect(all.output.contains("\"sharedBy\":2"))
         let chosen = try Program.run("advertise", path, "--advertisement", "2", "--json", "--duration-s", "0.1")
         #expect(chosen.code == 0 && chosen.output.contains("\"type\":\"eddystone-tlm\""))
+        #expect(!chosen.output.contains("ibeacon"))
         for number in ["0", "3", "9223372036854775807", "-9223372036854775808"] {
             #expect(try Program.run("advertise", path, "--advertisement=\(number)").code == 64)
+        }
+    }
+
+    /// What this controller cannot do is the profile's fault, and is found before anything is sent.
+    @Test func impossibleMixesAreRefusedWithTheirNumbers() throws {
+        let folder = try TemporaryFolder()
+        let second = "    , { \"type\": \"eddystone-tlm\", \"intervalMs\": 137.5 }\n  ]"
+        let path = try file(folder, Self.good.replacing("  ]", with: second))
+        let result = try Program.run("advertise", path, "--like", "core-4")
+        #expect(result.code == 78 && result.output.isEmpty)
+        #expect(result.errors.contains(" events/s; this controller gives 9.5 at 100 ms: choose longer intervals"))
+    }
+
+    @Test func liveViewHasALineForEachAdvertisement() throws {
+        for (model, sharing) in [("raspberry-pi", "1 shared"), ("intel", "4 own")] {
+            let result = try Program.run(
+                "advertise", Program.profile("lobby-north"), "--adapter", "virtual", "--like", model, "--duration-s",
+                "0.3")
+            #expect(result.code == 0)
+            let lines = result.output.split(separator: "\n").map(String.init)
+            for (interval, payload) in [
+                ("200", "iBeacon fb0b57a2-"), ("350", "Eddystone-UID 8b0c"),
+                ("700", "Eddystone-URL https://example.org/n2"),
+                ("5000", "Eddystone-TLM "),
+            ] {
+                #expect(lines.contains { $0.contains(" \(interval) ") && $0.contains("  \(payload)") }, "\(payload)")
+            }
+            #expect(lines.contains { $0.contains(sharing) && $0.contains("Eddystone-TLM") })
         }
     }
 }

@@ -21,6 +21,12 @@ enum Program {
         return String(bundle[..<(bundle.lastIndex(of: "/") ?? bundle.startIndex)]) + "/pharos"
     }()
 
+    /// Where a sample profile lies.
+    static func profile(_ name: String, file: String = #filePath) -> String {
+        let root = file.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
+        return "\(root)/profiles/\(name).json"
+    }
+
     /// Runs the program to its end, with `input` as its standard input.
     static func run(_ arguments: [String], input: String = "") throws -> Result {
         try RunningProgram(arguments, input: input).end()

@@ -1,0 +1,207 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import EddystoneSecurity
+import HCI
+import Testing
+import VirtualController
+
+/// Ephemeral ids: with their telemetry and their address they turn over once in each window, nobody knows when.
+@Suite struct TurnOverTests {
+    private static let key = IdentityKey(FixedOctets<16>(repeating: 0x5A))
+
+    private func exponent(_ value: UInt8) throws -> RotationExponent {
+        try #require(RotationExponent(rawValue: value))
+    }
+
+    private func octets(at time: UInt32, _ value: UInt8) throws -> [UInt8] {
+        [2, 1, 6, 3, 3, 0xAA, 0xFE, 13, 0x16, 0xAA, 0xFE, 0x30, 0xEE]
+            + (try Self.key.ephemeralID(at: time, exponent: exponent(value)).octets)
+    }
+
+    private func source(_ value: UInt8) throws -> PayloadSource {
+        PayloadSource(try Sample.ephemeral(exponent: value), identityKey: Self.key)
+    }
+
+    /// The telemetry that belongs to the id, twice a second.
+    private func telemetry(_ value: UInt8) throws -> PayloadSource {
+        let id = try Sample.ephemeral(exponent: value)
+        var advertisement = Sample.telemetry(intervalUnits: 800)
+        advertisement.content = .eddystoneTLM(
+            .init(battery: .fixed(3000), temperature: .unknown), encryption: id.content.rotatingKey)
+        return PayloadSource(advertisement, identityKey: Self.key)
+    }
+
+    /// An id that was heard: when for the first time, in seconds after the start, and from which addresses.
+    private struct HeardID {
+        let data: [UInt8]
+        let first: Double
+        var from: Set<DeviceAddress>
+    }
+
+    private func ids(_ bench: Bench, since start: HCIInstant) -> [HeardID] {
+        var result: [HeardID] = []
+        for pdu in bench.pdus where pdu.data[11] == 0x30 {
+            if let index = result.firstIndex(where: { $0.data == pdu.data }) {
+                result[index].from.insert(pdu.address)
+            } else {
+                let first = Double(pdu.start.microseconds(since: start)) / 1e6
+                result.append(HeardID(data: pdu.data, first: first, from: [pdu.address]))
+            }
+        }
+        return result
+    }
+
+    @Test(arguments: VirtualControllerModel.tested)
+    func idAndAddressTurnOverTogetherInsideTheWindow(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        // Six seconds before the window's end: 65296 is the next multiple of 16.
+        let session = try bench.session(
+            [try source(4)], clock: EIDClock(saved: 65290, at: bench.host.now))
+        try session.start()
+        let start = try #require(session.onAirSince)
+        bench.forget()
+        try bench.run(session, seconds: 5.9)
+        #expect(bench.steps.isEmpty)
+        try bench.run(session, seconds: 16.1 + 16)
+        let turnover =
+            session.setPlan.family == .legacy
+            ? ["200a-", "2005", "2006", "2007", "2008", "200a+"] : ["2039-", "2036", "2035", "2037", "2039+"]
+        #expect(bench.steps == turnover + turnover)
+        let heard = ids(bench, since: start)
+        #expect(heard.map(\.data) == [try octets(at: 65290, 4), try octets(at: 65296, 4), try octets(at: 65312, 4)])
+        #expect((6..<22.2).contains(heard[1].first) && (22..<38.2).contains(heard[2].first))
+        #expect(heard.allSatisfy { $0.from.count == 1 } && Set(heard.flatMap(\.from)).count == 3)
+        #expect(session.address.isValidStaticRandom && heard[2].from == [session.address])
+        #expect(!heard.contains { $0.from.contains(Sample.address) })
+        // One interval is the most that a turn-over costs.
+        let starts = bench.pdus.filter { $0.channel == 37 }.map(\.start)
+        for (earlier, later) in zip(starts, starts.dropFirst()) {
+            #expect(later.microseconds(since: earlier) <= 110_000)
+        }
+    }
+
+    /// Moments are spread over the whole window, and another seed has others.
+    @Test func momentsAreLeftToChance() throws {
+        var moments: [Double] = []
+        for seed in UInt64(0)..<40 {
+            let bench = Bench(.raspberryPi)
+            let session = try bench.session([try source(3)], seed: seed)
+            try session.start()
+            let due = try #require(session.nextWakeUp)
+            moments.append(Double(due.microseconds(since: bench.host.now)) / 1e6)
+        }
+        // 65280 begins a window of 8 s, so the next one is 8...16 s away.
+        #expect(moments.allSatisfy { (8..<16).contains($0) })
+        #expect(Set(moments).count == 40)
+        #expect(moments.filter { $0 < 10 }.count >= 4 && moments.filter { $0 >= 14 }.count >= 4)
+    }
+
+    @Test(arguments: [VirtualControllerModel.raspberryPi, .zephyr], [1, 4])
+    func telemetryTurnsOverWithItsId(_ model: VirtualControllerModel, _ sets: Int) throws {
+        let bench = Bench(model)
+        let session = try bench.session([try source(4), try telemetry(4)], setLimit: sets)
+        try session.start()
+        try bench.run(session, seconds: 100)
+        // Whatever is heard from one address belongs to one window: the telemetry is opened with the id's time.
+        var windows: [DeviceAddress: Set<UInt32>] = [:]
+        for pdu in bench.pdus {
+            let data = AdvertisingData(octets: pdu.data)
+            for time in stride(from: UInt32(65280), to: 65280 + 112, by: 16) {
+                if case .eddystoneEncryptedTLM(let frame) = BeaconFrame(decoding: data),
+                    (try? Self.key.open(frame, at: time, exponent: exponent(4))) != nil
+                {
+                    windows[pdu.address, default: []].insert(time)
+                } else if pdu.data == (try octets(at: time, 4)) {
+                    windows[pdu.address, default: []].insert(time)
+                }
+            }
+        }
+        #expect(windows.count >= 6 && windows.values.allSatisfy { $0.count == 1 })
+        #expect(Set(windows.values.flatMap { $0 }).count == windows.count)
+        for address in windows.keys {
+            let kinds = Set(bench.pdus.filter { $0.address == address }.map { $0.data[11] })
+            #expect(kinds == [0x30, 0x20])
+        }
+    }
+
+    /// Every encrypted telemetry has a salt of its own.
+    @Test func saltsAreNotUsedTwice() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session([try source(10), try telemetry(10)])
+        try session.start()
+        try bench.run(session, seconds: 60)
+        let frames = bench.pdus.compactMap { pdu -> EddystoneEncryptedTLM? in
+            guard case .eddystoneEncryptedTLM(let frame) = BeaconFrame(decoding: AdvertisingData(octets: pdu.data))
+            else { return nil }
+            return frame
+        }
+        #expect(Set(frames).count >= 40 && Set(frames.map(\.salt)).count == Set(frames).count)
+    }
+
+    @Test func otherFramesKeepTheirAddressMeanwhile() throws {
+        let bench = Bench(.intel)
+        let session = try bench.session([try source(2)] + Sample.iBeacons([100]))
+        try session.start()
+        try bench.run(session, seconds: 60)
+        let beacons = bench.pdus.filter { $0.data.count == 30 }
+        #expect(Set(beacons.map(\.address)) == [Sample.address])
+        let idAddresses = Set(bench.pdus.filter { $0.data.count != 30 }.map(\.address))
+        #expect(idAddresses.count >= 12 && !idAddresses.contains(Sample.address))
+        for (earlier, later) in zip(beacons, beacons.dropFirst()) where later.channel == 37 && earlier.channel == 37 {
+            #expect(later.start.microseconds(since: earlier.start) <= 110_000)
+        }
+    }
+
+    @Test func aRightWallClockTurnsTheIdOver() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(
+            [try source(10)], clock: EIDClock(epochUnixSeconds: 1_700_000_000, at: bench.host.now))
+        try session.start()
+        let first = session.payload
+        try bench.run(session, seconds: 1)
+        session.synchronize(unixMicroseconds: 1_700_009_000_000_000)
+        // 9000 s are more than two windows of 1024 s: what was due is overdue.
+        #expect(try #require(session.nextWakeUp) <= bench.host.now)
+        try bench.run(session, seconds: 1)
+        #expect(session.payload != first)
+        #expect(session.payload.octets == (try octets(at: 65280 + 9000, 10)))
+        session.synchronize(unixMicroseconds: 1_700_000_000_000_000)
+        try bench.run(session, seconds: 1)
+        #expect(session.payload.octets == (try octets(at: 65280 + 9000, 10)))
+    }
+
+    /// The id of a window is seen from one address only, also where the box was restarted in it.
+    @Test func memorySurvivesARestart() throws {
+        var heard: [[UInt8]: Set<DeviceAddress>] = [:]
+        var memory: BeaconMemory?
+        var counters: [UInt32] = []
+        for run in UInt64(0)..<30 {
+            let bench = Bench(.raspberryPi)
+            let session = try bench.session(
+                [try source(3)], clock: EIDClock(saved: memory?.eidCounter ?? 65280, at: bench.host.now),
+                memory: memory, seed: run)
+            try session.start()
+            try bench.run(session, seconds: 5)
+            for pdu in bench.pdus { heard[pdu.data, default: []].insert(pdu.address) }
+            memory = session.memory
+            counters.append(memory?.eidCounter ?? 0)
+        }
+        #expect(counters == (1...30).map { 65280 + 5 * $0 })
+        #expect(heard.values.allSatisfy { $0.count == 1 })
+        #expect((17...20).contains(heard.count))
+    }
+
+    @Test(arguments: [UInt32(0), 65280 - 16, 65280 + 8, .max])
+    func memoryOfAnotherTimeIsForgotten(_ window: UInt32) throws {
+        let bench = Bench(.raspberryPi)
+        let rotating = try #require(Sample.ephemeral(exponent: 3).content.rotatingKey)
+        let old = try #require(DeviceAddress("C1:02:03:04:05:06"))
+        let memory = BeaconMemory(
+            eidCounter: 65280, turns: [.init(key: rotating, window: window, address: old)])
+        let session = try bench.session([try source(3)], memory: memory)
+        try session.start()
+        #expect(session.address != old)
+        #expect(session.payload.octets == (try octets(at: 65280, 3)))
+    }
+}
