@@ -11,7 +11,7 @@ extension BeaconSession {
         switch event {
         case .hardwareError(let code):
             silence(since: host.now)
-            throw .ended("the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))")
+            throw .hardwareError(code)
         case .advertisingSetTerminated(let terminated):
             guard let index = sets.firstIndex(where: { $0.plan.family == .extended(handle: terminated.handle) })
             else { return }

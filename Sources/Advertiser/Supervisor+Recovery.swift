@@ -26,6 +26,7 @@ extension Supervisor {
         switch phase {
         case .onAir:
             phase = .verifying(now)
+            hasSlept = true
             return [.verify]
         case .closed, .held:
             return [.notify(.watchdog)]
@@ -54,6 +55,7 @@ extension Supervisor {
             actions = [.log(.notice, text)]
         }
         hasBeenOnAir = true
+        hasSlept = false
         episode = nil
         return actions + [.notify(.status(statusLine)), .notify(.watchdog)]
     }
@@ -83,7 +85,9 @@ extension Supervisor {
         lastError = text
         var current = episode ?? Episode(since: now)
         current.cause = cause
-        if cause.weight > current.weightiest?.weight ?? -1 { current.weightiest = cause }
+        for cause in hasSlept ? [cause, .suspended] : [cause] where cause.weight > current.weightiest?.weight ?? -1 {
+            current.weightiest = cause
+        }
         episode = current
     }
 
@@ -99,6 +103,8 @@ extension Supervisor {
         }
     }
 
+    private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
+
     /// Something came for which a wait can be cut short.
     mutating func hurry(_ input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
@@ -107,9 +113,9 @@ extension Supervisor {
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:
-            // An arrival ends no sleep; and an adapter that others power down is raised on its own schedule.
-            if input == .adapterArrived, episode?.cause == .suspended || episode?.cause == .poweredDown { return [] }
-            if input == .rfkillUnblocked, episode?.cause == .poweredDown { return [] }
+            // An adapter that others power down is raised on its own schedule, and one that is there and fails on its.
+            if input != .resumed, episode?.cause == .poweredDown { return [] }
+            if input == .adapterArrived, let cause = episode?.cause, !Self.endsWithArrival.contains(cause) { return [] }
             nextAttempt = now
             return wake(at: now)
         default:

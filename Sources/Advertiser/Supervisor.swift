@@ -30,6 +30,8 @@ public struct Supervisor: Sendable {
     var lastPowerUp: HCIInstant?
     var summary = ""
     var reload: Reload?
+    /// The machine has slept, and it is not known yet what that did to the beacon.
+    var hasSlept = false
     /// Why the last reload was refused.
     var refusal: String?
 
@@ -122,6 +124,7 @@ public struct Supervisor: Sendable {
             guard case .verifying = phase else { return [] }
             phase = .onAir
             lastVerified = now
+            hasSlept = false
             return [.notify(.watchdog)] + continueReload(now)
         case .failed(let cause, let text):
             return fail(cause, text, now)

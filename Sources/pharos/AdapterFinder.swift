@@ -10,6 +10,8 @@ final class AdapterFinder {
     private var known: (index: UInt16, address: DeviceAddress)?
     private var inUse: AdapterName?
     private var missingSince: UInt64?
+    /// Whether the kernel's list of adapters leaves ours out because we have its user channel.
+    var isUserChannelOpen = false
 
     /// For so long the same adapter is waited for when another one has got its number, in nanoseconds: 10 s. A box
     /// whose adapter was replaced by a new one goes on after that.
@@ -25,6 +27,16 @@ final class AdapterFinder {
         let found = try wanted.withKernelIndex(locate(index))
         inUse = found
         return found
+    }
+
+    /// N of the hciN in use, or that was.
+    var indexInUse: UInt16? { inUse?.kernelIndex }
+
+    /// Another adapter is wanted from now on.
+    func forget() {
+        known = nil
+        inUse = nil
+        missingSince = nil
     }
 
     private func locate(_ index: UInt16) throws -> UInt16 {

@@ -1,20 +1,19 @@
 internal import HCI
+internal import LinuxHost
 
 /// A channel that can be let go of while somebody still holds it: a session that is off the air keeps its counts, and
 /// must not keep its adapter.
 final class ClosableChannel: HCIChannel {
     private var channel: (any HCIChannel)?
-    private let clock: () -> HCIInstant
 
-    init(_ channel: any HCIChannel, clock: @escaping () -> HCIInstant) {
+    init(_ channel: any HCIChannel) {
         self.channel = channel
-        self.clock = clock
     }
 
     /// From now on it is an adapter that is gone.
     func close() { channel = nil }
 
-    var now: HCIInstant { clock() }
+    var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
     func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard let channel else { throw .gone("the adapter was closed") }

@@ -10,12 +10,16 @@ struct LoadedProfile {
     let name: String
     let adapter: AdapterName?
     let advertisements: [Advertisement]
+    /// Tells one version of the file from another.
+    let hash: String
     private let profile: BeaconProfile
     private let path: String
 
     init(path: String) throws {
         self.path = path
-        let report = ProfileReport(try InputFile.read(path, limit: ProfileReport.sizeLimit), file: path)
+        let octets = try InputFile.read(path, limit: ProfileReport.sizeLimit)
+        hash = Fingerprint.text(of: octets)
+        let report = ProfileReport(octets, file: path)
         guard let profile = report.profile else { throw report.refusal }
         for problem in report.problems { Terminal.writeError("pharos: \(problem.text(file: path))\n") }
         self.profile = profile
@@ -44,6 +48,9 @@ struct LoadedProfile {
         let place = file.hasPrefix("/") ? file : directory + file
         return try KeyFile.read(place)
     }
+
+    /// When the clock of ephemeral ids was 65280.
+    var eidEpochUnixSeconds: Int? { profile.eidEpoch?.secondsSince1970 }
 
     /// The beacon's own clock now: it stood at 65280 when `eidEpoch` was, and a profile without one starts there.
     func eidTime() -> UInt32 {

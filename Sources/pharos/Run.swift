@@ -38,7 +38,7 @@ struct Run: ParsableCommand {
         do {
             let signals = try ServiceSignals()
             let job = try ServiceJob(path: profile, adapter: adapter)
-            try job.dropPrivileges()
+            try Privileges.keepOnly(job.neededPrivileges)
             let folders = ServiceFolders(state: stateDir, runtime: runtimeDir, metrics: metricsFile)
             let box = ServiceBox(job, folders: folders, notifier: notifier, signals: signals)
             try Service(box, notifier: notifier, signals: signals).run()

@@ -9,6 +9,7 @@ final class Service {
     private let box: ServiceBox
     private let keeper: BeaconKeeper
     private let signals: ServiceSignals
+    private let sources: [any ServiceEventSource]
 
     /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
     private static let watchdogDivisor: UInt64 = 3
@@ -20,9 +21,16 @@ final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        pacing.hearsArrivals = box.hearsArrivals
-        pacing.hearsRFKill = box.hearsRFKill
-        keeper = BeaconKeeper(Supervisor(adapter: box.adapterText, pacing: pacing, at: box.now), in: box)
+        let kernel = box.job.isOnKernelAdapter
+        let arrivals = kernel ? try? AdapterEvents(box.finder) : nil
+        let rfkill = kernel ? try? RFKillEvents(box.finder) : nil
+        pacing.hearsArrivals = arrivals != nil
+        pacing.hearsRFKill = rfkill != nil
+        let keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
+        self.keeper = keeper
+        let clock = try? ClockEvents { [weak keeper] in box.synchronize(keeper?.session as? BeaconSession) }
+        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, clock]
+        sources = all.compactMap(\.self)
     }
 
     /// Runs until it is told to end.
@@ -34,19 +42,17 @@ final class Service {
             try turn()
             box.report(keeper)
         }
-        box.finish(keeper)
         guard keeper.ended == false else { return }
         throw box.permanentFailure ?? Failure(.configuration, keeper.supervisor.lastError ?? "")
     }
 
     private func turn() throws {
         let channel = box.channelDescriptor
-        let sources = box.sources
         let interests =
             [signals.stop.descriptor, signals.reload.descriptor].map { Poller.Interest($0, .read) }
             + (channel.map { [Poller.Interest($0, .read)] } ?? [])
             + sources.map { Poller.Interest($0.descriptor, .read) }
-        let deadline = keeper.nextWakeUp ?? .distantFuture
+        let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextReport)
         var ready = try Poller.wait(interests, until: deadline.nanoseconds)[...]
         if ready.removeFirst(), signals.stop.take() != nil { keeper.handle(.stop) }
         if ready.removeFirst(), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
@@ -58,11 +64,4 @@ final class Service {
         if channelIsReady, box.channelDescriptor === channel { keeper.receive() }
         if let due = keeper.nextWakeUp, due <= box.now { keeper.wake() }
     }
-}
-
-/// Something beside the adapter that tells what happens to it.
-protocol ServiceEventSource {
-    var descriptor: Descriptor { get }
-    /// What has happened since it was last asked.
-    func take() -> [Supervisor.Input]
 }

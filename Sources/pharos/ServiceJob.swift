@@ -10,19 +10,25 @@ struct ServiceJob {
     let path: String
     /// As on the command line or in the profile; `nil` takes the first hciN with LE.
     let adapter: AdapterName?
-    let profile: LoadedProfile
+    let sources: [PayloadSource]
+    /// When the clock of ephemeral ids was 65280, in seconds since 1970.
+    let eidEpoch: Int?
+    /// Tells one version of the profile from another.
+    let hash: String
     private let adapterOption: AdapterName?
-    private let keys: [IdentityKey?]
 
     /// - Throws: ``Failure`` with everything that is wrong.
     init(path: String, adapter: AdapterName?) throws {
         self.path = path
         adapterOption = adapter
-        profile = try LoadedProfile(path: path)
+        let profile = try LoadedProfile(path: path)
         name = profile.name
+        hash = profile.hash
+        eidEpoch = profile.eidEpochUnixSeconds
         self.adapter = adapter ?? profile.adapter
-        let loaded = profile
-        keys = try loaded.advertisements.map { try loaded.identityKey(for: $0) }
+        let problems = profile.advertisements.compactMap(ServiceSensors.problem)
+        guard problems.isEmpty else { throw Failure(.configuration, "\(path): " + problems.joined(separator: "; ")) }
+        sources = try profile.advertisements.map { PayloadSource($0, identityKey: try profile.identityKey(for: $0)) }
     }
 
     /// The same file, read anew.
@@ -33,13 +39,11 @@ struct ServiceJob {
     /// How the adapter is called in sentences.
     var adapterText: String { adapter?.description ?? "a Bluetooth adapter" }
 
-    /// Rights that this adapter does not need are given up for good: a profile that names another form later has to
-    /// wait for the next start.
-    func dropPrivileges() throws {
-        try Privileges.keepOnly(neededPrivileges)
-    }
+    /// Whether the kernel's Bluetooth is used.
+    var isOnKernelAdapter: Bool { adapter.map { $0.kernelIndex != nil } ?? true }
 
-    private var neededPrivileges: Set<Privileges.Capability> {
+    /// What this adapter needs, and no more: the others are given up for good.
+    var neededPrivileges: Set<Privileges.Capability> {
         switch adapter {
         case nil, .raw: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
@@ -47,14 +51,8 @@ struct ServiceJob {
         }
     }
 
-    /// Whether a reload may take over from `other`: what it needs must not be given up already.
+    /// Whether a reload may take over from `other`: what it needs has not been given up.
     func needsMore(than other: ServiceJob) -> Bool {
         !neededPrivileges.isSubset(of: other.neededPrivileges)
-    }
-
-    func sources() -> [PayloadSource] {
-        zip(profile.advertisements, keys).map {
-            PayloadSource($0, identityKey: $1, eidTimeAtStart: profile.eidTime())
-        }
     }
 }

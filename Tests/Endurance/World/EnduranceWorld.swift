@@ -148,40 +148,40 @@ extension EnduranceWorld: BeaconSurroundings {
     }
 
     public func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
-        let session = try makeSession(minor)
-        try session.start()
-        return session
+        guard let channel else { throw .ended("the adapter is closed") }
+        let host = HCIHost(channel: channel)
+        let plan = try BeaconPlan([source(minor)], on: capabilities(host), isExclusive: false)
+        if let session = session as? BeaconSession {
+            try session.rearm(on: host, plan: plan)
+            return session
+        }
+        let first = BeaconSession(host: host, plan: plan, randomness: SplitMix64(seed: 1))
+        try first.start()
+        return first
     }
 
     public func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        let next = try makeSession(nextMinor)
-        do throws(AdvertisingError) {
-            try next.start()
-        } catch {
-            try? session.rearm()
-            throw error
-        }
-        return next
+        guard let session = session as? BeaconSession else { throw .ended("there is no session") }
+        let capabilities = session.plan.capabilities
+        try session.replace(with: BeaconPlan([source(nextMinor)], on: capabilities, isExclusive: false))
+        return session
     }
 
-    private func makeSession(_ minor: UInt16) throws(AdvertisingError) -> AdvertisingSession {
-        guard let channel else { throw .ended("the adapter is closed") }
-        let host = HCIHost(channel: channel)
-        let capabilities: ControllerCapabilities
+    private func capabilities(_ host: HCIHost) throws(AdvertisingError) -> ControllerCapabilities {
         do throws(HCICommandError) {
-            capabilities = try ControllerCapabilities.read(from: host, isExclusive: false)
+            return try ControllerCapabilities.read(from: host, isExclusive: false)
         } catch {
             throw .command(error, remedy: nil)
         }
-        let advertisement = Advertisement(
-            content: .iBeacon(uuid: FixedOctets(repeating: 0xAB), major: 1, minor: minor, flags: .beacon),
-            interval: AdvertisingInterval(rawValue: intervalUnits),
-            measuredPower: .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)),
-            address: .staticRandom(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x5A))))
-        let plan = try AdvertisingPlan(advertisement, on: capabilities, isExclusive: false)
-        return AdvertisingSession(
-            host: host, plan: plan, source: PayloadSource(advertisement), isExclusive: false,
-            randomness: SplitMix64(seed: 1))
+    }
+
+    private func source(_ minor: UInt16) -> PayloadSource {
+        PayloadSource(
+            Advertisement(
+                content: .iBeacon(uuid: FixedOctets(repeating: 0xAB), major: 1, minor: minor, flags: .beacon),
+                interval: AdvertisingInterval(rawValue: intervalUnits),
+                measuredPower: .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)),
+                address: .staticRandom(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x5A)))))
     }
 
     public func readProfile() -> Supervisor.Input {

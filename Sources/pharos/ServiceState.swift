@@ -1,0 +1,115 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import LinuxHost
+internal import Profiles
+
+/// What a service knows from its last run: the clock of ephemeral ids, and the addresses that belong to them.
+///
+/// A file that is missing, unreadable or nonsense costs what it held, and never the beacon.
+struct ServiceState {
+    private let path: String
+    private let log: (Supervisor.LogPriority, String) -> Void
+    private var savedAt: UInt64?
+    private var lastMemory: BeaconMemory?
+    private var isReportedLost = false
+
+    /// Far more than any state needs.
+    private static let sizeLimit = 1 << 20
+    /// Ten minutes, in nanoseconds: what a loss of power may cost of the clock.
+    private static let interval: UInt64 = 600_000_000_000
+
+    init(path: String, log: @escaping (Supervisor.LogPriority, String) -> Void) {
+        self.path = path
+        self.log = log
+    }
+
+    /// What was saved; `nil` when there is nothing that can be used.
+    func load() -> BeaconMemory? {
+        guard Files.exists(path) else { return nil }
+        do throws(SystemError) {
+            let octets = try Files.read(path, limit: Self.sizeLimit)
+            if let memory = BeaconMemory(json: octets) { return memory }
+            log(.warning, "\(path): this is no state file; the clock of ephemeral ids and their addresses are lost")
+        } catch {
+            log(.warning, "\(error); the clock of ephemeral ids and their addresses are lost")
+        }
+        return nil
+    }
+
+    /// When the clock has to be saved at the latest, on the monotonic clock.
+    var nextSave: UInt64? { lastMemory.flatMap { $0.turns.isEmpty ? nil : savedAt.map { $0 + Self.interval } } }
+
+    /// Saves `memory` where it holds something, when it is due or an id has turned over.
+    mutating func save(_ memory: BeaconMemory, isLast: Bool = false) {
+        guard !memory.turns.isEmpty else { return }
+        let now = MonotonicClock.nanoseconds()
+        let isDue = savedAt.map { now >= $0 + Self.interval } ?? true
+        guard isLast || isDue || memory.turns != lastMemory?.turns else { return }
+        savedAt = now
+        lastMemory = memory
+        do throws(SystemError) {
+            try Files.replace(path, with: Array((memory.json.line + "\n").utf8), mode: 0o600)
+            if isReportedLost { log(.notice, "\(path) can be written again") }
+            isReportedLost = false
+        } catch {
+            if !isReportedLost {
+                log(.warning, "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air")
+            }
+            isReportedLost = true
+        }
+    }
+}
+
+extension BeaconMemory {
+    fileprivate var json: JSONValue {
+        .record([
+            ("version", .integer(1)),
+            ("eidCounter", .integer(eidCounter)),
+            (
+                "turns",
+                .array(
+                    turns.map { turn in
+                        .record([
+                            ("identityKeyFile", .string(turn.key.identityKeyFile)),
+                            ("rotationExponent", .integer(turn.key.rotationExponent)),
+                            ("window", .integer(turn.window)), ("address", .string(turn.address.description)),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    /// `nil` for anything but what ``json`` gives.
+    fileprivate init?(json octets: [UInt8]) {
+        let (root, problems) = JSONDocument.parse(octets)
+        guard problems.isEmpty, let root, root["version"]?.whole == 1,
+            let counter = root["eidCounter"]?.whole.flatMap(UInt32.init(exactly:)),
+            case .array(let elements) = root["turns"]?.value
+        else { return nil }
+        let turns = elements.compactMap(Turn.init(json:))
+        guard turns.count == elements.count else { return nil }
+        self.init(eidCounter: counter, turns: turns)
+    }
+}
+
+extension BeaconMemory.Turn {
+    fileprivate init?(json node: JSONNode) {
+        guard let file = node["identityKeyFile"]?.string,
+            let exponent = node["rotationExponent"]?.whole.flatMap(UInt8.init(exactly:)),
+            let window = node["window"]?.whole.flatMap(UInt32.init(exactly:)),
+            let address = node["address"]?.string.flatMap({ DeviceAddress($0) })
+        else { return nil }
+        self.init(
+            key: Advertisement.RotatingKey(identityKeyFile: file, rotationExponent: exponent), window: window,
+            address: address)
+    }
+}
+
+extension JSONNode {
+    fileprivate var whole: Int? {
+        guard case .number(let number) = value else { return nil }
+        return number.integer
+    }
+}
