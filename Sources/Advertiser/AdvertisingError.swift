@@ -7,6 +7,8 @@ public enum AdvertisingError: Error, Sendable {
     case impossible(String)
     /// A command was refused, not answered, or could not be sent.
     case command(HCICommandError, remedy: String?)
+    /// The kernel's management refused a command, did not answer, or could not be asked.
+    case management(ManagementError)
     /// The payload cannot be made.
     case payload(String)
     /// The controller stopped by itself, and why.
@@ -15,12 +17,24 @@ public enum AdvertisingError: Error, Sendable {
     case hardwareError(UInt8)
 }
 
+extension AdvertisingError {
+    /// Whether a signal ended the wait: no fault of anybody's.
+    public var isInterruption: Bool {
+        switch self {
+        case .command(let error, _): error == .channel(.interrupted)
+        case .management(let error): error == .channel(.interrupted)
+        case .impossible, .payload, .ended, .hardwareError: false
+        }
+    }
+}
+
 extension AdvertisingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .impossible(let reason), .payload(let reason), .ended(let reason): reason
         case .hardwareError(let code):
             "the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))"
+        case .management(let error): error.description
         case .command(let error, nil): error.description
         case .command(let error, let remedy?): "\(error); \(remedy)"
         }
@@ -37,6 +51,8 @@ func advertising<Result>(
         throw error
     } catch let error as HCICommandError {
         throw .command(error, remedy: error.status.flatMap { hints[$0] })
+    } catch let error as ManagementError {
+        throw .management(error)
     } catch {
         // What is left are parameters that a command's own check refuses.
         throw .impossible("\(error)")

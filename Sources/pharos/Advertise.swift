@@ -28,7 +28,7 @@ struct OnAirOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+            "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
         transform: OptionValue.adapter)
     var adapter: AdapterName?
 
@@ -141,7 +141,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
             // There is no profile to blame: what this controller cannot do was asked for by the options.
             switch error {
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
-            case .command, .ended, .hardwareError: throw error
+            case .command, .management, .ended, .hardwareError: throw error
             }
         }
     }

@@ -25,6 +25,11 @@ struct AdvertisingJob {
     let options: OnAirOptions
 
     func run() throws {
+        if case .managed(let index) = adapter {
+            return try ManagedJob(
+                name: name, frames: [.init(source: source, interval: interval)], index: index, options: options
+            ).run()
+        }
         if options.dryRun { return try dryRun.run() }
         let adapter = try adapter ?? DefaultAdapter.find()
         // Before the adapter is touched: a file that cannot be written must not leave it raised.

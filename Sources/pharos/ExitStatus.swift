@@ -59,6 +59,7 @@ enum ExitStatus: Int32 {
     private static func status(_ error: TransportError) -> ExitStatus {
         switch error.reason {
         case .missing, .down, .rfkilled, .busy, .unreachable: .unavailable
+        case .noHCI: .usage
         case .notPermitted: .notPermitted
         case .system: .osError
         }
@@ -68,6 +69,7 @@ enum ExitStatus: Int32 {
         switch error {
         case .impossible, .payload: .configuration
         case .command(let error, _): status(error)
+        case .management(let error): status(error)
         case .ended, .hardwareError: .unavailable
         }
     }
@@ -77,14 +79,29 @@ enum ExitStatus: Int32 {
         case .refused: .protocolError
         case .noAnswer, .notAccepted: .temporaryFailure
         case .malformedReturn: .protocolError
-        case .channel(let error):
-            switch error {
-            case .gone: .unavailable
-            case .system(_, SystemError.notPermitted, _): .notPermitted
-            case .system: .osError
-            case .framing: .protocolError
-            case .interrupted: .success
-            }
+        case .channel(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: ManagementError) -> ExitStatus {
+        switch error {
+        case .refused(_, _, .permissionDenied): .notPermitted
+        case .refused(_, _, .invalidIndex), .refused(_, _, .notPowered), .refused(_, _, .rfkilled),
+            .refused(_, _, .busy):
+            .unavailable
+        case .refused, .malformedReturn: .protocolError
+        case .noAnswer: .temporaryFailure
+        case .channel(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: HCIChannelError) -> ExitStatus {
+        switch error {
+        case .gone: .unavailable
+        case .system(_, SystemError.notPermitted, _): .notPermitted
+        case .system: .osError
+        case .framing: .protocolError
+        case .interrupted: .success
         }
     }
 

@@ -125,7 +125,7 @@ enum OnAirText {
         "\(count) (computed: this controller does not count them)"
     }
 
-    private static func clock(_ seconds: Int) -> String {
+    static func clock(_ seconds: Int) -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
     }

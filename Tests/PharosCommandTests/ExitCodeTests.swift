@@ -127,7 +127,7 @@ import Testing
             "\(url) --adapter usb0", 64,
             value(
                 "usb0", "--adapter <name>",
-                "\"usb0\" names no adapter; use hci0, hci0:user, tcp:HOST:PORT, unix:PATH, "
+                "\"usb0\" names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
                     + "serial:/dev/ttyACM0@115200 or virtual")),
         Mistake(
             "\(url) --local-name x --pdu nonconnectable", 64,

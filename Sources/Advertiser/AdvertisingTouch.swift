@@ -1,0 +1,119 @@
+internal import BluetoothTypes
+internal import HCI
+
+/// What a command to the controller does to an advertisement of ours, if anything.
+struct AdvertisingTouch: Hashable, Sendable {
+    enum Effect: Hashable, Sendable {
+        case enabled
+        case disabled
+        case data
+        case scanResponse
+        case parameters
+        case address
+        case removed
+        case reset
+
+        /// What it is when somebody else does it; `nil` for what does no harm.
+        var kind: ForeignActivity.Cause.Kind? {
+            switch self {
+            case .enabled: nil
+            case .disabled: .advertisingDisabled
+            case .data: .dataChanged
+            case .scanResponse: .scanResponseChanged
+            case .parameters: .parametersChanged
+            case .address: .addressChanged
+            case .removed: .advertisementRemoved
+            case .reset: .controllerReset
+            }
+        }
+    }
+
+    /// Something that can be set to the same value again without harm.
+    struct Field: Hashable, Sendable {
+        let effect: Effect
+        /// Of a set; 0 in the legacy family.
+        let handle: UInt8
+    }
+
+    let opcode: HCIOpcode
+    let effect: Effect
+    let field: Field?
+    let value: [UInt8]
+
+    /// `nil` for what is no command, or leaves what is watched as it is.
+    init?(_ packet: HCIPacket, _ watched: ForeignActivity.Watched) {
+        guard let header = packet.commandHeader else { return nil }
+        let value = Array(packet.octets[header.parameters])
+        opcode = header.opcode
+        self.value = value
+        if opcode == HCIReset.opcode {
+            effect = .reset
+            field = nil
+            return
+        }
+        let handles: Set<UInt8>
+        switch watched {
+        case .legacy: handles = []
+        case .sets(let ours): handles = ours
+        // The kernel takes its instances' numbers for handles.
+        case .managed(let ours): handles = ours
+        }
+        if watched.hasLegacyFamily, let effect = Self.legacyEffect(opcode, value) {
+            self.effect = effect
+            field = effect.isOnOff ? nil : Field(effect: effect, handle: 0)
+        } else if watched != .legacy, let effect = Self.extendedEffect(opcode, value, handles) {
+            self.effect = effect
+            field = effect.isOnOff ? nil : Field(effect: effect, handle: value.first ?? 0)
+        } else {
+            return nil
+        }
+    }
+
+    private static func legacyEffect(_ opcode: HCIOpcode, _ value: [UInt8]) -> Effect? {
+        switch opcode {
+        case LESetAdvertisingEnable.opcode: value.first == 0 ? .disabled : .enabled
+        case LESetAdvertisingData.opcode: .data
+        case LESetScanResponseData.opcode: .scanResponse
+        case LESetAdvertisingParameters.opcode: .parameters
+        case LESetRandomAddress.opcode: .address
+        default: nil
+        }
+    }
+
+    private static func extendedEffect(_ opcode: HCIOpcode, _ value: [UInt8], _ handles: Set<UInt8>) -> Effect? {
+        let isOurs = value.first.map(handles.contains) ?? false
+        switch opcode {
+        case LESetExtendedAdvertisingEnable.opcode:
+            guard value.count >= 2 else { return nil }
+            // Enable, count, and four octets a set; a count of 0 means all of them.
+            let named = stride(from: 2, to: value.count, by: 4).map { value[$0] }
+            guard value[1] == 0 || !handles.isDisjoint(with: named) else { return nil }
+            return value[0] == 0 ? .disabled : .enabled
+        case LEClearAdvertisingSets.opcode: return .removed
+        case LERemoveAdvertisingSet.opcode: return isOurs ? .removed : nil
+        case LESetExtendedAdvertisingData.opcode: return isOurs ? .data : nil
+        case LESetExtendedScanResponseData.opcode: return isOurs ? .scanResponse : nil
+        case LESetExtendedAdvertisingParameters.opcode: return isOurs ? .parameters : nil
+        case LESetAdvertisingSetRandomAddress.opcode: return isOurs ? .address : nil
+        default: return nil
+        }
+    }
+}
+
+extension AdvertisingTouch.Effect {
+    /// Done, not set to a value.
+    fileprivate var isOnOff: Bool {
+        switch self {
+        case .enabled, .disabled, .removed, .reset: true
+        case .data, .scanResponse, .parameters, .address: false
+        }
+    }
+}
+
+extension ForeignActivity.Watched {
+    /// Through the kernel either family may be in use, as the controller has it.
+    fileprivate var hasLegacyFamily: Bool {
+        if case .sets = self { return false }
+        return true
+    }
+}

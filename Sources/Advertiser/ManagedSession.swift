@@ -1,0 +1,224 @@
+internal import BeaconFrames
+public import BluetoothTypes
+public import HCI
+
+/// Advertisements in instances of the kernel's advertising manager, from the first command to the last.
+///
+/// Runs on the caller's thread, as ``AdvertisingSession`` does. Other programs' instances are never touched. When ours
+/// are lost (adapter powered down, unplugged, instances removed by another program) ``run(until:)`` throws `ended`;
+/// to be on the air again ask for ``ManagedAdapter`` anew, make a new plan, and start a new session.
+public final class ManagedSession {
+    /// One advertisement on the air.
+    public struct OnAir: Hashable, Sendable {
+        /// What the radio really sends with, as far as the kernel tells.
+        public internal(set) var grant: RadioPowerGrant
+        public internal(set) var payload: AdvertisingData
+        /// In microseconds after the start; `nil` for never.
+        var nextChange: Int?
+    }
+
+    public let plan: ManagedPlan
+    /// In the order of the plan's instances; empty before ``start()``.
+    public private(set) var onAir: [OnAir] = []
+    /// When the last instance was added; `nil` before.
+    public private(set) var onAirSince: HCIInstant?
+
+    private let host: ManagementHost
+    private let sources: [PayloadSource]
+    private var randomness: any RandomNumberGenerator
+    private var stoppedAt: HCIInstant?
+    private var added: [ManagedPlan.Instance] = []
+
+    /// - Parameters:
+    ///   - sources: one for each of the plan's instances, in their order.
+    ///   - randomness: for salts.
+    public init(
+        host: ManagementHost, plan: ManagedPlan, sources: [PayloadSource],
+        randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) {
+        self.host = host
+        self.plan = plan
+        self.sources = sources
+        self.randomness = randomness
+    }
+
+    /// Adds the instances, one after the other. When one fails those before it are removed, and the error is thrown.
+    public func start() throws(AdvertisingError) {
+        stoppedAt = nil
+        onAirSince = nil
+        onAir = []
+        do throws(AdvertisingError) {
+            for (instance, source) in zip(plan.instances, sources) {
+                let grant = try prepare(instance)
+                let payload = try makePayload(source, elapsed: 0, events: 0, grant)
+                try send(plan.data(instance, payload))
+                note(instance)
+                onAir.append(OnAir(grant: grant, payload: payload, nextChange: source.nextChange(after: 0)))
+            }
+        } catch {
+            _ = removeAll()
+            throw error
+        }
+        onAirSince = host.now
+    }
+
+    /// Puts every instance on the air again in its place, after somebody turned advertising off behind the kernel's
+    /// back. Counters and time go on.
+    public func rearm() throws(AdvertisingError) {
+        for position in onAir.indices {
+            onAir[position].grant = try prepare(plan.instances[position])
+            try send(plan.data(plan.instances[position], onAir[position].payload))
+        }
+    }
+
+    /// Keeps the advertisements on the air until `deadline`.
+    ///
+    /// - Throws: `ended` when they are not any more, with the reason; `management` with `interrupted` inside when a
+    ///   signal came.
+    public func run(until deadline: HCIInstant) throws(AdvertisingError) {
+        while true {
+            let due = onAir.compactMap(\.nextChange).min().flatMap { onAirSince?.advanced(byMicroseconds: $0) }
+            let event = try advertising { try host.nextEvent(until: min(due ?? deadline, deadline)) }
+            if let event { try react(to: event) }
+            if let due, due <= host.now { try renew() }
+            if host.now >= deadline { return }
+        }
+    }
+
+    /// Removes our instances. All that can be tried has been tried when this returns.
+    ///
+    /// - Throws: when the kernel did not confirm it: something may still be on the air.
+    public func stop() throws(AdvertisingError) {
+        let failure = removeAll()
+        stoppedAt = host.now
+        if let failure { throw failure }
+    }
+
+    /// Advertising events of one instance so far, computed from the time on the air and the mean period. An instance
+    /// that takes turns has its share of them.
+    public func computedEvents(_ position: Int) -> UInt64 {
+        guard onAirSince != nil, plan.instances.indices.contains(position) else { return 0 }
+        let range = plan.instances[position].interval
+        let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
+        let share = plan.takesTurns ? max(1, plan.instances.count) : 1
+        return UInt64(elapsed / period / share) + 1
+    }
+
+    /// Whole seconds since the last instance was added.
+    public var secondsOnAir: Int { elapsed / 1_000_000 }
+
+    private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
+}
+
+extension ManagedSession {
+    /// Sends the parameters, where they have a message of their own. A new instance, and a new random address.
+    private func prepare(_ instance: ManagedPlan.Instance) throws(AdvertisingError) -> RadioPowerGrant {
+        let asked = instance.advertisement.radioPower
+        guard let parameters = try plan.parameters(instance) else {
+            return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
+        }
+        let answer = try advertising { try host.execute(parameters, index: plan.index) }
+        note(instance)
+        if answer.power != .noPreference { return asked == nil ? .reported(answer.power) : .granted(answer.power) }
+        guard asked != nil else { return .unknown }
+        return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
+    }
+
+    private func note(_ instance: ManagedPlan.Instance) {
+        if !added.contains(instance) { added.append(instance) }
+    }
+
+    /// `packet` is Add Advertising or Add Extended Advertising Data.
+    private func send(_ packet: ManagementPacket) throws(AdvertisingError) {
+        let octets = packet.parameters
+        try advertising {
+            if let command = AddExtendedAdvertisingData(parameters: octets.span),
+                packet.code == AddExtendedAdvertisingData.opcode
+            {
+                _ = try host.execute(command, index: plan.index)
+            } else if let command = AddAdvertising(parameters: octets.span) {
+                _ = try host.execute(command, index: plan.index)
+            }
+        }
+    }
+
+    private func renew() throws(AdvertisingError) {
+        let elapsed = elapsed
+        for (position, source) in sources.enumerated() where onAir.indices.contains(position) {
+            guard let change = onAir[position].nextChange, change <= elapsed else { continue }
+            let instance = plan.instances[position]
+            // The parameters draw a new address, which the data alone does not on a controller with sets.
+            if source.changesAddress { onAir[position].grant = try prepare(instance) }
+            onAir[position].payload = try makePayload(
+                source, elapsed: elapsed, events: computedEvents(position), onAir[position].grant)
+            try send(plan.data(instance, onAir[position].payload))
+            onAir[position].nextChange = source.nextChange(after: elapsed)
+        }
+    }
+
+    private func makePayload(
+        _ source: PayloadSource, elapsed: Int, events: UInt64, _ grant: RadioPowerGrant
+    ) throws(AdvertisingError) -> AdvertisingData {
+        let salt = elapsed == 0 ? source.firstSalt : nil
+        return try source.payload(
+            elapsed: elapsed, events: events, radioPower: grant.power,
+            salt: salt ?? UInt16.random(in: 0...UInt16.max, using: &randomness))
+    }
+
+    private func react(to event: ManagementEvent) throws(AdvertisingError) {
+        guard event.index == plan.index else { return }
+        let name = "hci\(plan.index):mgmt"
+        switch event.content {
+        case .indexRemoved:
+            throw .ended("\(name): the adapter was unplugged, or a program took its user channel")
+        case .newSettings(let settings) where !settings.contains(.powered):
+            throw .ended("\(name): the adapter was powered down")
+        case .newSettings(let settings) where !settings.contains(.lowEnergy):
+            throw .ended("\(name): LE was turned off")
+        case .newSettings(let settings) where settings.contains(.advertising):
+            throw .ended("\(name): a program turned the adapter's own advertising on, which keeps ours off the air")
+        case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
+            added.removeAll { $0.number == instance }
+            throw .ended("\(name): advertising instance \(instance) was removed by another program")
+        case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
+            // It is theirs now, and must not be removed.
+            added.removeAll { $0.number == instance }
+            throw .ended("\(name): another program took advertising instance \(instance)")
+        case .controllerError(let code):
+            throw .ended("\(name): the controller reports a hardware error (\(Hexadecimal.number(code, width: 2)))")
+        default:
+            return
+        }
+    }
+
+    /// Returns why something may still be on the air, if it may.
+    private func removeAll() -> AdvertisingError? {
+        var failure: AdvertisingError?
+        for instance in added {
+            do throws(AdvertisingError) {
+                try removeDespiteSignals(instance)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        added = []
+        return failure
+    }
+
+    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
+    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(AdvertisingError) {
+        let command = try plan.removal(instance)
+        for attempt in 0..<3 {
+            do throws(ManagementError) {
+                _ = try host.execute(command, index: plan.index)
+                return
+            } catch {
+                switch error {
+                case .refused(_, _, .invalidParameters), .refused(_, _, .invalidIndex): return
+                case .channel(.interrupted) where attempt < 2: continue
+                default: throw .management(error)
+                }
+            }
+        }
+    }
+}
