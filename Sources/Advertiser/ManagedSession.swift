@@ -104,6 +104,9 @@ public final class ManagedSession {
         return UInt64(elapsed / period / share) + 1
     }
 
+    /// Now, on the session's clock.
+    public var now: HCIInstant { host.now }
+
     /// Whole seconds since the last instance was added.
     public var secondsOnAir: Int { elapsed / 1_000_000 }
 

@@ -41,11 +41,17 @@ struct ManagedJob {
         for warning in plan.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
         let session = ManagedSession(host: adapter.host, plan: plan, sources: frames.map(\.source))
         let view = ManagedView(name: name, frames: frames, adapter: adapter.capabilities, options: options)
+        let watch = ForeignWatch(index: index, .managed(instances: Set(plan.instances.map(\.number))))
+        adapter.host.observer = { packet, isFromKernel in
+            if !isFromKernel { watch.sent(packet) }
+        }
         try session.start()
         do {
             view.onAir(session)
-            try keepOnAir(session, adapter.host, view)
+            try keepOnAir(session, watch, view)
         } catch {
+            // Who did it stands on the monitor channel, if anywhere.
+            _ = try? tellCauses(watch)
             try? session.stop()
             throw error
         }
@@ -55,17 +61,33 @@ struct ManagedJob {
 
     /// Until the duration is over or a signal comes.
     private func keepOnAir(
-        _ session: ManagedSession, _ host: ManagementHost, _ view: ManagedView
+        _ session: ManagedSession, _ watch: ForeignWatch, _ view: ManagedView
     ) throws(AdvertisingError) {
         guard let since = session.onAirSince else { return }
         let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
         do throws(AdvertisingError) {
-            while host.now < end {
-                try session.run(until: min(host.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates), end))
+            while session.now < end {
+                let tick = session.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates)
+                try session.run(until: min(tick, end))
+                let causes = try tellCauses(watch)
+                if causes.contains(where: { $0.kind == .advertisingDisabled || $0.kind == .controllerReset }) {
+                    try session.rearm()
+                }
                 view.update(session)
             }
         } catch {
             guard error.isInterruption else { throw error }
+        }
+    }
+
+    /// Says what others did.
+    private func tellCauses(_ watch: ForeignWatch) throws(AdvertisingError) -> [ForeignActivity.Cause] {
+        do throws(HCIChannelError) {
+            let causes = try watch.causes()
+            for cause in causes { Terminal.writeError("pharos: hci\(index):mgmt: \(cause)\n") }
+            return causes
+        } catch {
+            throw .management(.channel(error))
         }
     }
 }

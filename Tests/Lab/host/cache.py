@@ -15,7 +15,17 @@ LAB = Path(__file__).resolve().parent.parent
 
 # In the order of loading. hci_vhci needs AF_ALG's hashes only because btvirt does.
 MODULES = "af_alg algif_hash algif_skcipher ecb ecc ecdh_generic crc16 rfkill cmac bluetooth hci_vhci".split()
-PROGRAMS = ["usr/bin/btmon", "usr/bin/btvirt", "usr/bin/hcitool", "bin/hciconfig"]
+PROGRAMS = [
+    "usr/bin/btmon",
+    "usr/bin/btvirt",
+    "usr/bin/hcitool",
+    "bin/hciconfig",
+    "usr/bin/bluetoothctl",
+    "usr/bin/dbus-daemon",
+    "usr/libexec/bluetooth/bluetoothd",
+]
+# The system bus and what it lets bluetoothd do.
+BUS_FILES = ["usr/share/dbus-1/system.conf", "etc/dbus-1/system.d/bluetooth.conf"]
 
 
 class PreparationError(Exception):
@@ -86,11 +96,15 @@ class Cache:
 
     def _write_base(self):
         archive = Archive()
-        for folder in ("dev", "proc", "sys", "run", "root"):
+        for folder in ("dev", "proc", "sys", "run", "run/dbus", "root", "var/lib/bluetooth"):
             archive.add_folder(folder)
         archive.add_folder("tmp", 0o1777)
-        archive.add_text("etc/passwd", "root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
-        archive.add_text("etc/group", "root:x:0:\nnogroup:x:65534:\n")
+        users = ["root:x:0:0::/root:/bin/sh", "nobody:x:65534:65534::/:/bin/sh", "messagebus:x:101:101::/:/bin/sh"]
+        archive.add_text("etc/passwd", "\n".join(users) + "\n")
+        archive.add_text("etc/group", "root:x:0:\nnogroup:x:65534:\nmessagebus:x:101:\n")
+        archive.add_link("var/run", "../run")
+        for name in BUS_FILES:
+            archive.add_file(name, self.root / name)
         archive.add_text("etc/machine-id", "0123456789abcdef0123456789abcdef\n")
         archive.add_file("bin/busybox", self.root / "bin/busybox", executable=True)
         programs = [self.root / name for name in PROGRAMS] + [self.folder / "rootcanal"]

@@ -1,0 +1,187 @@
+import BluetoothTypes
+import HCI
+
+/// The kernel's advertising manager as a value: hci0, its settings and its instances, with the checks of Linux 6.1.
+struct FakeKernel {
+    struct Instance: Hashable {
+        var flags = ManagementAdvertisingFlags()
+        var interval: AdvertisingInterval?
+        var duration: UInt16 = 0
+        var data: [UInt8] = []
+        var scanResponse: [UInt8] = []
+        /// How often parameters were set: each time a new random address.
+        var addresses = 0
+    }
+
+    var settings: ManagementSettings = [.powered, .lowEnergy, .bredr]
+    var supported: ManagementSettings = [.powered, .lowEnergy, .bredr, .connectable, .discoverable]
+    var hasExtendedAdvertising = true
+    var knowsExtendedForm = true
+    var maximumInstances: UInt8 = 5
+    var instances: [UInt8: Instance] = [:]
+    /// The level that the controller selects, whatever it is asked for.
+    var selectedPower: RadioPower?
+    /// Answers these commands with that status.
+    var refusals: [UInt16: ManagementStatus] = [:]
+
+    mutating func answer(_ packet: ManagementPacket) -> ManagementEvent {
+        let opcode = packet.code
+        func status(_ status: ManagementStatus) -> ManagementEvent {
+            ManagementEvent(index: packet.index, .commandStatus(opcode: opcode, status: status))
+        }
+        func done(_ returned: [UInt8]) -> ManagementEvent {
+            ManagementEvent(index: packet.index, .commandComplete(opcode: opcode, status: .success, returned: returned))
+        }
+        if let refusal = refusals[opcode] { return status(refusal) }
+        let octets = packet.parameters
+        if packet.index == ManagementPacket.noController {
+            return switch opcode {
+            case ReadControllerIndexList.opcode: done(ReadControllerIndexList.ReturnParameters([0]).octets)
+            case ReadManagementSupportedCommands.opcode:
+                done(
+                    ReadManagementSupportedCommands.ReturnParameters(
+                        commands: knowsExtendedForm ? [0x3E, 0x3F, 0x54, 0x55] : [0x3E, 0x3F], events: []
+                    ).octets)
+            default: status(.invalidIndex)
+            }
+        }
+        guard packet.index == 0 else { return status(.invalidIndex) }
+        switch opcode {
+        case ReadControllerInformation.opcode:
+            return done(
+                ReadControllerInformation.ReturnParameters(
+                    address: Sample.address, version: .core50, manufacturer: .linuxFoundation, supported: supported,
+                    current: settings
+                ).octets)
+        case SetPowered.opcode: return done(set(.powered, octets))
+        case SetLowEnergy.opcode: return done(set(.lowEnergy, octets))
+        case ReadAdvertisingFeatures.opcode:
+            // Those above the number of instances are left out.
+            let told = instances.keys.filter { $0 <= instances.count }.sorted()
+            return done(
+                ReadAdvertisingFeatures.ReturnParameters(
+                    supportedFlags: flags, maximumDataLength: 31, maximumScanResponseLength: 31,
+                    maximumInstances: maximumInstances, instances: told
+                ).octets)
+        case AddAdvertising.opcode: return add(octets).map { status($0) } ?? done([octets[0]])
+        case AddExtendedAdvertisingParameters.opcode where knowsExtendedForm:
+            if let refusal = parameters(octets) { return status(refusal) }
+            let power = hasExtendedAdvertising ? selectedPower ?? RadioPower(octet: octets[17]) : .noPreference
+            return done([octets[0], power.octet, 31, 31])
+        case AddExtendedAdvertisingData.opcode where knowsExtendedForm:
+            return data(octets).map { status($0) } ?? done([octets[0]])
+        case RemoveAdvertising.opcode:
+            guard octets.count == 1, instances.removeValue(forKey: octets[0]) != nil else {
+                return status(.invalidParameters)
+            }
+            return done(octets)
+        default: return status(.unknownCommand)
+        }
+    }
+
+    private var flags: ManagementAdvertisingFlags {
+        var result: ManagementAdvertisingFlags = [.connectable, .discoverable, .addFlags]
+        if knowsExtendedForm { result.formUnion([.useDuration, .useIntervals, .useTxPower, .scanResponse]) }
+        if hasExtendedAdvertising { result.formUnion([.secondaryChannel1M, .canSetTxPower]) }
+        return result
+    }
+
+    private mutating func set(_ setting: ManagementSettings, _ octets: [UInt8]) -> [UInt8] {
+        if octets == [1] { settings.insert(setting) } else { settings.remove(setting) }
+        return ManagementCurrentSettings(settings).octets
+    }
+
+    private mutating func add(_ octets: [UInt8]) -> ManagementStatus? {
+        guard settings.contains(.lowEnergy) else { return .rejected }
+        guard let command = AddAdvertising(parameters: octets.span), isValid(command.instance, command.flags),
+            isWhole(command.data), isWhole(command.scanResponse)
+        else { return .invalidParameters }
+        instances[command.instance] = Instance(
+            flags: command.flags, duration: command.duration, data: command.data, scanResponse: command.scanResponse,
+            addresses: (instances[command.instance]?.addresses ?? 0) + 1)
+        return nil
+    }
+
+    private mutating func parameters(_ octets: [UInt8]) -> ManagementStatus? {
+        guard let command = AddExtendedAdvertisingParameters(parameters: octets.span),
+            isValid(command.instance, command.flags)
+        else { return .invalidParameters }
+        guard settings.contains([.powered, .lowEnergy]) else { return .rejected }
+        instances[command.instance] = Instance(
+            flags: command.flags,
+            interval: command.intervalMinimum == command.intervalMaximum ? command.intervalMinimum : nil,
+            duration: command.duration, addresses: (instances[command.instance]?.addresses ?? 0) + 1)
+        return nil
+    }
+
+    private mutating func data(_ octets: [UInt8]) -> ManagementStatus? {
+        guard let command = AddExtendedAdvertisingData(parameters: octets.span) else { return .invalidParameters }
+        guard instances[command.instance] != nil else { return .invalidParameters }
+        guard isWhole(command.data), isWhole(command.scanResponse) else {
+            // A refused change removes the instance.
+            instances[command.instance] = nil
+            return .invalidParameters
+        }
+        instances[command.instance]?.data = command.data
+        instances[command.instance]?.scanResponse = command.scanResponse
+        return nil
+    }
+
+    private func isValid(_ instance: UInt8, _ asked: ManagementAdvertisingFlags) -> Bool {
+        instance >= 1 && instance <= maximumInstances && flags.isSuperset(of: asked)
+    }
+
+    private func isWhole(_ data: [UInt8]) -> Bool {
+        data.count <= 31 && AdvertisingData(octets: data).remainder.allSatisfy { $0 == 0 }
+    }
+}
+
+/// The way to a fake kernel under a hand-moved clock, with all that was sent and what is to happen when.
+final class KernelChannel: ManagementChannel {
+    private(set) var now = HCIInstant(nanoseconds: 0)
+    var kernel: FakeKernel
+    private(set) var sent: [ManagementPacket] = []
+    /// What other programs cause, in order of time.
+    var script: [(time: Int, event: ManagementEvent)] = []
+    /// Waits that a signal breaks off, from the next one on.
+    var interruptions = 0
+    private var answers: [ManagementEvent] = []
+
+    init(_ kernel: FakeKernel) {
+        self.kernel = kernel
+    }
+
+    var host: ManagementHost { ManagementHost(channel: self) }
+
+    func forget() { sent = [] }
+
+    /// Opcodes of what was sent, with the first parameter octet: `54:5`.
+    var steps: [String] {
+        sent.map { packet in
+            let code = Hexadecimal.text([UInt8(truncatingIfNeeded: packet.code)])
+            return packet.parameters.first.map { "\(code):\($0)" } ?? code
+        }
+    }
+
+    func send(_ packet: ManagementPacket) throws(HCIChannelError) {
+        sent.append(packet)
+        answers.append(kernel.answer(packet))
+    }
+
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
+        if interruptions > 0 {
+            interruptions -= 1
+            throw .interrupted
+        }
+        if !answers.isEmpty { return answers.removeFirst().packet }
+        if let next = script.first {
+            let time = HCIInstant(nanoseconds: 0).advanced(byMicroseconds: next.time * 1000)
+            if time <= deadline {
+                now = max(now, time)
+                return script.removeFirst().event.packet
+            }
+        }
+        now = max(now, deadline)
+        return nil
+    }
+}

@@ -1,0 +1,224 @@
+import Advertiser
+import BluetoothTypes
+import HCI
+import Testing
+
+/// A monitor channel as a test writes it, and the causes that are found.
+private struct Monitored {
+    var activity: ForeignActivity
+    var now = HCIInstant(nanoseconds: 0)
+
+    init(_ watched: ForeignActivity.Watched) {
+        activity = ForeignActivity(index: 0, watching: watched, ownProgram: "pharos")
+        tell(.socketOpened(cookie: 1, kind: .management, program: "bluetoothd"), index: 0xFFFF)
+        tell(.socketOpened(cookie: 2, kind: .raw, program: "pharos"))
+        tell(.socketOpened(cookie: 3, kind: .management, program: "pharos"), index: 0xFFFF)
+    }
+
+    @discardableResult
+    mutating func tell(_ content: MonitorPacket.Content, index: UInt16 = 0) -> ForeignActivity.Cause? {
+        activity.receive(MonitorPacket(index: index, content), at: now)
+    }
+
+    /// A command of somebody else's and the controller's answer to it.
+    @discardableResult
+    mutating func foreign(_ command: some HCICommand, _ status: HCIStatus = .success) -> ForeignActivity.Cause? {
+        let begun = tell(.hci(command.packet, isFromController: false))
+        return begun ?? answer(command, status)
+    }
+
+    /// The same from us.
+    @discardableResult
+    mutating func own(_ command: some HCICommand, _ status: HCIStatus = .success) -> ForeignActivity.Cause? {
+        activity.sent(command.packet)
+        return foreign(command, status)
+    }
+
+    mutating func answer<C: HCICommand>(_ command: C, _ status: HCIStatus) -> ForeignActivity.Cause? {
+        var octets: [UInt8] = [0x0E, 4, 1]
+        octets.append(littleEndian: C.opcode.rawValue)
+        return tell(.hci(HCIPacket(.event, octets + [status.rawValue]), isFromController: true))
+    }
+
+    mutating func wait(milliseconds: Int) -> ForeignActivity.Cause? {
+        now = now.advanced(byMicroseconds: milliseconds * 1000)
+        return activity.expire(at: now)
+    }
+
+    mutating func opensRawSocket(_ program: String) {
+        tell(.socketOpened(cookie: 9, kind: .raw, program: program))
+    }
+}
+
+@Suite struct ForeignActivityTests {
+    private typealias Cause = ForeignActivity.Cause
+
+    @Test func whatWeDoOurselvesIsNoCause() throws {
+        var monitored = Monitored(.legacy)
+        let data = try LESetAdvertisingData([2, 1, 6])
+        for _ in 0..<3 {
+            #expect(monitored.own(data) == nil)
+            #expect(monitored.own(LESetAdvertisingEnable(true)) == nil)
+            #expect(monitored.own(LESetAdvertisingEnable(false)) == nil)
+            #expect(monitored.own(HCIReset()) == nil)
+        }
+    }
+
+    @Test func hcitoolTurningItOffIsNamed() {
+        var monitored = Monitored(.legacy)
+        monitored.own(LESetAdvertisingEnable(true))
+        monitored.opensRawSocket("hcitool")
+        let cause = monitored.foreign(LESetAdvertisingEnable(false))
+        #expect(cause == Cause(.advertisingDisabled, programs: ["hcitool"]))
+        #expect(cause?.description == "hcitool turned advertising off")
+    }
+
+    @Test func whatTheControllerRefusedDidNoHarm() throws {
+        var monitored = Monitored(.legacy)
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(LESetAdvertisingEnable(false), .commandDisallowed) == nil)
+        #expect(monitored.foreign(LESetRandomAddress(Sample.address), .commandDisallowed) == nil)
+    }
+
+    @Test func theSameDataAgainDoesNoHarm() throws {
+        var monitored = Monitored(.legacy)
+        monitored.own(try LESetAdvertisingData([2, 1, 6]))
+        monitored.opensRawSocket("bleno")
+        #expect(monitored.foreign(try LESetAdvertisingData([2, 1, 6])) == nil)
+        #expect(monitored.foreign(try LESetAdvertisingData([2, 1, 4])) == Cause(.dataChanged, programs: ["bleno"]))
+        #expect(monitored.foreign(LESetAdvertisingEnable(true)) == nil)
+        #expect(
+            monitored.foreign(try LESetScanResponseData([2, 1, 4])) == Cause(.scanResponseChanged, programs: ["bleno"]))
+        #expect(monitored.foreign(HCIReset()) == Cause(.controllerReset, programs: ["bleno"]))
+    }
+
+    @Test func whatTheKernelDoesIsTheWorkOfWhoAskedForIt() throws {
+        var monitored = Monitored(.legacy)
+        let added = ManagementPacket(code: AddAdvertising.opcode, index: 0, parameters: [1])
+        #expect(monitored.tell(.managementCommand(cookie: 1, added)) == nil)
+        let cause = monitored.foreign(try LESetAdvertisingData([2, 1, 4]))
+        #expect(cause == Cause(.dataChanged, programs: ["bluetoothd"]))
+        _ = monitored.wait(milliseconds: 3000)
+        let later = monitored.foreign(LESetAdvertisingEnable(false))
+        #expect(later == Cause(.advertisingDisabled, programs: []))
+        #expect(later?.description == "the kernel turned advertising off")
+    }
+
+    @Test func setsOfOthersDoNotMatter() throws {
+        var monitored = Monitored(.sets(handles: [0xEF]))
+        monitored.opensRawSocket("hcitool")
+        func enable(_ on: Bool, _ handles: UInt8...) throws -> LESetExtendedAdvertisingEnable {
+            try LESetExtendedAdvertisingEnable(on, handles.map { .init(handle: $0) })
+        }
+        #expect(monitored.foreign(try enable(false, 1)) == nil)
+        #expect(monitored.foreign(try LERemoveAdvertisingSet(handle: 1)) == nil)
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 1, data: [2, 1, 4])) == nil)
+        #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
+        let disabled = Cause(.advertisingDisabled, programs: ["hcitool"])
+        #expect(monitored.foreign(try enable(false, 1, 0xEF)) == disabled)
+        #expect(monitored.foreign(LESetExtendedAdvertisingEnable.disableAll) == disabled)
+        #expect(
+            monitored.foreign(try LESetExtendedAdvertisingData(handle: 0xEF, data: [2, 1, 4]))
+                == Cause(.dataChanged, programs: ["hcitool"]))
+        #expect(
+            monitored.foreign(try LERemoveAdvertisingSet(handle: 0xEF))
+                == Cause(.advertisementRemoved, programs: ["hcitool"]))
+        #expect(monitored.foreign(LEClearAdvertisingSets())?.kind == .advertisementRemoved)
+    }
+
+    @Test func poweringDownIsTheWorkOfWhoAskedForIt() {
+        var monitored = Monitored(.legacy)
+        #expect(monitored.tell(.closeIndex)?.description == "the adapter was powered down")
+        let powered = SetPowered(false).packet(0)
+        _ = monitored.tell(.managementCommand(cookie: 1, powered))
+        #expect(monitored.tell(.closeIndex) == Cause(.poweredDown, programs: ["bluetoothd"]))
+        // hciconfig names the adapter only in its request.
+        monitored.tell(.socketOpened(cookie: 8, kind: .raw, program: "hciconfig"), index: 0xFFFF)
+        #expect(monitored.tell(.closeIndex) == Cause(.poweredDown, programs: ["hciconfig"]))
+        monitored.tell(.socketClosed(cookie: 8))
+        #expect(monitored.tell(.deleteIndex)?.description == "the adapter was unplugged")
+    }
+
+    @Test func anotherAdaptersFateDoesNotMatter() {
+        var monitored = Monitored(.legacy)
+        #expect(monitored.tell(.closeIndex, index: 1) == nil)
+        #expect(monitored.tell(.deleteIndex, index: 1) == nil)
+        #expect(monitored.tell(.hci(HCIReset().packet, isFromController: false), index: 1) == nil)
+        #expect(monitored.answer(HCIReset(), .success) == nil)
+    }
+
+    @Test func theUserChannelIsTakenBySomebody() {
+        var monitored = Monitored(.legacy)
+        #expect(
+            monitored.tell(.socketOpened(cookie: 8, kind: .user, program: "zephyr"))
+                == Cause(.takenOver, programs: ["zephyr"]))
+        #expect(monitored.tell(.socketOpened(cookie: 9, kind: .user, program: "pharos")) == nil)
+    }
+
+    // MARK: Through the kernel
+
+    @Test func theKernelsOwnWorkIsNoCauseUnlessItLeavesAdvertisingOff() throws {
+        var monitored = Monitored(.managed(instances: [5]))
+        for _ in 0..<3 {
+            #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
+            #expect(monitored.foreign(LESetRandomAddress(Sample.address)) == nil)
+            #expect(monitored.foreign(try LESetAdvertisingData([2, 1, 4])) == nil)
+            #expect(monitored.wait(milliseconds: 900) == nil)
+            #expect(monitored.foreign(LESetAdvertisingEnable(true)) == nil)
+            #expect(monitored.wait(milliseconds: 5000) == nil)
+            #expect(monitored.activity.wakeTime == nil)
+        }
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
+        monitored.tell(.socketClosed(cookie: 9))
+        #expect(monitored.wait(milliseconds: 999) == nil)
+        #expect(monitored.activity.wakeTime != nil)
+        #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: ["hcitool"]))
+        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is told once")
+    }
+
+    @Test func anInstanceOfOursThatSomebodyRemovesIsTold() throws {
+        var monitored = Monitored(.managed(instances: [4, 5]))
+        let all = ManagementPacket(code: RemoveAdvertising.opcode, index: 0, parameters: [0])
+        #expect(monitored.tell(.managementCommand(cookie: 1, all)) == nil)
+        func removed(_ instance: UInt8, cookie: UInt32) -> ForeignActivity.Cause? {
+            monitored.tell(
+                .managementEvent(
+                    cookie: cookie, ManagementEvent(index: 0, .advertisingRemoved(instance: instance)).packet))
+        }
+        #expect(removed(1, cookie: 3) == nil)
+        let cause = removed(5, cookie: 3)
+        #expect(cause?.description == "bluetoothd removed the advertisement")
+        // The monitor tells it for each socket that hears it.
+        #expect(removed(5, cookie: 4) == nil)
+        #expect(removed(4, cookie: 4)?.kind == .advertisementRemoved)
+    }
+
+    @Test func removingOurOwnInstanceIsNoCause() throws {
+        var monitored = Monitored(.managed(instances: [5]))
+        let removal = try RemoveAdvertising(instance: 5).packet(0)
+        monitored.activity.sent(removal)
+        monitored.tell(.managementCommand(cookie: 3, removal))
+        let event = ManagementEvent(index: 0, .advertisingRemoved(instance: 5)).packet
+        #expect(monitored.tell(.managementEvent(cookie: 1, event)) == nil)
+        monitored.activity.watch(.managed(instances: [5]))
+        #expect(monitored.tell(.managementEvent(cookie: 1, event)) == Cause(.advertisementRemoved, programs: []))
+    }
+
+    @Test func randomTalkOnTheMonitorEndsNothing() {
+        var generator = SplitMix64(seed: 8)
+        for watched in [
+            ForeignActivity.Watched.legacy, .sets(handles: [0, 0xEF]), .managed(instances: [1, 2]),
+        ] {
+            var activity = ForeignActivity(index: 0, watching: watched, ownProgram: "pharos")
+            for step in 0..<20_000 {
+                let count = Int.random(in: 0...12, using: &generator)
+                var octets: [UInt8] = [UInt8.random(in: 0...19, using: &generator), 0, 0, 0, UInt8(count), 0]
+                octets += (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                let instant = HCIInstant(nanoseconds: 0).advanced(byMicroseconds: step)
+                if let packet = MonitorPacket(octets: octets.span) { _ = activity.receive(packet, at: instant) }
+                _ = activity.expire(at: instant)
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import HCI
+import Testing
+
+/// What goes through the kernel and what is lost on the way, before anything is sent.
+@Suite struct ManagedPlanTests {
+    private func plan(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> ManagedPlan {
+        let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
+        return try ManagedPlan(advertisements, on: adapter.capabilities)
+    }
+
+    private func reasons(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> [ManagedWarning.Reason] {
+        let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
+        return try ManagedPlan(advertisements, on: adapter.capabilities).warnings.map(\.reason)
+    }
+
+    private var legacy: FakeKernel {
+        var kernel = FakeKernel()
+        kernel.hasExtendedAdvertising = false
+        return kernel
+    }
+
+    @Test func onAControllerWithSetsIntervalAndPowerAreKept() throws {
+        var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
+        advertisement.radioPower = Sample.power(-8)
+        let plan = try plan(FakeKernel(), advertisement)
+        #expect(plan.form == .extended)
+        #expect(plan.instances.map(\.number) == [5])
+        #expect(plan.instances[0].interval == advertisement.interval...advertisement.interval)
+        #expect(plan.warnings.map(\.reason) == [.addressDrawn(eachChange: false)])
+        let command = try #require(try plan.parameters(plan.instances[0]))
+        #expect(
+            Hexadecimal.text(command.packet(0).octets)
+                == Hexadecimal.text(
+                    [0x54, 0, 0, 0, 18, 0, 5, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x20, 3, 0, 0, 0x20, 3, 0, 0, 0xF8]))
+    }
+
+    @Test func onALegacyControllerItIsSaidThatTheyAreNot() throws {
+        var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
+        advertisement.radioPower = Sample.power(-8)
+        let plan = try plan(legacy, advertisement)
+        #expect(
+            plan.warnings.map(\.description) == [
+                "hci0:mgmt: the interval is not 500 ms: on this legacy controller the kernel always sends every "
+                    + "100...150 ms; --adapter hci0 or hci0:user keeps to it",
+                "hci0:mgmt: the radio power of -8 dBm is ignored: the kernel has no way to set it on a controller "
+                    + "without extended advertising; --adapter hci0 or hci0:user tries the controller's own command",
+                "hci0:mgmt: the address is a new random one at each change of the data and each turn; "
+                    + "--adapter hci0 or hci0:user keeps it",
+            ])
+        #expect(plan.instances[0].interval.lowerBound.microseconds == 100_000)
+        #expect(plan.instances[0].interval.upperBound.microseconds == 150_000)
+        // Nothing is asked for that would be ignored.
+        #expect(try plan.parameters(plan.instances[0])?.power == .noPreference)
+    }
+
+    @Test func aDiscoverableAdapterKeepsTheInterval() throws {
+        var kernel = legacy
+        kernel.settings.insert(.discoverable)
+        #expect(try reasons(kernel, Sample.iBeacon(intervalUnits: 0x320)) == [.addressDrawn(eachChange: true)])
+    }
+
+    @Test func aConnectableAdapterMakesEverythingConnectable() throws {
+        var kernel = legacy
+        kernel.settings.insert(.connectable)
+        #expect(try reasons(kernel, Sample.iBeacon(intervalUnits: 0x320)) == [.sentConnectable])
+        var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
+        advertisement.pdu = .connectable
+        #expect(try reasons(kernel, advertisement) == [.addressOfAdapter])
+        advertisement.address = .public
+        #expect(try reasons(kernel, advertisement) == [])
+    }
+
+    @Test func anOlderKernelTakesNeitherIntervalNorPower() throws {
+        var kernel = FakeKernel()
+        kernel.knowsExtendedForm = false
+        var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
+        advertisement.radioPower = Sample.power(4)
+        let plan = try plan(kernel, advertisement)
+        #expect(plan.form == .plain)
+        #expect(try plan.parameters(plan.instances[0]) == nil)
+        #expect(
+            plan.warnings.map(\.reason) == [
+                .intervalDefault(asked: advertisement.interval),
+                .powerIgnored(asked: Sample.power(4), oldKernel: true), .addressDrawn(eachChange: false),
+            ])
+        let packet = try plan.data(plan.instances[0], AdvertisingData(octets: [2, 1, 6]))
+        #expect(packet.octets == [0x3E, 0, 0, 0, 14, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 1, 6])
+    }
+
+    @Test func channelsAndMissingFlagsAreSaid() throws {
+        var advertisement = try Sample.iBeacon()
+        advertisement.channels = [.channel37]
+        #expect(try reasons(FakeKernel(), advertisement).contains(.channelsIgnored))
+        var lowEnergyOnly = FakeKernel()
+        lowEnergyOnly.settings.remove(.bredr)
+        #expect(try !reasons(lowEnergyOnly, Sample.iBeacon()).contains(.flagsAdded))
+        advertisement.content = .iBeacon(uuid: Sample.uuid, major: 1, minor: 2, flags: nil)
+        #expect(try reasons(lowEnergyOnly, advertisement).contains(.flagsAdded))
+        #expect(try !reasons(FakeKernel(), advertisement).contains(.flagsAdded))
+    }
+
+    @Test func anEphemeralIDIsGladOfNewAddresses() throws {
+        #expect(try reasons(FakeKernel(), Sample.ephemeral(exponent: 4)) == [])
+    }
+
+    @Test func severalTakeTheHighestFreeInstancesAndTurnsOnALegacyController() throws {
+        var kernel = legacy
+        kernel.instances = [1: .init()]
+        let plan = try plan(kernel, Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
+        #expect(plan.instances.map(\.number) == [5, 4])
+        #expect(plan.takesTurns)
+        // One second of the other one of ours, two of the one that is there.
+        #expect(plan.warnings.last?.reason == .turns(instances: 3, silence: 3))
+        #expect(plan.warnings.last?.advertisement == nil)
+        #expect(plan.warnings.first?.advertisement == 1)
+        #expect(try plan.parameters(plan.instances[0])?.duration == 1)
+        #expect(try plan.parameters(plan.instances[0])?.flags.contains(.useDuration) == true)
+    }
+
+    @Test func onAControllerWithSetsNothingTakesTurns() throws {
+        let plan = try plan(FakeKernel(), Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
+        #expect(!plan.takesTurns)
+        #expect(try plan.parameters(plan.instances[1])?.duration == 0)
+    }
+
+    private func refusal(_ kernel: FakeKernel, _ advertisements: [Advertisement]) throws -> String? {
+        let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
+        return failure { _ = try ManagedPlan(advertisements, on: adapter.capabilities) }?.description
+    }
+
+    @Test func moreThanThereAreInstancesIsRefused() throws {
+        var kernel = FakeKernel()
+        kernel.maximumInstances = 3
+        kernel.instances = [1: .init(), 2: .init()]
+        #expect(
+            try refusal(kernel, [Sample.iBeacon(), Sample.iBeacon()])
+                == "hci0:mgmt: 2 advertisements need 2 of the kernel's advertising instances, and of its 3 2 are in use; "
+                + "send fewer, or use --adapter hci0")
+        kernel.maximumInstances = 0
+        kernel.instances = [:]
+        #expect(try refusal(kernel, [Sample.iBeacon()])?.contains("one advertisement needs one") == true)
+    }
+
+    @Test func advertisingOfTheAdapterItselfIsInTheWay() throws {
+        var kernel = FakeKernel()
+        kernel.settings.insert(.advertising)
+        #expect(try refusal(kernel, [Sample.iBeacon()])?.contains("btmgmt --index 0 advertising off") == true)
+    }
+
+    @Test func intervalsThatTheControllerCannotHaveAreRefused() throws {
+        #expect(try refusal(legacy, [Sample.iBeacon(intervalUnits: 0x4001)])?.contains("20 ms...10240 ms") == true)
+        #expect(try refusal(FakeKernel(), [Sample.iBeacon(intervalUnits: 0x4001)]) == nil)
+        #expect(try refusal(FakeKernel(), [Sample.iBeacon(intervalUnits: 0x1F)]) != nil)
+    }
+
+    @Test func dataThatTheKernelWouldRefuseIsRefusedWithTheReason() throws {
+        var kernel = FakeKernel()
+        kernel.settings.remove(.bredr)
+        var advertisement = try Sample.iBeacon()
+        advertisement.content = .raw(AdvertisingData(octets: [3, 0xFF, 0xFF]))
+        let plan = try plan(kernel, advertisement)
+        func refusal(_ octets: [UInt8]) -> String? {
+            failure { _ = try plan.data(plan.instances[0], AdvertisingData(octets: octets)) }?.description
+        }
+        #expect(refusal([UInt8](repeating: 0, count: 28)) == nil)
+        #expect(refusal([UInt8](repeating: 0, count: 29))?.contains("beside the Flags structure") == true)
+        #expect(refusal([3, 0xFF, 0xFF])?.contains("whole AD structures") == true)
+    }
+}

@@ -1,0 +1,219 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import EddystoneSecurity
+import HCI
+import Testing
+
+/// From the first message to the kernel to the last.
+@Suite struct ManagedSessionTests {
+    private func session(_ channel: KernelChannel, _ sources: PayloadSource...) throws -> ManagedSession {
+        let host = channel.host
+        let adapter = try ManagedAdapter(host, index: 0)
+        let plan = try ManagedPlan(sources.map(\.advertisement), on: adapter.capabilities)
+        channel.forget()
+        return ManagedSession(host: host, plan: plan, sources: sources, randomness: SplitMix64(seed: 3))
+    }
+
+    private func instant(_ seconds: Int) -> HCIInstant {
+        HCIInstant(nanoseconds: 0).advanced(byMicroseconds: seconds * 1_000_000)
+    }
+
+    @Test(arguments: [true, false])
+    func parametersThenDataThenRemoval(_ knowsExtendedForm: Bool) throws {
+        var kernel = FakeKernel()
+        kernel.knowsExtendedForm = knowsExtendedForm
+        let channel = KernelChannel(kernel)
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
+        #expect(channel.kernel.instances[5]?.interval?.rawValue == (knowsExtendedForm ? 0xA0 : nil))
+        try session.run(until: instant(60))
+        try session.stop()
+        #expect(channel.steps == (knowsExtendedForm ? ["54:5", "55:5", "3f:5"] : ["3e:5", "3f:5"]))
+        #expect(channel.kernel.instances.isEmpty)
+        #expect(session.secondsOnAir == 60)
+    }
+
+    @Test func otherProgramsInstancesAreLeftAlone() throws {
+        var kernel = FakeKernel()
+        kernel.instances = [1: .init(data: [2, 1, 6]), 2: .init(data: [2, 1, 4])]
+        let channel = KernelChannel(kernel)
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        try session.stop()
+        #expect(channel.kernel.instances == kernel.instances)
+    }
+
+    @Test func powerAndLowEnergyArePutBackToWhatTheyWere() throws {
+        var kernel = FakeKernel()
+        kernel.settings = []
+        let channel = KernelChannel(kernel)
+        let adapter = try ManagedAdapter(channel.host, index: 0)
+        #expect(channel.kernel.settings == [.powered, .lowEnergy])
+        #expect(adapter.capabilities.current == [.powered, .lowEnergy])
+        #expect(channel.steps == ["04", "0d:1", "05:1", "02", "3d"])
+        adapter.restore()
+        #expect(channel.kernel.settings == [])
+        channel.forget()
+        adapter.restore()
+        #expect(channel.steps == [])
+
+        channel.kernel.settings = [.powered, .lowEnergy]
+        try ManagedAdapter(channel.host, index: 0).restore()
+        #expect(channel.kernel.settings == [.powered, .lowEnergy])
+    }
+
+    @Test func whatWasRaisedIsLoweredWhenTheRestFails() throws {
+        var kernel = FakeKernel()
+        kernel.settings = []
+        kernel.refusals = [ReadAdvertisingFeatures.opcode: .rejected]
+        let channel = KernelChannel(kernel)
+        #expect(throws: AdvertisingError.self) { try ManagedAdapter(channel.host, index: 0) }
+        #expect(channel.kernel.settings == [])
+    }
+
+    @Test func anAdapterWithoutLowEnergyIsRefused() throws {
+        var kernel = FakeKernel()
+        kernel.supported.remove(.lowEnergy)
+        let error = failure { _ = try ManagedAdapter(KernelChannel(kernel).host, index: 0) }
+        #expect(error?.description == "hci0:mgmt: this adapter has no LE; only LE sends beacons")
+    }
+
+    @Test(arguments: [
+        (SetPowered.opcode, ManagementStatus.rfkilled, "Set Powered on hci0: RFKilled (0x12); `rfkill unblock"),
+        (SetPowered.opcode, .permissionDenied, "Permission Denied (0x14); run as root"),
+        (AddExtendedAdvertisingParameters.opcode, .busy, "Add Extended Advertising Parameters on hci0: Busy (0x0A)"),
+        (AddExtendedAdvertisingData.opcode, .invalidParameters, "Data on hci0: Invalid Parameters (0x0D)"),
+    ])
+    func aRefusalIsNamedAndNothingStays(_ opcode: UInt16, _ status: ManagementStatus, _ text: String) throws {
+        var kernel = FakeKernel()
+        kernel.settings = [.lowEnergy]
+        kernel.refusals = [opcode: status]
+        let channel = KernelChannel(kernel)
+        let error = failure {
+            let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+            try session.start()
+        }
+        #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+        #expect(channel.kernel.instances.isEmpty)
+    }
+
+    @Test func theSecondOfTwoThatFailsTakesTheFirstAway() throws {
+        let channel = KernelChannel(FakeKernel())
+        let broken = PayloadSource(try Sample.ephemeral(exponent: 4))
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()), broken)
+        #expect(throws: AdvertisingError.self) { try session.start() }
+        #expect(channel.kernel.instances.isEmpty)
+    }
+
+    @Test func grantedPowerIsWhatTheKernelReports() throws {
+        var advertisement = try Sample.iBeacon()
+        advertisement.radioPower = Sample.power(4)
+        var kernel = FakeKernel()
+        kernel.selectedPower = Sample.power(3)
+        let granted = try session(KernelChannel(kernel), PayloadSource(advertisement))
+        try granted.start()
+        #expect(granted.onAir.map(\.grant) == [.granted(Sample.power(3))])
+        kernel.hasExtendedAdvertising = false
+        let ignored = try session(KernelChannel(kernel), PayloadSource(advertisement))
+        try ignored.start()
+        #expect(ignored.onAir[0].grant.power == nil)
+        #expect(ignored.onAir[0].grant.description.hasPrefix("cannot be set"))
+    }
+
+    @Test func telemetryIsReplacedInPlace() throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(Sample.telemetry(intervalUnits: 0xA0)))
+        try session.start()
+        try session.run(until: instant(3))
+        #expect(channel.steps == ["54:5", "55:5", "55:5", "55:5", "55:5"])
+        #expect(channel.kernel.instances[5]?.addresses == 1)
+        // SEC_CNT counts tenths of a second.
+        #expect(channel.kernel.instances[5]?.data.suffix(4) == [0, 0, 0, 30])
+    }
+
+    @Test func anEphemeralIDComesWithANewAddress() throws {
+        let channel = KernelChannel(FakeKernel())
+        let key = IdentityKey(FixedOctets(repeating: 7))
+        let source = PayloadSource(try Sample.ephemeral(exponent: 2), identityKey: key, eidTimeAtStart: 0)
+        let session = try session(channel, source)
+        try session.start()
+        let first = channel.kernel.instances[5]?.data
+        try session.run(until: instant(5))
+        #expect(channel.steps == ["54:5", "55:5", "54:5", "55:5"])
+        #expect(channel.kernel.instances[5]?.addresses == 2)
+        #expect(channel.kernel.instances[5]?.data != first)
+    }
+
+    static let ends: [(ManagementEvent.Content, String)] = [
+        (.indexRemoved, "unplugged, or a program took its user channel"),
+        (.newSettings([.lowEnergy]), "the adapter was powered down"),
+        (.newSettings([.powered]), "LE was turned off"),
+        (.newSettings([.powered, .lowEnergy, .advertising]), "the adapter's own advertising on"),
+        (.advertisingRemoved(instance: 5), "advertising instance 5 was removed by another program"),
+        (.advertisingAdded(instance: 5), "another program took advertising instance 5"),
+        (.controllerError(code: 0x42), "hardware error (0x42)"),
+    ]
+
+    @Test(arguments: ends.indices)
+    func whatEndsItIsTold(_ number: Int) throws {
+        let (content, text) = Self.ends[number]
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        channel.script = [(2000, ManagementEvent(index: 0, content))]
+        guard case .ended(let reason) = failure({ try session.run(until: instant(60)) }) else {
+            Issue.record("nothing ended")
+            return
+        }
+        #expect(reason.hasPrefix("hci0:mgmt: "))
+        #expect(reason.contains(text))
+        #expect(channel.now == instant(2))
+    }
+
+    @Test func whatConcernsOthersPassesBy() throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        channel.script = [
+            (1000, ManagementEvent(index: 1, .indexRemoved)), (1000, ManagementEvent(index: 0, .indexAdded)),
+            (1000, ManagementEvent(index: 0, .advertisingAdded(instance: 1))),
+            (1000, ManagementEvent(index: 0, .advertisingRemoved(instance: 1))),
+            (1000, ManagementEvent(index: 0, .newSettings([.powered, .lowEnergy, .connectable]))),
+            (1000, ManagementEvent(index: 0, .controllerSuspend(state: 1))),
+            (1000, ManagementEvent(index: 0, .unknown(code: 0x15, parameters: []))),
+        ]
+        try session.run(until: instant(10))
+        #expect(channel.now == instant(10))
+    }
+
+    @Test func anInstanceThatSomebodyElseTookIsNotRemoved() throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        channel.script = [(2000, ManagementEvent(index: 0, .advertisingAdded(instance: 5)))]
+        #expect(throws: AdvertisingError.self) { try session.run(until: instant(60)) }
+        try session.stop()
+        #expect(channel.kernel.instances[5] != nil)
+    }
+
+    @Test func rearmingSendsTheSameAgainInItsPlace() throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        try session.rearm()
+        #expect(channel.steps == ["54:5", "55:5", "54:5", "55:5"])
+        #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
+    }
+
+    @Test(arguments: 0...2)
+    func signalsDoNotLeaveItOn(_ interruptions: Int) throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        channel.interruptions = interruptions
+        try session.stop()
+        #expect(channel.kernel.instances.isEmpty)
+    }
+}

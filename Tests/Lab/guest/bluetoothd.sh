@@ -1,0 +1,42 @@
+# Guest 4: bluetoothd runs and uses the adapters, as on any desktop; pharos goes through the kernel (hciN:mgmt).
+. "$LAB/lib.sh"
+. "$LAB/adapters.sh"
+. "$LAB/advertising.sh"
+. "$LAB/timing.sh"
+. "$LAB/managed.sh"
+
+plug_in() { # plug_in COMMAND…: the program behind the adapters, then bluetoothd, which powers them
+    "$@" >/tmp/controllers.log 2>&1 &
+    controllers_pid=$!
+    adapters_ready
+    bluetoothd_start
+}
+
+unplug() {
+    kill "$bluetoothd_pid" "$controllers_pid"
+    eventually 10 adapters_gone
+}
+
+prepare bus_start
+
+FAMILY=extended
+prepare plug_in btvirt -l2
+lab_test bluetoothd/btvirt/ibeacon managed_hears
+lab_test bluetoothd/btvirt/power managed_grants_power
+lab_test bluetoothd/btvirt/beside beside_bluetoothd
+lab_test bluetoothd/btvirt/restarted bluetoothd_restarts
+lab_test bluetoothd/btvirt/powered-down powered_down
+lab_test bluetoothd/btvirt/powers-up powers_up_and_down
+lab_test bluetoothd/btvirt/missing missing_adapter_managed
+lab_test bluetoothd/btvirt/no-permission no_permission_managed
+lab_test bluetoothd/btvirt/unplugged unplugged_managed
+prepare unplug
+
+FAMILY=legacy
+prepare plug_in pharos controller --listen vhci --listen vhci --like raspberry-pi
+lab_test bluetoothd/raspberry-pi/warns managed_warns_of_legacy
+lab_test bluetoothd/raspberry-pi/interval managed_interval_is_the_kernels
+lab_test bluetoothd/raspberry-pi/beside beside_bluetoothd
+lab_test bluetoothd/raspberry-pi/turned-off turned_off_by_hcitool
+lab_test bluetoothd/raspberry-pi/reset reset_by_hciconfig
+prepare unplug
