@@ -150,6 +150,23 @@ public final class BeaconKeeper {
             case .channel(.interrupted): .stop
             case .channel(let channel): surroundings.explain(channel).input
             }
+        case .management(let management): input(management)
+        }
+    }
+}
+
+extension BeaconKeeper {
+    private func input(_ error: ManagementError) -> Supervisor.Input {
+        switch error {
+        case .refused(_, _, .rfkilled): .failed(.rfkill, "\(error)")
+        case .refused(_, _, .notPowered): .failed(.poweredDown, "\(error)")
+        case .refused(_, _, .invalidIndex): .failed(.adapterMissing, "\(error)")
+        case .refused(_, _, .permissionDenied): .impossible("\(error)")
+        case .refused(_, _, .busy): .failed(.adapterBusy, "\(error)")
+        case .refused, .malformedReturn: .failed(.refused, "\(error)")
+        case .noAnswer: .failed(.noAnswer, "\(error)")
+        case .channel(.interrupted): .stop
+        case .channel(let channel): surroundings.explain(channel).input
         }
     }
 }
@@ -160,6 +177,7 @@ extension AdvertisingError {
         switch self {
         case .impossible, .payload: true
         case .command(let error, _): error.isRefusal
+        case .management(let error): error.status != nil
         case .ended, .hardwareError: false
         }
     }

@@ -17,25 +17,39 @@ public final class ManagedSession {
         var nextChange: Int?
     }
 
-    public let plan: ManagedPlan
+    public private(set) var plan: ManagedPlan
     /// In the order of the plan's instances; empty before ``start()``.
     public private(set) var onAir: [OnAir] = []
     /// When the last instance was added; `nil` before.
     public private(set) var onAirSince: HCIInstant?
 
-    private let host: ManagementHost
+    /// The beacon's own clock, for ephemeral ids.
+    public private(set) var clock: EIDClock
+
+    /// The way to the kernel.
+    public var managementHost: ManagementHost { host }
+    let host: ManagementHost
     private let sources: [PayloadSource]
+    private let telemetry: (any TelemetrySource)?
+    private var countersAtStart: TelemetryCounters
     private var randomness: any RandomNumberGenerator
     private var stoppedAt: HCIInstant?
     private var added: [ManagedPlan.Instance] = []
 
     /// - Parameters:
     ///   - sources: one for each of the plan's instances, in their order.
+    ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
+    ///   - countersAtStart: what telemetry starts to count from.
+    ///   - telemetry: the sensors; without them what they say is sent as unknown.
     ///   - randomness: for salts.
     public init(
-        host: ManagementHost, plan: ManagedPlan, sources: [PayloadSource],
+        host: ManagementHost, plan: ManagedPlan, sources: [PayloadSource], clock: EIDClock? = nil,
+        countersAtStart: TelemetryCounters = TelemetryCounters(), telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
+        self.clock = clock ?? EIDClock(at: host.now)
+        self.countersAtStart = countersAtStart
+        self.telemetry = telemetry
         self.host = host
         self.plan = plan
         self.sources = sources
@@ -50,10 +64,10 @@ public final class ManagedSession {
         do throws(AdvertisingError) {
             for (instance, source) in zip(plan.instances, sources) {
                 let grant = try prepare(instance)
-                let payload = try makePayload(source, elapsed: 0, events: 0, grant)
+                let payload = try makePayload(source, grant)
                 try send(plan.data(instance, payload))
                 note(instance)
-                onAir.append(OnAir(grant: grant, payload: payload, nextChange: source.nextChange(after: 0)))
+                onAir.append(OnAir(grant: grant, payload: payload, nextChange: nextChange(source, after: 0)))
             }
         } catch {
             _ = removeAll()
@@ -62,9 +76,21 @@ public final class ManagedSession {
         onAirSince = host.now
     }
 
+    /// Begins anew after whatever happened to the adapter or to our instances: the kernel is asked what there is now, and
+    /// instances that others have taken meanwhile are left to them. Counters go on.
+    public func restart() throws(AdvertisingError) {
+        let soFar = counters
+        _ = removeAll()
+        let adapter = try ManagedAdapter(host, index: plan.index)
+        plan = try ManagedPlan(sources.map(\.advertisement), on: adapter.capabilities)
+        countersAtStart = soFar
+        try start()
+    }
+
     /// Puts every instance on the air again in its place, after somebody turned advertising off behind the kernel's
     /// back. Counters and time go on.
     public func rearm() throws(AdvertisingError) {
+        guard stoppedAt == nil, added == plan.instances else { return try restart() }
         for position in onAir.indices {
             onAir[position].grant = try prepare(plan.instances[position])
             try send(plan.data(plan.instances[position], onAir[position].payload))
@@ -77,12 +103,38 @@ public final class ManagedSession {
     ///   signal came.
     public func run(until deadline: HCIInstant) throws(AdvertisingError) {
         while true {
-            let due = onAir.compactMap(\.nextChange).min().flatMap { onAirSince?.advanced(byMicroseconds: $0) }
-            let event = try advertising { try host.nextEvent(until: min(due ?? deadline, deadline)) }
-            if let event { try react(to: event) }
-            if let due, due <= host.now { try renew() }
+            let event = try advertising { try host.nextEvent(until: min(nextWakeUp ?? deadline, deadline)) }
+            if let event { try handle(event) }
+            try wake(host.now)
             if host.now >= deadline { return }
         }
+    }
+
+    /// When the octets of an instance are out of date; `nil` for never.
+    public var nextWakeUp: HCIInstant? {
+        guard stoppedAt == nil else { return nil }
+        return onAir.compactMap(\.nextChange).min().flatMap { onAirSince?.advanced(byMicroseconds: $0) }
+    }
+
+    /// Renews what is out of date.
+    public func wake(_ now: HCIInstant) throws(AdvertisingError) {
+        if let due = nextWakeUp, due <= now { try renew() }
+    }
+
+    /// The wall clock is right and shows this.
+    public func synchronize(unixMicroseconds: Int) {
+        clock.synchronize(unixMicroseconds: unixMicroseconds, at: host.now)
+    }
+
+    /// What telemetry tells now.
+    public var counters: TelemetryCounters {
+        let events = onAir.indices.reduce(UInt64(0)) { $0 + computedEvents($1) }
+        return countersAtStart.advanced(byEvents: events, microseconds: elapsed)
+    }
+
+    /// Nothing has been on the air since `instant`: counters stand still.
+    public func silence(since instant: HCIInstant) {
+        stoppedAt = stoppedAt ?? instant
     }
 
     /// Removes our instances. All that can be tried has been tried when this returns.
@@ -109,6 +161,8 @@ public final class ManagedSession {
 
     /// Whole seconds since the last instance was added.
     public var secondsOnAir: Int { elapsed / 1_000_000 }
+
+    var isSilent: Bool { stoppedAt != nil }
 
     private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
 }
@@ -151,24 +205,41 @@ extension ManagedSession {
             guard let change = onAir[position].nextChange, change <= elapsed else { continue }
             let instance = plan.instances[position]
             // The parameters draw a new address, which the data alone does not on a controller with sets.
-            if source.changesAddress { onAir[position].grant = try prepare(instance) }
-            onAir[position].payload = try makePayload(
-                source, elapsed: elapsed, events: computedEvents(position), onAir[position].grant)
+            if case .eddystoneEID = source.advertisement.content { onAir[position].grant = try prepare(instance) }
+            onAir[position].payload = try makePayload(source, onAir[position].grant)
             try send(plan.data(instance, onAir[position].payload))
-            onAir[position].nextChange = source.nextChange(after: elapsed)
+            onAir[position].nextChange = nextChange(source, after: elapsed)
         }
     }
 
     private func makePayload(
-        _ source: PayloadSource, elapsed: Int, events: UInt64, _ grant: RadioPowerGrant
+        _ source: PayloadSource, _ grant: RadioPowerGrant
     ) throws(AdvertisingError) -> AdvertisingData {
-        let salt = elapsed == 0 ? source.firstSalt : nil
-        return try source.payload(
-            elapsed: elapsed, events: events, radioPower: grant.power,
-            salt: salt ?? UInt16.random(in: 0...UInt16.max, using: &randomness))
+        var moment = PayloadSource.Moment(
+            radioPower: grant.power, counters: counters, eidTime: clock.counter(at: host.now))
+        if case .eddystoneTLM(let wanted, let encryption) = source.advertisement.content {
+            if case .sensor(let name) = wanted.battery {
+                moment.batteryMillivolts = telemetry?.batteryMillivolts(name)
+            }
+            if case .sensor(let name) = wanted.temperature { moment.temperature = telemetry?.temperature(name) }
+            if encryption != nil {
+                let salt = UInt16.random(in: 0...UInt16.max, using: &randomness)
+                moment.salt = onAirSince == nil ? source.firstSalt ?? salt : salt
+            }
+        }
+        return try source.payload(moment)
     }
 
-    private func react(to event: ManagementEvent) throws(AdvertisingError) {
+    /// When, in microseconds after the start, the octets of `elapsed` are out of date; `nil` for never.
+    private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
+        if let step = source.renewalMicroseconds { return (elapsed / step + 1) * step }
+        guard case .eddystoneEID(let rotation) = source.advertisement.content else { return nil }
+        let window = 1_000_000 << Int(min(rotation.rotationExponent, 15))
+        return elapsed + window - clock.microseconds(at: host.now) % window
+    }
+
+    /// Takes what the kernel has said by itself.
+    public func handle(_ event: ManagementEvent) throws(AdvertisingError) {
         guard event.index == plan.index else { return }
         let name = "hci\(plan.index):mgmt"
         switch event.content {

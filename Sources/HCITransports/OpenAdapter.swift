@@ -10,7 +10,8 @@ public final class OpenAdapter {
     public let descriptor: Descriptor
     /// Whether nobody else talks to this controller, so that it may be reset.
     public let isExclusive: Bool
-    private var raisedIndex: UInt16?
+    /// N of an hciN that was down and has been brought up; `nil` again once it is put down.
+    public private(set) var raisedIndex: UInt16?
     /// Lives as long as its only client.
     private let ownAir: VirtualAirServer?
 

@@ -29,6 +29,8 @@ final class AdapterFinder {
         return found
     }
 
+    var nameInUse: String { inUse?.description ?? "the adapter" }
+
     /// N of the hciN in use, or that was.
     var indexInUse: UInt16? { inUse?.kernelIndex }
 
@@ -86,6 +88,7 @@ final class AdapterFinder {
             switch error.reason {
             case .missing: BeaconFault(.adapterMissing, "\(error)")
             case .notPermitted: BeaconFault(.system, "\(error)", isPermanent: true)
+            case .noHCI: BeaconFault(.system, "\(error)", isPermanent: true)
             case .down: BeaconFault(.poweredDown, "\(error)")
             case .rfkilled: BeaconFault(.rfkill, "\(error)")
             case .busy: BeaconFault(.adapterBusy, "\(error)")
@@ -103,7 +106,7 @@ extension AdapterName {
     /// N of the forms of hciN.
     var kernelIndex: UInt16? {
         switch self {
-        case .raw(let index), .user(let index): index
+        case .raw(let index), .user(let index), .managed(let index): index
         case .tcp, .unix, .serial, .virtual: nil
         }
     }
@@ -113,6 +116,7 @@ extension AdapterName {
         switch self {
         case .raw: .raw(index: index)
         case .user: .user(index: index)
+        case .managed: .managed(index: index)
         case .tcp, .unix, .serial, .virtual: self
         }
     }

@@ -27,7 +27,7 @@ struct AdvertisingJob {
     func run() throws {
         if case .managed(let index) = adapter {
             return try ManagedJob(
-                name: name, frames: [.init(source: source, interval: interval)], index: index, options: options
+                name: name, frames: frames, eidTime: eidTime, counters: counters, index: index, options: options
             ).run()
         }
         if options.dryRun { return try dryRun.run() }

@@ -22,9 +22,9 @@ struct ManagedDryRun {
         }
         for (instance, frame) in zip(plan.instances, job.frames) {
             if let parameters = try plan.parameters(instance) { show(parameters.packet(plan.index)) }
+            let salt = frame.source.firstSalt ?? UInt16.random(in: 0...UInt16.max)
             let payload = try frame.source.payload(
-                elapsed: 0, events: 0, radioPower: nil,
-                salt: frame.source.firstSalt ?? UInt16.random(in: 0...UInt16.max))
+                PayloadSource.Moment(counters: job.counters, eidTime: job.eidTime, salt: salt))
             show(try plan.data(instance, payload))
         }
         if !job.options.json { Terminal.write("# on the air; and to take it off again:\n") }

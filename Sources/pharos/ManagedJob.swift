@@ -7,13 +7,12 @@ internal import LinuxHost
 
 /// `advertise --adapter hciN:mgmt`: through the kernel's advertising manager, beside what other programs send.
 struct ManagedJob {
-    struct Frame {
-        let source: PayloadSource
-        let interval: RequestedInterval
-    }
-
     let name: String
-    let frames: [Frame]
+    let frames: [WantedFrame]
+    /// What the beacon's own clock shows now.
+    let eidTime: UInt32
+    /// What telemetry starts to count from.
+    let counters: TelemetryCounters
     let index: UInt16
     let options: OnAirOptions
 
@@ -39,7 +38,9 @@ struct ManagedJob {
     private func advertise(_ adapter: ManagedAdapter) throws {
         let plan = try ManagedPlan(frames.map(\.source.advertisement), on: adapter.capabilities)
         for warning in plan.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
-        let session = ManagedSession(host: adapter.host, plan: plan, sources: frames.map(\.source))
+        let session = ManagedSession(
+            host: adapter.host, plan: plan, sources: frames.map(\.source),
+            clock: EIDClock(saved: eidTime, at: adapter.host.now), countersAtStart: counters)
         let view = ManagedView(name: name, frames: frames, adapter: adapter.capabilities, options: options)
         let watch = ForeignWatch(index: index, .managed(instances: Set(plan.instances.map(\.number))))
         adapter.host.observer = { packet, isFromKernel in

@@ -7,14 +7,14 @@ internal import Profiles
 /// Tells what is on the air through the kernel: JSON lines, a block of text, or a block that is drawn anew.
 final class ManagedView {
     private let name: String
-    private let frames: [ManagedJob.Frame]
+    private let frames: [WantedFrame]
     private let adapter: ManagedCapabilities
     private let json: Bool
     private let isLive: Bool
     private let isQuiet: Bool
     private var drawn = 0
 
-    init(name: String, frames: [ManagedJob.Frame], adapter: ManagedCapabilities, options: OnAirOptions) {
+    init(name: String, frames: [WantedFrame], adapter: ManagedCapabilities, options: OnAirOptions) {
         self.name = name
         self.frames = frames
         self.adapter = adapter
@@ -61,7 +61,7 @@ final class ManagedView {
         if Terminal.takesOutput(within: 1000) { Terminal.write(text) }
     }
 
-    private func line(_ session: ManagedSession, _ position: Int, _ frame: ManagedJob.Frame) -> String {
+    private func line(_ session: ManagedSession, _ position: Int, _ frame: WantedFrame) -> String {
         let instance = session.plan.instances[position]
         let granted = instance.interval.lowerBound == instance.interval.upperBound ? instance.interval.lowerBound : nil
         let state = session.onAir[position]
@@ -110,7 +110,7 @@ final class ManagedView {
     }
 
     private func rows(
-        _ session: ManagedSession, _ position: Int, _ frame: ManagedJob.Frame
+        _ session: ManagedSession, _ position: Int, _ frame: WantedFrame
     ) -> [(String, String)] {
         let instance = session.plan.instances[position]
         let state = session.onAir[position]

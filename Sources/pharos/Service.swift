@@ -9,7 +9,6 @@ final class Service {
     private let box: ServiceBox
     private let keeper: BeaconKeeper
     private let signals: ServiceSignals
-    private let sources: [any ServiceEventSource]
 
     /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
     private static let watchdogDivisor: UInt64 = 3
@@ -21,16 +20,15 @@ final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        let kernel = box.job.isOnKernelAdapter
-        let arrivals = kernel ? try? AdapterEvents(box.finder) : nil
-        let rfkill = kernel ? try? RFKillEvents(box.finder) : nil
-        pacing.hearsArrivals = arrivals != nil
-        pacing.hearsRFKill = rfkill != nil
-        let keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
-        self.keeper = keeper
-        let clock = try? ClockEvents { [weak keeper] in box.synchronize(keeper?.session as? BeaconSession) }
-        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, clock]
-        sources = all.compactMap(\.self)
+        let session = SessionReference()
+        box.listen(&pacing) { [unowned box] in box.synchronize(session.keeper?.session as? any ServiceSession) }
+        keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
+        session.keeper = keeper
+    }
+
+    /// The keeper for those who are made before it.
+    private final class SessionReference {
+        weak var keeper: BeaconKeeper?
     }
 
     /// Runs until it is told to end.
@@ -42,6 +40,7 @@ final class Service {
             try turn()
             box.report(keeper)
         }
+        box.finish()
         guard keeper.ended == false else { return }
         throw box.permanentFailure ?? Failure(.configuration, keeper.supervisor.lastError ?? "")
     }
@@ -51,13 +50,14 @@ final class Service {
         let interests =
             [signals.stop.descriptor, signals.reload.descriptor].map { Poller.Interest($0, .read) }
             + (channel.map { [Poller.Interest($0, .read)] } ?? [])
-            + sources.map { Poller.Interest($0.descriptor, .read) }
-        let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextReport)
+            + box.sources.map { Poller.Interest($0.descriptor, .read) }
+        let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextWakeUp)
         var ready = try Poller.wait(interests, until: deadline.nanoseconds)[...]
         if ready.removeFirst(), signals.stop.take() != nil { keeper.handle(.stop) }
         if ready.removeFirst(), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
         let channelIsReady = channel != nil && ready.removeFirst()
-        for (source, isReady) in zip(sources, ready) where isReady {
+        for (source, isReady) in zip(box.sources, ready)
+        where isReady || source.nextWakeUp.map({ $0 <= box.now }) == true {
             for input in source.take() { keeper.handle(input) }
         }
         // Unless it has been closed because of what the kernel told.

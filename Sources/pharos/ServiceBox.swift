@@ -1,6 +1,5 @@
 internal import Advertiser
 internal import BluetoothTypes
-internal import EddystoneSecurity
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
@@ -11,17 +10,18 @@ final class ServiceBox {
     private(set) var job: ServiceJob
     let finder = AdapterFinder()
     private(set) var sensors: ServiceSensors
-    /// Of the controller in use, or of the last one.
-    private(set) var capabilities: ControllerCapabilities?
+    /// What tells of things beside the adapter.
+    private(set) var sources: [any ServiceEventSource] = []
     /// Why it will never work, with its exit code.
     private(set) var permanentFailure: (any Error)?
     private let folders: ServiceFolders
     private let notifier: ServiceNotifier
     private let signals: ServiceSignals
     private let journal = Journal()
-    private var adapter: OpenAdapter?
-    private var channel: ClosableChannel?
-    private var host: HCIHost?
+    private var link: ServiceLink?
+    private var foreign: ForeignEvents?
+    /// The hciN that have been brought up, to be put down in the end.
+    private var raised: Set<UInt16> = []
     private var lock: AdapterLock?
     private var air: VirtualAirServer?
     /// Read at a reload, and not yet in use.
@@ -41,7 +41,19 @@ final class ServiceBox {
         report = ServiceReport(folders, log: journal.write)
     }
 
-    var channelDescriptor: Descriptor? { adapter?.descriptor }
+    var channelDescriptor: Descriptor? { link?.descriptor }
+
+    /// Opens what tells of the kernel's adapters, as far as there is any of it, and says how much is heard.
+    func listen(_ pacing: inout SupervisorPacing, onClockChange: @escaping () -> Void) {
+        let kernel = job.isOnKernelAdapter
+        let arrivals = kernel ? try? AdapterEvents(finder) : nil
+        let rfkill = kernel ? try? RFKillEvents(finder) : nil
+        foreign = kernel && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
+        pacing.hearsArrivals = arrivals != nil
+        pacing.hearsRFKill = rfkill != nil
+        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents(onChange: onClockChange)]
+        sources = all.compactMap(\.self)
+    }
 }
 
 extension ServiceBox: BeaconSurroundings {
@@ -54,27 +66,22 @@ extension ServiceBox: BeaconSurroundings {
             if name == .virtual, air == nil {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
-            let opened = try OpenAdapter(name, interruption: signals.stop, air: air)
-            adapter = opened
-            channel = ClosableChannel(opened.channel)
-            finder.isUserChannelOpen = opened.isExclusive
+            // What was told until now is about the time before.
+            for source in sources { _ = source.take() }
+            let opened = try ServiceLink(name, interruption: signals.stop, air: air, foreign: foreign)
+            link = opened
+            finder.isUserChannelOpen = opened.isUserChannel
+            if let index = opened.raisedIndex { raised.insert(index) }
         } catch {
             throw fault(error)
         }
     }
 
+    /// The adapter keeps its power: putting it down would be heard as somebody else's doing.
     func close() {
-        host = nil
-        channel?.close()
-        channel = nil
+        link?.close()
+        link = nil
         finder.isUserChannelOpen = false
-        do throws(TransportError) {
-            try adapter?.close()
-        } catch {
-            // One that is gone has no power to take away.
-            if error.reason != .missing { log(.warning, "\(error)") }
-        }
-        adapter = nil
     }
 
     /// Another instance on the same hciN would undo our work. Behind a stream the other end decides who may share.
@@ -101,37 +108,17 @@ extension ServiceBox: BeaconSurroundings {
     }
 
     func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
-        guard let adapter, let channel else { throw .ended("the adapter is closed") }
-        let host = HCIHost(channel: channel)
-        let found: ControllerCapabilities
-        do throws(HCICommandError) {
-            found = try ControllerCapabilities.read(from: host, isExclusive: adapter.isExclusive)
-        } catch {
-            throw .command(error, remedy: nil)
-        }
-        capabilities = found
-        self.host = host
-        let plan = try BeaconPlan(job.sources, on: found, isExclusive: adapter.isExclusive)
-        if let session = session as? BeaconSession {
-            try session.rearm(on: host, plan: plan)
-            return session
-        }
-        let memory = state.load()
-        let clock = EIDClock(
-            epochUnixSeconds: job.eidEpoch, saved: memory?.eidCounter ?? IdentityKey.firstCounter, at: host.now)
-        let first = BeaconSession(host: host, plan: plan, clock: clock, memory: memory, telemetry: sensors)
-        synchronize(first)
-        try first.start()
-        return first
+        guard let link else { throw .ended("the adapter is closed") }
+        return try link.start(job, after: session as? any ServiceSession, environment())
     }
 
     func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let adapter, let capabilities, let session = session as? BeaconSession else {
-            throw .ended("the adapter is closed")
-        }
-        let sources = (nextJob ?? job).sources
-        try session.replace(with: BeaconPlan(sources, on: capabilities, isExclusive: adapter.isExclusive))
-        return session
+        guard let link, let session = session as? any ServiceSession else { throw .ended("the adapter is closed") }
+        return try link.changeOver(to: nextJob ?? job, from: session, environment())
+    }
+
+    private func environment() -> ServiceLink.Environment {
+        .init(sensors: sensors, memory: state.saved) { [unowned self] in synchronize($0) }
     }
 
     func readProfile() -> Supervisor.Input {
@@ -186,7 +173,7 @@ extension ServiceBox: BeaconSurroundings {
 extension ServiceBox {
     /// Whoever keeps the wall clock right has set the clock of ephemeral ids right with it. Where nobody can be asked
     /// it is believed: a clock without a battery is behind, and the saved counter is ahead of it then.
-    func synchronize(_ session: BeaconSession?) {
+    func synchronize(_ session: (any ServiceSession)?) {
         guard let session, WallClock.synchronization() != .unsynchronized else { return }
         session.synchronize(unixMicroseconds: Int(WallClock.microseconds()))
     }
@@ -198,8 +185,23 @@ extension ServiceBox {
         state.save(session.memory, isLast: keeper.ended != nil)
     }
 
-    /// When ``report(_:)`` has something to do although nothing happens.
-    var nextReport: HCIInstant { state.nextSave.map(HCIInstant.init) ?? .distantFuture }
+    /// Leaves the adapters as they were found.
+    func finish() {
+        for index in raised {
+            do throws(TransportError) {
+                try BlueZAdapter.bringDown(index)
+            } catch {
+                // One that is gone has no power to take away.
+                if error.reason != .missing { log(.warning, "\(error)") }
+            }
+        }
+    }
+
+    /// When something has to be done although nothing happens.
+    var nextWakeUp: HCIInstant {
+        let save = state.nextSave.map(HCIInstant.init) ?? .distantFuture
+        return sources.compactMap(\.nextWakeUp).reduce(save, min)
+    }
 }
 
 extension ServiceNotifier.State {

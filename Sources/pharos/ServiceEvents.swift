@@ -8,6 +8,12 @@ protocol ServiceEventSource: AnyObject {
     var descriptor: Descriptor { get }
     /// What has happened since it was last asked.
     func take() -> [Supervisor.Input]
+    /// When to ask although nothing can be read; `nil` for never.
+    var nextWakeUp: HCIInstant? { get }
+}
+
+extension ServiceEventSource {
+    var nextWakeUp: HCIInstant? { nil }
 }
 
 /// What the kernel's management tells of adapters that come, go, and lose their power. Open to everybody.

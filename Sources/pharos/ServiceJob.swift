@@ -45,7 +45,8 @@ struct ServiceJob {
     /// What this adapter needs, and no more: the others are given up for good.
     var neededPrivileges: Set<Privileges.Capability> {
         switch adapter {
-        case nil, .raw: [.netAdmin, .netRaw]
+        // The manager needs the first; the monitor channel, which tells what others do, the second.
+        case nil, .raw, .managed: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
         case .tcp, .unix, .serial, .virtual: []
         }

@@ -37,8 +37,9 @@ struct ServiceReport {
         if change.state != last?.state { stateSince = .now }
         last = change
         let status = status(keeper, box, change)
+        let folder = folders.runtime
         write(folders.statusFile(status.name)) { () throws(SystemError) in
-            try StatusFile.write(status, in: folders.runtime)
+            try StatusFile.write(status, in: folder)
         }
         let metrics = folders.metricsFile(status.name)
         write(metrics) { () throws(SystemError) in
@@ -65,12 +66,15 @@ struct ServiceReport {
         status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
         status.lastError = supervisor.lastError
         status.process = .current
-        if let capabilities = box.capabilities {
+        if let session = keeper.session as? BeaconSession {
+            let capabilities = session.plan.capabilities
             status.address = capabilities.publicAddress
             status.controller = "\(capabilities.version), \(capabilities.manufacturer)"
-        }
-        if let session = keeper.session as? BeaconSession {
             status.advertisements = session.advertisements.map(InstanceStatus.AdvertisementStatus.init)
+        } else if let session = keeper.session as? ManagedSession {
+            status.advertisements = zip(session.plan.instances, session.onAir).enumerated().map { position, pair in
+                InstanceStatus.AdvertisementStatus(pair.0, pair.1, events: session.computedEvents(position))
+            }
         }
         status.telemetry = telemetry(box.sensors)
         return status
@@ -107,13 +111,26 @@ extension InstanceStatus.AdvertisementStatus {
     }
 }
 
+extension InstanceStatus.AdvertisementStatus {
+    fileprivate init(_ instance: ManagedPlan.Instance, _ onAir: ManagedSession.OnAir, events: UInt64) {
+        self.init(
+            type: instance.advertisement.content.typeName, address: nil,
+            interval: instance.advertisement.interval.microseconds,
+            grantedInterval: instance.interval.lowerBound.microseconds,
+            radioPower: instance.advertisement.radioPower.map { Int($0.dBm) },
+            grantedRadioPower: onAir.grant.power.map { Int($0.dBm) }, events: Int(clamping: events))
+    }
+}
+
 extension RFC3339Time {
     static var now: RFC3339Time { RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)) }
 
     /// When the monotonic clock showed this, as the wall clock is now.
     fileprivate init(_ instant: HCIInstant) {
-        let age = MonotonicClock.nanoseconds() / 1_000_000_000 - min(
-            instant.nanoseconds / 1_000_000_000, MonotonicClock.nanoseconds() / 1_000_000_000)
+        let age =
+            MonotonicClock.nanoseconds() / 1_000_000_000
+            - min(
+                instant.nanoseconds / 1_000_000_000, MonotonicClock.nanoseconds() / 1_000_000_000)
         self.init(secondsSince1970: RFC3339Time.now.secondsSince1970 - Int(age))
     }
 }

@@ -13,6 +13,8 @@ struct ServiceState {
     private let log: (Supervisor.LogPriority, String) -> Void
     private var savedAt: UInt64?
     private var lastMemory: BeaconMemory?
+    /// What was saved before this start; `nil` when there is nothing that can be used.
+    private(set) lazy var saved = load()
     private var isReportedLost = false
 
     /// Far more than any state needs.
@@ -25,8 +27,7 @@ struct ServiceState {
         self.log = log
     }
 
-    /// What was saved; `nil` when there is nothing that can be used.
-    func load() -> BeaconMemory? {
+    private func load() -> BeaconMemory? {
         guard Files.exists(path) else { return nil }
         do throws(SystemError) {
             let octets = try Files.read(path, limit: Self.sizeLimit)
@@ -55,7 +56,9 @@ struct ServiceState {
             isReportedLost = false
         } catch {
             if !isReportedLost {
-                log(.warning, "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air")
+                log(
+                    .warning,
+                    "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air")
             }
             isReportedLost = true
         }

@@ -136,7 +136,7 @@ import Testing
     @Test func anEphemeralIDComesWithANewAddress() throws {
         let channel = KernelChannel(FakeKernel())
         let key = IdentityKey(FixedOctets(repeating: 7))
-        let source = PayloadSource(try Sample.ephemeral(exponent: 2), identityKey: key, eidTimeAtStart: 0)
+        let source = PayloadSource(try Sample.ephemeral(exponent: 2), identityKey: key)
         let session = try session(channel, source)
         try session.start()
         let first = channel.kernel.instances[5]?.data

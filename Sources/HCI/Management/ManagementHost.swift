@@ -10,6 +10,8 @@ public final class ManagementHost {
     public let channel: any ManagementChannel
     /// Sees every message in either direction at the moment of its passing.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
+    /// No command is waited for longer than until this moment. For a program that has to end soon.
+    public var latestAnswer = HCIInstant.distantFuture
     private var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
 
@@ -53,7 +55,7 @@ public final class ManagementHost {
     private func outcome(
         of packet: ManagementPacket, _ timeoutMicroseconds: Int
     ) throws(ManagementError) -> ManagementQueue.Outcome {
-        let deadline = channel.now.advanced(byMicroseconds: timeoutMicroseconds)
+        let deadline = min(channel.now.advanced(byMicroseconds: timeoutMicroseconds), latestAnswer)
         let ticket = queue.submit(packet, deadline: deadline)
         do throws(ManagementError) {
             var now = channel.now

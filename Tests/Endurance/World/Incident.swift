@@ -169,7 +169,8 @@ extension EnduranceWorld {
         guard let controller = virtual?.controller else { return }
         if controller.model.hasExtendedAdvertising {
             controller.receive(
-                HCIPacket(.command, [0x37, 0x20, 0x07, AdvertisingPlan.sharedHandle, 0x03, 0x01, 0x03, 0x02, 0x01, 0x06]))
+                HCIPacket(
+                    .command, [0x37, 0x20, 0x07, AdvertisingPlan.sharedHandle, 0x03, 0x01, 0x03, 0x02, 0x01, 0x06]))
         } else {
             let data: [UInt8] = [0x03, 0x02, 0x01, 0x06] + [UInt8](repeating: 0, count: 28)
             controller.receive(HCIPacket(.command, [0x08, 0x20, 0x20] + data))

@@ -25,7 +25,8 @@ public struct LongLife: Sendable {
         while world.now < end {
             world.run(until: min(end, world.now.advanced(byMicroseconds: random.next(upTo: step) * 1_000_000)))
             if world.supervisor?.state != .onAir || !world.isHeard {
-                complaints.append("after \(incidents) incidents it is \(world.supervisor.map { "\($0.state)" } ?? "off")")
+                complaints.append(
+                    "after \(incidents) incidents it is \(world.supervisor.map { "\($0.state)" } ?? "off")")
                 return
             }
             let all = Incident.allCases
