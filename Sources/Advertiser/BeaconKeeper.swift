@@ -132,6 +132,8 @@ public final class BeaconKeeper {
         do throws(AdvertisingError) {
             return try body()
         } catch {
+            // An attempt that ends like this has failed, whatever the adapter is like.
+            if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
             return input(error)
         }
     }

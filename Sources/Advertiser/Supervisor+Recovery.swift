@@ -26,7 +26,6 @@ extension Supervisor {
         switch phase {
         case .onAir:
             phase = .verifying(now)
-            hasSlept = true
             return [.verify]
         case .closed, .held:
             return [.notify(.watchdog)]
@@ -45,6 +44,7 @@ extension Supervisor {
         nextAttempt = nil
         var actions: [Action] = []
         if !hasBeenOnAir {
+            attempt = 0
             actions = [.log(.notice, text), .notify(.ready)]
         } else if let episode, let cause = episode.weightiest {
             let outage = Outage(cause: cause, from: episode.since, until: now)
@@ -110,6 +110,7 @@ extension Supervisor {
         switch phase {
         case .onAir where input == .resumed:
             // It slept so shortly, or so deeply, that nothing was noticed: look.
+            hasSlept = true
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:

@@ -36,6 +36,7 @@ final class Service {
     /// - Throws: why the beacon could never go on the air, whatever happens.
     func run() throws {
         keeper.wake()
+        box.report(keeper)
         while keeper.ended == nil {
             try turn()
             box.report(keeper)
