@@ -46,8 +46,10 @@ public struct ForeignActivity: Sendable {
 
     /// How long a management command may explain what the kernel does.
     static let explanationMicroseconds = 2_000_000
-    /// How long advertising may be off in the managed form: the kernel pauses it for each change of what is sent.
-    public static let pauseMicroseconds = 1_000_000
+    /// How long advertising may be off in the managed form: the kernel pauses it for each change of what is sent. A
+    /// program that could have done it is given less time, because the kernel may repair it after two seconds at most.
+    static let pauseMicroseconds = 1_000_000
+    static let suspiciousPauseMicroseconds = 250_000
     /// Own commands that were announced and have not been heard.
     private static let expectationLimit = 64
 
@@ -60,7 +62,7 @@ public struct ForeignActivity: Sendable {
     private var underWay: [(command: AdvertisingTouch, isOwn: Bool)] = []
     private var ownValues: [AdvertisingTouch.Field: [UInt8]] = [:]
     private var lastAsked: (program: String, time: HCIInstant)?
-    private var pause: (since: HCIInstant, suspects: [String])?
+    private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
 
     /// - Parameter ownProgram: the name of our process as the kernel knows it: its sockets are no suspects.
     public init(index: UInt16, watching watched: Watched, ownProgram: String) {
@@ -89,7 +91,7 @@ public struct ForeignActivity: Sendable {
         expectedManagement.append(packet)
     }
 
-    /// Takes what the monitor channel tells; what has happened to our advertisement, if anything.
+    /// Takes what the monitor channel tells, soon after it was told; what has happened to our advertisement, if anything.
     public mutating func receive(_ packet: MonitorPacket, at now: HCIInstant) -> Cause? {
         sockets.receive(packet)
         guard packet.index == index else { return nil }
@@ -118,7 +120,12 @@ public struct ForeignActivity: Sendable {
     }
 
     /// When to call ``expire(at:)`` although nothing is told; `nil` for never.
-    public var wakeTime: HCIInstant? { pause?.since.advanced(byMicroseconds: Self.pauseMicroseconds) }
+    public var wakeTime: HCIInstant? {
+        pause.map { pause in
+            pause.since.advanced(
+                byMicroseconds: pause.hasRawProgram ? Self.suspiciousPauseMicroseconds : Self.pauseMicroseconds)
+        }
+    }
 
     /// A pause of the kernel's that has become too long, once.
     public mutating func expire(at now: HCIInstant) -> Cause? {
@@ -180,7 +187,7 @@ extension ForeignActivity {
         if let field = touch.field, ownValues[field] == touch.value { return nil }
         if case .managed = watched, kind != .controllerReset {
             // It is the kernel's work to change all of that, and to turn advertising off for a moment meanwhile.
-            if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now)) }
+            if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now), !rawPrograms.isEmpty) }
             return nil
         }
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))

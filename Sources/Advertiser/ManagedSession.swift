@@ -174,11 +174,24 @@ extension ManagedSession {
         guard let parameters = try plan.parameters(instance) else {
             return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
         }
-        let answer = try advertising { try host.execute(parameters, index: plan.index) }
+        let answer = try advertising { try execute(parameters) }
         note(instance)
         if answer.power != .noPreference { return asked == nil ? .reported(answer.power) : .granted(answer.power) }
         guard asked != nil else { return .unknown }
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
+    }
+
+    /// After its adapter was powered down, Linux 6.1 takes a set that it kept for enabled, fails to turn it off, and
+    /// forgets it: the second time works.
+    private func execute(
+        _ parameters: AddExtendedAdvertisingParameters
+    ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
+        do throws(ManagementError) {
+            return try host.execute(parameters, index: plan.index)
+        } catch {
+            guard error.status == .failed else { throw error }
+            return try host.execute(parameters, index: plan.index)
+        }
     }
 
     private func note(_ instance: ManagedPlan.Instance) {
@@ -253,7 +266,8 @@ extension ManagedSession {
             throw .ended("\(name): a program turned the adapter's own advertising on, which keeps ours off the air")
         case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
             added.removeAll { $0.number == instance }
-            throw .ended("\(name): advertising instance \(instance) was removed by another program")
+            throw .ended(
+                "\(name): advertising instance \(instance) was removed, by another program or with the adapter's power")
         case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
             // It is theirs now, and must not be removed.
             added.removeAll { $0.number == instance }

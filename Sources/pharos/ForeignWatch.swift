@@ -19,6 +19,13 @@ final class ForeignWatch {
         if monitor != nil { activity.sent(packet) }
     }
 
+    /// Waits until one of `others` or the monitor channel has something to read, or until `deadline`.
+    func wait(_ others: [Descriptor], until deadline: HCIInstant) throws(SystemError) {
+        let descriptors = others + [monitor?.descriptor].compactMap { $0 }
+        let wake = min(deadline, activity.wakeTime ?? deadline)
+        _ = try Poller.wait(descriptors.map { Poller.Interest($0, .read) }, until: wake.nanoseconds)
+    }
+
     /// What has happened since the last call. Returns at once.
     func causes() throws(HCIChannelError) -> [ForeignActivity.Cause] {
         guard let monitor else { return [] }

@@ -23,19 +23,20 @@ struct ManagedJob {
                 "--capture: with hci\(index):mgmt the kernel sends the HCI packets; `btmon -w FILE` captures them")
         }
         if options.dryRun { return try ManagedDryRun(job: self).run() }
-        let channel = try ManagementSocket("hci\(index):mgmt", interruption: try SignalDescriptor())
-        let host = ManagementHost(channel: channel)
+        let signals = try SignalDescriptor()
+        let socket = try ManagementSocket("hci\(index):mgmt", interruption: signals)
         do {
-            let adapter = try ManagedAdapter(host, index: index)
+            let adapter = try ManagedAdapter(ManagementHost(channel: socket), index: index)
             defer { adapter.restore() }
-            try advertise(adapter)
+            try advertise(adapter, [socket.descriptor, signals.descriptor])
         } catch let error as AdvertisingError where error.isInterruption {
             // A signal during set-up or in the middle of a command is an ordinary end.
             return
         }
     }
 
-    private func advertise(_ adapter: ManagedAdapter) throws {
+    /// - Parameter waking: what ends a wait, beside the monitor channel.
+    private func advertise(_ adapter: ManagedAdapter, _ waking: [Descriptor]) throws {
         let plan = try ManagedPlan(frames.map(\.source.advertisement), on: adapter.capabilities)
         for warning in plan.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
         let session = ManagedSession(
@@ -49,7 +50,7 @@ struct ManagedJob {
         try session.start()
         do {
             view.onAir(session)
-            try keepOnAir(session, watch, view)
+            try keepOnAir(session, waking, watch, view)
         } catch {
             // Who did it stands on the monitor channel, if anywhere.
             _ = try? tellCauses(watch)
@@ -62,22 +63,31 @@ struct ManagedJob {
 
     /// Until the duration is over or a signal comes.
     private func keepOnAir(
-        _ session: ManagedSession, _ watch: ForeignWatch, _ view: ManagedView
-    ) throws(AdvertisingError) {
+        _ session: ManagedSession, _ waking: [Descriptor], _ watch: ForeignWatch, _ view: ManagedView
+    ) throws {
         guard let since = session.onAirSince else { return }
         let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
-        do throws(AdvertisingError) {
-            while session.now < end {
-                let tick = session.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates)
-                try session.run(until: min(tick, end))
-                let causes = try tellCauses(watch)
-                if causes.contains(where: { $0.kind == .advertisingDisabled || $0.kind == .controllerReset }) {
-                    try session.rearm()
-                }
-                view.update(session)
+        while session.now < end {
+            let tick = view.microsecondsBetweenUpdates.map { session.now.advanced(byMicroseconds: $0) }
+            let wakes = [end, session.nextWakeUp, tick].compactMap { $0 }
+            try watch.wait(waking, until: wakes.min() ?? end)
+            guard try goOn(session) else { return }
+            let causes = try tellCauses(watch)
+            if causes.contains(where: { $0.kind == .advertisingDisabled || $0.kind == .controllerReset }) {
+                try session.rearm()
             }
+            view.update(session)
+        }
+    }
+
+    /// Does what is due. Returns whether no signal came.
+    private func goOn(_ session: ManagedSession) throws(AdvertisingError) -> Bool {
+        do throws(AdvertisingError) {
+            try session.run(until: session.now)
+            return true
         } catch {
             guard error.isInterruption else { throw error }
+            return false
         }
     }
 

@@ -23,8 +23,8 @@ final class ManagedView {
         isLive = !options.json && !options.quiet && Terminal.outputIsTerminal
     }
 
-    /// Nothing to redraw: wake up rarely.
-    var microsecondsBetweenUpdates: Int { isLive ? 200_000 : 1_000_000 }
+    /// `nil` where nothing is drawn anew.
+    var microsecondsBetweenUpdates: Int? { isLive ? 200_000 : nil }
 
     func onAir(_ session: ManagedSession) {
         if json {

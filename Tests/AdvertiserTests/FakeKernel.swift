@@ -21,6 +21,8 @@ struct FakeKernel {
     var instances: [UInt8: Instance] = [:]
     /// The level that the controller selects, whatever it is asked for.
     var selectedPower: RadioPower?
+    /// Sets that the kernel kept over a power cycle, and fails to turn off before it forgets them.
+    var stale: Set<UInt8> = []
     /// Answers these commands with that status.
     var refusals: [UInt16: ManagementStatus] = [:]
 
@@ -107,6 +109,7 @@ struct FakeKernel {
             isValid(command.instance, command.flags)
         else { return .invalidParameters }
         guard settings.contains([.powered, .lowEnergy]) else { return .rejected }
+        if stale.remove(command.instance) != nil { return .failed }
         instances[command.instance] = Instance(
             flags: command.flags,
             interval: command.intervalMinimum == command.intervalMaximum ? command.intervalMinimum : nil,

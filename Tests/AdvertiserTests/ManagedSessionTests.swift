@@ -99,6 +99,17 @@ import Testing
         #expect(channel.kernel.instances.isEmpty)
     }
 
+    @Test func aSetThatTheKernelKeptOverAPowerCycleIsNoObstacle() throws {
+        var kernel = FakeKernel()
+        kernel.stale = [5]
+        let channel = KernelChannel(kernel)
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        #expect(channel.steps == ["54:5", "54:5", "55:5"])
+        channel.kernel.refusals = [AddExtendedAdvertisingParameters.opcode: .failed]
+        #expect(throws: AdvertisingError.self) { try session.rearm() }
+    }
+
     @Test func theSecondOfTwoThatFailsTakesTheFirstAway() throws {
         let channel = KernelChannel(FakeKernel())
         let broken = PayloadSource(try Sample.ephemeral(exponent: 4))
@@ -151,7 +162,7 @@ import Testing
         (.newSettings([.lowEnergy]), "the adapter was powered down"),
         (.newSettings([.powered]), "LE was turned off"),
         (.newSettings([.powered, .lowEnergy, .advertising]), "the adapter's own advertising on"),
-        (.advertisingRemoved(instance: 5), "advertising instance 5 was removed by another program"),
+        (.advertisingRemoved(instance: 5), "advertising instance 5 was removed, by another program or with"),
         (.advertisingAdded(instance: 5), "another program took advertising instance 5"),
         (.controllerError(code: 0x42), "hardware error (0x42)"),
     ]

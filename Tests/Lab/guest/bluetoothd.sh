@@ -13,7 +13,8 @@ plug_in() { # plug_in COMMAND…: the program behind the adapters, then bluetoot
 }
 
 unplug() {
-    kill "$bluetoothd_pid" "$controllers_pid"
+    bluetoothd_stop
+    kill "$controllers_pid"
     eventually 10 adapters_gone
 }
 
@@ -24,13 +25,14 @@ prepare plug_in btvirt -l2
 lab_test bluetoothd/btvirt/ibeacon managed_hears
 lab_test bluetoothd/btvirt/power managed_grants_power
 lab_test bluetoothd/btvirt/beside beside_bluetoothd
-lab_test bluetoothd/btvirt/restarted bluetoothd_restarts
+lab_test bluetoothd/btvirt/bluetoothd-stops bluetoothd_stops
+lab_test bluetoothd/btvirt/bluetoothd-starts bluetoothd_starts
 lab_test bluetoothd/btvirt/powered-down powered_down
 lab_test bluetoothd/btvirt/powers-up powers_up_and_down
 lab_test bluetoothd/btvirt/missing missing_adapter_managed
 lab_test bluetoothd/btvirt/no-permission no_permission_managed
 lab_test bluetoothd/btvirt/unplugged unplugged_managed
-prepare unplug
+prepare unplug 2>/dev/null
 
 FAMILY=legacy
 prepare plug_in pharos controller --listen vhci --listen vhci --like raspberry-pi
