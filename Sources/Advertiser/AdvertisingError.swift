@@ -11,8 +11,8 @@ public enum AdvertisingError: Error, Sendable {
     case management(ManagementError)
     /// The payload cannot be made.
     case payload(String)
-    /// The controller stopped by itself, and why.
-    case ended(String)
+    /// Advertising has ended without our doing: by what, and in words.
+    case ended(SupervisorCause, String)
     /// The controller reports that it has failed, with a code of its own (Core Specification 5.4, Vol 4 Part E 7.7.16).
     case hardwareError(UInt8)
 }
@@ -31,7 +31,7 @@ extension AdvertisingError {
 extension AdvertisingError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .impossible(let reason), .payload(let reason), .ended(let reason): reason
+        case .impossible(let reason), .payload(let reason), .ended(_, let reason): reason
         case .hardwareError(let code):
             "the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))"
         case .management(let error): error.description

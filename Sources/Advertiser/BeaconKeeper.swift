@@ -60,6 +60,8 @@ public final class BeaconKeeper {
             if let answer = perform(queue[next]) { queue += supervisor.handle(answer, at: surroundings.now) }
             next += 1
         }
+        // Also while the adapter stays open and the next attempt has to wait: nothing is counted meanwhile.
+        if supervisor.state != .onAir { session?.silence(since: surroundings.now) }
     }
 
     /// Does one thing, and returns what came of it, if that is of interest.
@@ -142,7 +144,7 @@ public final class BeaconKeeper {
     private func input(_ error: AdvertisingError) -> Supervisor.Input {
         switch error {
         case .impossible(let reason), .payload(let reason): .impossible(reason)
-        case .ended(let reason): .failed(.silent, reason)
+        case .ended(let cause, let reason): .failed(cause, reason)
         case .hardwareError: .failed(.hardwareError, "\(error)")
         case .command(let command, _):
             switch command {

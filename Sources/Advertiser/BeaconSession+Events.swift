@@ -17,7 +17,7 @@ extension BeaconSession {
             else { return }
             guard terminated.status == .success else {
                 sets[index].end(at: host.now)
-                throw .ended("the controller ended the advertising set: \(terminated.status)")
+                throw .ended(.silent, "the controller ended the advertising set: \(terminated.status)")
             }
             try enableAgain(index)
         case .unknown(let code, let parameters):

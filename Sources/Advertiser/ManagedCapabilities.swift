@@ -50,7 +50,8 @@ public struct ManagedCapabilities: Hashable, Sendable {
 public final class ManagedAdapter {
     public let host: ManagementHost
     public let capabilities: ManagedCapabilities
-    private var raisedPower = false
+    /// Whether the adapter was off, and has been powered for this.
+    public private(set) var raisedPower = false
     private var raisedLowEnergy = false
 
     /// Asks the kernel about hci`index`; turns LE on and powers the adapter where they are off.

@@ -26,15 +26,17 @@ public struct ManagedPlan: Hashable, Sendable {
         let hasFlagsAdded: Bool
     }
 
-    /// The N of hciN.
-    public let index: UInt16
+    /// What it was made for.
+    public let capabilities: ManagedCapabilities
     public let form: Form
     /// In the order of the advertisements.
     public let instances: [Instance]
     public let warnings: [ManagedWarning]
     /// On a legacy controller only one instance is on the air at a time.
     public let takesTurns: Bool
-    private let maximumDataLength: Int
+
+    /// The N of hciN.
+    public var index: UInt16 { capabilities.index }
 
     /// - Throws: `impossible` when the kernel cannot do it on this adapter.
     public init(
@@ -47,10 +49,9 @@ public struct ManagedPlan: Hashable, Sendable {
         }
         let numbers = try Self.numbers(advertisements.count, capabilities)
         let others = capabilities.instances.count
-        index = capabilities.index
+        self.capabilities = capabilities
         form = capabilities.hasExtendedForm ? .extended : .plain
         takesTurns = !capabilities.hasExtendedAdvertising && advertisements.count + others > 1
-        maximumDataLength = min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
         let duration: UInt16 = takesTurns && advertisements.count > 1 ? Self.turnSeconds : 0
         var warnings: [ManagedWarning] = []
         var instances: [Instance] = []
@@ -131,7 +132,8 @@ extension ManagedPlan {
 
     /// What the kernel would refuse with no more than Invalid Parameters.
     private func check(_ data: AdvertisingData, _ instance: Instance) throws(AdvertisingError) {
-        let room = maximumDataLength - (instance.hasFlagsAdded ? 3 : 0)
+        let maximum = min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
+        let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
         guard data.octets.count <= room else {
             throw .impossible(
                 "hci\(index):mgmt: \(data.octets.count) octets of data are more than the \(room) that there is room for"

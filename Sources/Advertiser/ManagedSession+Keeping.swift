@@ -15,14 +15,27 @@ extension ManagedSession: KeptSession {
         }
     }
 
-    /// The kernel says of our instances what it believes, and its list leaves some out: whether the adapter is powered
-    /// is what can be asked. That others remove or disable them is told by events.
+    /// Asks the kernel as far as that disturbs nothing.
+    ///
+    /// Its list of instances leaves some out. Where the controller has sets, the same data is sent again: the kernel
+    /// refuses that for an instance that is gone, and enables one that somebody turned off behind its back. On a legacy
+    /// controller that would draw a new address, so there the adapter's settings have to do.
     public func verify() throws(AdvertisingError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
             try host.execute(ReadControllerInformation(), index: plan.index).current
         }
-        return settings.contains([.powered, .lowEnergy]) && !settings.contains(.advertising)
+        guard settings.isSuperset(of: [.powered, .lowEnergy]), !settings.contains(.advertising) else { return false }
+        guard plan.form == .extended, plan.capabilities.hasExtendedAdvertising else { return true }
+        for (instance, state) in zip(plan.instances, onAir) {
+            do throws(AdvertisingError) {
+                try send(plan.data(instance, state.payload))
+            } catch {
+                guard case .management(.refused(_, _, .invalidParameters)) = error else { throw error }
+                return false
+            }
+        }
+        return true
     }
 
     public func stop(by deadline: HCIInstant) throws(AdvertisingError) {

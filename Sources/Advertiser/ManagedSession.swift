@@ -5,8 +5,8 @@ public import HCI
 /// Advertisements in instances of the kernel's advertising manager, from the first command to the last.
 ///
 /// Runs on the caller's thread, as ``AdvertisingSession`` does. Other programs' instances are never touched. When ours
-/// are lost (adapter powered down, unplugged, instances removed by another program) ``run(until:)`` throws `ended`;
-/// to be on the air again ask for ``ManagedAdapter`` anew, make a new plan, and start a new session.
+/// are lost (adapter powered down, unplugged, instances removed by another program) ``run(until:)`` throws `ended`, and
+/// ``restart()`` brings them back where the adapter is still there.
 public final class ManagedSession {
     /// One advertisement on the air.
     public struct OnAir: Hashable, Sendable {
@@ -129,10 +129,12 @@ public final class ManagedSession {
     /// What telemetry tells now.
     public var counters: TelemetryCounters {
         let events = onAir.indices.reduce(UInt64(0)) { $0 + computedEvents($1) }
-        return countersAtStart.advanced(byEvents: events, microseconds: elapsed)
+        // Time goes by while nothing is on the air.
+        let microseconds = onAirSince.map { max(0, host.now.microseconds(since: $0)) } ?? 0
+        return countersAtStart.advanced(byEvents: events, microseconds: microseconds)
     }
 
-    /// Nothing has been on the air since `instant`: counters stand still.
+    /// Nothing has been on the air since `instant`: events are not counted from then on.
     public func silence(since instant: HCIInstant) {
         stoppedAt = stoppedAt ?? instant
     }
@@ -199,7 +201,7 @@ extension ManagedSession {
     }
 
     /// `packet` is Add Advertising or Add Extended Advertising Data.
-    private func send(_ packet: ManagementPacket) throws(AdvertisingError) {
+    func send(_ packet: ManagementPacket) throws(AdvertisingError) {
         let octets = packet.parameters
         try advertising {
             if let command = AddExtendedAdvertisingData(parameters: octets.span),
@@ -252,31 +254,39 @@ extension ManagedSession {
     }
 
     /// Takes what the kernel has said by itself.
+    ///
+    /// - Throws: `ended` when it says that ours are off the air.
     public func handle(_ event: ManagementEvent) throws(AdvertisingError) {
         guard event.index == plan.index else { return }
-        let name = "hci\(plan.index):mgmt"
         switch event.content {
         case .indexRemoved:
-            throw .ended("\(name): the adapter was unplugged, or a program took its user channel")
+            throw lost(.adapterGone, "the adapter was unplugged, or a program took its user channel")
         case .newSettings(let settings) where !settings.contains(.powered):
-            throw .ended("\(name): the adapter was powered down")
+            throw lost(.poweredDown, "the adapter was powered down")
         case .newSettings(let settings) where !settings.contains(.lowEnergy):
-            throw .ended("\(name): LE was turned off")
+            throw lost(.foreignDisabled, "LE was turned off")
         case .newSettings(let settings) where settings.contains(.advertising):
-            throw .ended("\(name): a program turned the adapter's own advertising on, which keeps ours off the air")
+            throw lost(
+                .foreignDisabled, "a program turned the adapter's own advertising on, which keeps ours off the air")
         case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
             added.removeAll { $0.number == instance }
-            throw .ended(
-                "\(name): advertising instance \(instance) was removed, by another program or with the adapter's power")
+            throw lost(
+                .foreignDisabled,
+                "advertising instance \(instance) was removed, by another program or with the adapter's power")
         case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
             // It is theirs now, and must not be removed.
             added.removeAll { $0.number == instance }
-            throw .ended("\(name): another program took advertising instance \(instance)")
+            throw lost(.foreignChanged, "another program took advertising instance \(instance)")
         case .controllerError(let code):
-            throw .ended("\(name): the controller reports a hardware error (\(Hexadecimal.number(code, width: 2)))")
+            throw lost(
+                .hardwareError, "the controller reports a hardware error (\(Hexadecimal.number(code, width: 2)))")
         default:
             return
         }
+    }
+
+    private func lost(_ cause: SupervisorCause, _ text: String) -> AdvertisingError {
+        .ended(cause, "hci\(plan.index):mgmt: \(text)")
     }
 
     /// Returns why something may still be on the air, if it may.

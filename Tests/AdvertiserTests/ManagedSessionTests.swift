@@ -157,27 +157,31 @@ import Testing
         #expect(channel.kernel.instances[5]?.data != first)
     }
 
-    static let ends: [(ManagementEvent.Content, String)] = [
-        (.indexRemoved, "unplugged, or a program took its user channel"),
-        (.newSettings([.lowEnergy]), "the adapter was powered down"),
-        (.newSettings([.powered]), "LE was turned off"),
-        (.newSettings([.powered, .lowEnergy, .advertising]), "the adapter's own advertising on"),
-        (.advertisingRemoved(instance: 5), "advertising instance 5 was removed, by another program or with"),
-        (.advertisingAdded(instance: 5), "another program took advertising instance 5"),
-        (.controllerError(code: 0x42), "hardware error (0x42)"),
+    static let ends: [(ManagementEvent.Content, SupervisorCause, String)] = [
+        (.indexRemoved, .adapterGone, "unplugged, or a program took its user channel"),
+        (.newSettings([.lowEnergy]), .poweredDown, "the adapter was powered down"),
+        (.newSettings([.powered]), .foreignDisabled, "LE was turned off"),
+        (.newSettings([.powered, .lowEnergy, .advertising]), .foreignDisabled, "the adapter's own advertising on"),
+        (
+            .advertisingRemoved(instance: 5), .foreignDisabled,
+            "advertising instance 5 was removed, by another program or with"
+        ),
+        (.advertisingAdded(instance: 5), .foreignChanged, "another program took advertising instance 5"),
+        (.controllerError(code: 0x42), .hardwareError, "hardware error (0x42)"),
     ]
 
     @Test(arguments: ends.indices)
     func whatEndsItIsTold(_ number: Int) throws {
-        let (content, text) = Self.ends[number]
+        let (content, wanted, text) = Self.ends[number]
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
         channel.script = [(2000, ManagementEvent(index: 0, content))]
-        guard case .ended(let reason) = failure({ try session.run(until: instant(60)) }) else {
+        guard case .ended(let cause, let reason) = failure({ try session.run(until: instant(60)) }) else {
             Issue.record("nothing ended")
             return
         }
+        #expect(cause == wanted)
         #expect(reason.hasPrefix("hci0:mgmt: "))
         #expect(reason.contains(text))
         #expect(channel.now == instant(2))
@@ -216,6 +220,48 @@ import Testing
         try session.rearm()
         #expect(channel.steps == ["54:5", "55:5", "54:5", "55:5"])
         #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
+    }
+
+    /// Where the controller has sets the data is sent again, which does no harm and turns on what is off.
+    @Test(arguments: [true, false])
+    func verifyingDisturbsNothing(_ hasSets: Bool) throws {
+        var kernel = FakeKernel()
+        kernel.hasExtendedAdvertising = hasSets
+        let channel = KernelChannel(kernel)
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        channel.forget()
+        let before = channel.kernel.instances
+        #expect(try session.verify())
+        #expect(channel.steps == (hasSets ? ["04", "55:5"] : ["04"]))
+        #expect(channel.kernel.instances == before)
+        channel.kernel.instances = [:]
+        #expect(try session.verify() == !hasSets)
+        channel.kernel.settings = [.lowEnergy]
+        #expect(try !session.verify())
+        channel.kernel.settings = [.powered, .lowEnergy, .advertising]
+        #expect(try !session.verify())
+        channel.kernel.refusals = [ReadControllerInformation.opcode: .invalidIndex]
+        #expect(throws: AdvertisingError.self) { try session.verify() }
+    }
+
+    /// What is off the air is not counted; time goes by all the same.
+    @Test func eventsStandStillInSilenceAndGoOnAfterIt() throws {
+        let channel = KernelChannel(FakeKernel())
+        let session = try session(channel, PayloadSource(try Sample.iBeacon()))
+        try session.start()
+        try session.run(until: instant(60))
+        let before = session.counters
+        session.silence(since: instant(60))
+        #expect(!session.isOnAir && session.nextWakeUp == nil)
+        _ = try channel.receive(until: instant(100))
+        #expect(session.counters.advertisements == before.advertisements)
+        #expect(session.counters.uptimeDeciseconds == 1000)
+        try session.rearm()
+        #expect(session.isOnAir && session.counters.advertisements <= before.advertisements + 1)
+        try session.run(until: instant(160))
+        #expect(session.counters.uptimeDeciseconds == 1600)
+        #expect((2 * before.advertisements - 2...2 * before.advertisements + 2).contains(session.counters.advertisements))
     }
 
     @Test(arguments: 0...2)

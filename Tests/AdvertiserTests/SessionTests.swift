@@ -82,6 +82,43 @@ import VirtualController
         #expect(new.isAdvertising && new.eventCounts(session).allSatisfy { $0 > 0 })
     }
 
+    /// A look at whether the beacon is on changes nothing on the air, and finds every set that is off.
+    @Test(arguments: VirtualControllerModel.tested)
+    func verifyingFindsWhatIsOff(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        let session = try bench.session(Sample.lobby())
+        try session.start()
+        try bench.run(session, seconds: 5)
+        bench.forget()
+        for _ in 0..<3 {
+            #expect(try session.verify())
+            try bench.run(session, seconds: 1)
+        }
+        #expect(session.isOnAir && bench.events.count >= 25)
+        if model.hasExtendedAdvertising {
+            _ = try bench.host.execute(LESetExtendedAdvertisingEnable(false, [.init(handle: 2)]))
+        } else {
+            _ = try bench.host.execute(LESetAdvertisingEnable(false))
+        }
+        #expect(try !session.verify())
+        try session.rearm()
+        #expect(try session.verify() && session.isOnAir)
+    }
+
+    /// What is the same in the old and the new profile stays on the air.
+    @Test func aReloadOfTheSameProfileTurnsNothingOff() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(Sample.lobby())
+        try session.start()
+        try bench.run(session, seconds: 10)
+        let (events, address) = (session.computedEvents, session.address)
+        bench.forget()
+        try session.replace(with: BeaconPlan(Sample.lobby(), on: session.plan.capabilities, isExclusive: true))
+        #expect(!bench.steps.contains { $0.hasPrefix("200a") })
+        #expect(session.isOnAir && session.address == address)
+        #expect((events...events + 4).contains(session.computedEvents))
+    }
+
     @Test func aRearmThatFailsLeavesNothingOn() throws {
         let bench = Bench(.zephyr)
         let session = try bench.session(Sample.lobby())

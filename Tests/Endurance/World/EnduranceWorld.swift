@@ -148,7 +148,7 @@ extension EnduranceWorld: BeaconSurroundings {
     }
 
     public func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
-        guard let channel else { throw .ended("the adapter is closed") }
+        guard let channel else { throw .ended(.adapterGone, "the adapter is closed") }
         let host = HCIHost(channel: channel)
         let plan = try BeaconPlan([source(minor)], on: capabilities(host), isExclusive: false)
         if let session = session as? BeaconSession {
@@ -161,7 +161,7 @@ extension EnduranceWorld: BeaconSurroundings {
     }
 
     public func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let session = session as? BeaconSession else { throw .ended("there is no session") }
+        guard let session = session as? BeaconSession else { throw .ended(.adapterGone, "there is no session") }
         let capabilities = session.plan.capabilities
         try session.replace(with: BeaconPlan([source(nextMinor)], on: capabilities, isExclusive: false))
         return session
