@@ -51,9 +51,9 @@ public struct ForeignActivity: Sendable {
     static let pauseMicroseconds = 1_000_000
     static let suspiciousPauseMicroseconds = 250_000
     /// Own commands that were announced and have not been heard.
-    private static let expectationLimit = 64
+    private static let expectationLimit = 1024
 
-    private let index: UInt16
+    private var index: UInt16
     private let ownProgram: String
     private var watched: Watched
     private var sockets = MonitoredSockets()
@@ -75,6 +75,19 @@ public struct ForeignActivity: Sendable {
     public mutating func watch(_ watched: Watched) {
         self.watched = watched
         pause = nil
+    }
+
+    /// Goes on with another adapter, before the first command to it. Who has which socket open is remembered: the
+    /// monitor channel tells it once.
+    public mutating func follow(_ index: UInt16) {
+        guard index != self.index else { return }
+        self.index = index
+        pause = nil
+        expectedPackets = []
+        expectedManagement = []
+        underWay = []
+        ownValues = [:]
+        lastAsked = nil
     }
 
     /// Announces a command of ours, before it is sent.

@@ -27,6 +27,7 @@ final class ServiceBox {
     /// Read at a reload, and not yet in use.
     private var nextJob: ServiceJob?
     private var lastStatus: Supervisor.Notice?
+    private var warned: Set<String> = []
     private var state: ServiceState
     private var report: ServiceReport
 
@@ -66,9 +67,10 @@ extension ServiceBox: BeaconSurroundings {
             if name == .virtual, air == nil {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
-            // What was told until now is about the time before.
+            // What was told until now is about the time before, and so is what raising the adapter has told.
             for source in sources { _ = source.take() }
             let opened = try ServiceLink(name, interruption: signals.stop, air: air, foreign: foreign)
+            foreign?.skip()
             link = opened
             finder.isUserChannelOpen = opened.isUserChannel
             if let index = opened.raisedIndex { raised.insert(index) }
@@ -108,17 +110,26 @@ extension ServiceBox: BeaconSurroundings {
     }
 
     func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
-        guard let link else { throw .ended("the adapter is closed") }
+        guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
+        // Also when it fails: what has been raised is known only now where the kernel raises it.
+        defer { if let index = link.raisedIndex { raised.insert(index) } }
         return try link.start(job, after: session as? any ServiceSession, environment())
     }
 
     func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let link, let session = session as? any ServiceSession else { throw .ended("the adapter is closed") }
+        guard let link, let session = session as? any ServiceSession else { throw .ended(.adapterGone, "the adapter is closed") }
         return try link.changeOver(to: nextJob ?? job, from: session, environment())
     }
 
     private func environment() -> ServiceLink.Environment {
-        .init(sensors: sensors, memory: state.saved) { [unowned self] in synchronize($0) }
+        .init(
+            sensors: sensors, memory: state.saved, synchronize: { [unowned self] in synchronize($0) },
+            warn: { [unowned self] in warn($0) })
+    }
+
+    /// What stays as it is over restarts of the beacon is told once.
+    private func warn(_ text: String) {
+        if warned.insert(text).inserted { log(.warning, text) }
     }
 
     func readProfile() -> Supervisor.Input {

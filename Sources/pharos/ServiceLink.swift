@@ -1,4 +1,5 @@
 internal import Advertiser
+internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import HCI
@@ -16,7 +17,7 @@ final class ServiceLink {
 
     let descriptor: Descriptor
     /// N of an hciN that was brought up for this.
-    let raisedIndex: UInt16?
+    private(set) var raisedIndex: UInt16?
     let isUserChannel: Bool
     private let way: Way
     private var foreign: ForeignEvents?
@@ -25,6 +26,7 @@ final class ServiceLink {
         _ name: AdapterName, interruption: SignalDescriptor, air: VirtualAirServer?, foreign: ForeignEvents?
     ) throws(TransportError) {
         self.foreign = foreign
+        if let index = name.kernelIndex { foreign?.follow(index) }
         if case .managed(let index) = name {
             // Says that it is not there, where it is not.
             _ = try BlueZAdapter(index: index)
@@ -54,6 +56,15 @@ final class ServiceLink {
         let memory: BeaconMemory?
         /// Sets the clock of ephemeral ids right.
         let synchronize: (any ServiceSession) -> Void
+        /// Tells the operator what will not be as it was asked for.
+        let warn: (String) -> Void
+    }
+
+    private func warn(_ session: BeaconSession, _ environment: Environment) {
+        for status in session.advertisements {
+            guard let complaint = status.grant.complaint else { continue }
+            environment.warn("\(status.advertisement.content.typeName): radio power \(complaint)")
+        }
     }
 
     /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` go on.
@@ -74,6 +85,7 @@ final class ServiceLink {
             if let session = session as? BeaconSession {
                 try session.rearm(on: host, plan: plan)
                 foreign?.watch(session.plan.watched)
+                warn(session, environment)
                 return session
             }
             let clock = clock(job, session, environment, host.now)
@@ -82,6 +94,7 @@ final class ServiceLink {
             environment.synchronize(first)
             try first.start()
             foreign?.watch(first.plan.watched)
+            warn(first, environment)
             return first
         case .managed(let index, let socket):
             let host = ManagementHost(channel: socket)
@@ -95,7 +108,11 @@ final class ServiceLink {
         _ index: UInt16
     ) throws(AdvertisingError) -> ManagedSession {
         let adapter = try ManagedAdapter(host, index: index)
+        if adapter.raisedPower { raisedIndex = index }
+        // Powering an adapter resets it.
+        foreign?.skip()
         let plan = try ManagedPlan(job.sources.map(\.advertisement), on: adapter.capabilities)
+        for warning in plan.warnings { environment.warn("\(warning)") }
         let counters = (session as? ManagedSession)?.counters ?? TelemetryCounters()
         let first = ManagedSession(
             host: host, plan: plan, sources: job.sources, clock: clock(job, session, environment, host.now),
@@ -121,15 +138,17 @@ final class ServiceLink {
             let capabilities = session.plan.capabilities
             try session.replace(with: BeaconPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
             foreign?.watch(session.plan.watched)
+            warn(session, environment)
             return session
         }
-        guard let session = session as? ManagedSession else { throw .ended("the adapter is closed") }
+        guard let session = session as? ManagedSession else { throw .ended(.adapterGone, "the adapter is closed") }
         // The kernel gives the freed instances to the new ones; what it refuses leaves the old ones to be added again.
         try session.stop()
         do throws(AdvertisingError) {
             return try startManaged(job, after: session, environment, session.managementHost, session.plan.index)
         } catch {
             try? session.restart()
+            foreign?.watch(.managed(instances: Set(session.plan.instances.map(\.number))))
             throw error
         }
     }
@@ -143,6 +162,16 @@ protocol ServiceSession: KeptSession {
 
 extension BeaconSession: ServiceSession {}
 extension ManagedSession: ServiceSession {}
+
+extension RadioPowerGrant {
+    /// What is to be said where the power is not the one that was asked for.
+    fileprivate var complaint: String? {
+        switch self {
+        case .notSettable, .unverified: description
+        case .granted, .reported, .unknown: nil
+        }
+    }
+}
 
 extension BeaconPlan {
     /// What others must leave alone.

@@ -72,6 +72,8 @@ struct ServiceReport {
             status.controller = "\(capabilities.version), \(capabilities.manufacturer)"
             status.advertisements = session.advertisements.map(InstanceStatus.AdvertisementStatus.init)
         } else if let session = keeper.session as? ManagedSession {
+            status.address = session.plan.capabilities.address
+            status.controller = "\(session.plan.capabilities.version)"
             status.advertisements = zip(session.plan.instances, session.onAir).enumerated().map { position, pair in
                 InstanceStatus.AdvertisementStatus(pair.0, pair.1, events: session.computedEvents(position))
             }

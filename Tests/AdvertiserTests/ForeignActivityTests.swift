@@ -208,6 +208,21 @@ private struct Monitored {
         #expect(monitored.tell(.managementEvent(cookie: 1, event)) == Cause(.advertisementRemoved, programs: []))
     }
 
+    /// Programs open their sockets before it is known which adapter is ours, and they are told once.
+    @Test func anotherAdapterIsFollowedWithAllThatWasHeardOfPrograms() throws {
+        var monitored = Monitored(.legacy)
+        monitored.tell(.socketOpened(cookie: 9, kind: .raw, program: "hcitool"), index: 2)
+        monitored.activity.follow(2)
+        #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
+        #expect(monitored.tell(.closeIndex) == nil)
+        let off = LESetAdvertisingEnable(false)
+        monitored.tell(.hci(off.packet, isFromController: false), index: 2)
+        let answer = HCIPacket(.event, [0x0E, 4, 1, 0x0A, 0x20, 0])
+        #expect(
+            monitored.tell(.hci(answer, isFromController: true), index: 2)
+                == Cause(.advertisingDisabled, programs: ["hcitool"]))
+    }
+
     @Test func randomTalkOnTheMonitorEndsNothing() {
         var generator = SplitMix64(seed: 8)
         for watched in [
