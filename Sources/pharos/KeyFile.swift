@@ -7,6 +7,12 @@ enum KeyFile {
     private static let sizeLimit = 1 << 20
 
     static func read(_ path: String) throws -> IdentityKey {
+        guard Files.exists(path) else {
+            throw Failure(
+                .noInput,
+                "\(path): there is no such file; the identity key belongs there, 32 hexadecimal digits that nobody else "
+                    + "may read")
+        }
         let octets = try InputFile.read(path, limit: sizeLimit)
         guard Files.isPrivate(path) else {
             throw Failure(

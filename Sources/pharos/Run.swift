@@ -18,7 +18,7 @@ struct Run: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+            "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
         transform: OptionValue.adapter)
     var adapter: AdapterName?
 

@@ -117,7 +117,9 @@ extension ServiceBox: BeaconSurroundings {
     }
 
     func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let link, let session = session as? any ServiceSession else { throw .ended(.adapterGone, "the adapter is closed") }
+        guard let link, let session = session as? any ServiceSession else {
+            throw .ended(.adapterGone, "the adapter is closed")
+        }
         return try link.changeOver(to: nextJob ?? job, from: session, environment())
     }
 

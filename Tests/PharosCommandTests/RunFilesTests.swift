@@ -1,0 +1,114 @@
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+/// What the service leaves in files, and what it does without them.
+@Suite struct RunFilesTests {
+    @Test func theMetricsAreWhatStatusTells() throws {
+        let box = try ServiceTestBox()
+        try box.start(["--metrics-file", box.folder.place("other.prom")])
+        #expect(eventually { box.text("other.prom").contains("pharos_on_air{profile=\"lobby\"} 1\n") })
+        let metrics = box.text("other.prom")
+        for line in [
+            "pharos_interval_seconds{profile=\"lobby\",frame=\"ibeacon\"} 0.1\n",
+            "pharos_radio_power_dbm{profile=\"lobby\",frame=\"ibeacon\"} 12\n",
+            "pharos_events_counted{profile=\"lobby\",frame=\"ibeacon\"} 0\n",
+            "pharos_events_total{profile=\"lobby\",frame=\"ibeacon\"} ",
+            "pharos_last_verified_timestamp_seconds{profile=\"lobby\"} ", "adapter=\"virtual\"", "controller=\"Core ",
+        ] { #expect(metrics.contains(line), "\(line)") }
+        #expect(!box.files.contains("lobby.prom"))
+        #expect(box.stop()?.code == 0)
+        #expect(box.text("other.prom").contains("pharos_on_air{profile=\"lobby\"} 0\n"))
+    }
+
+    @Test func theStatusSaysOffInTheEnd() throws {
+        let box = try ServiceTestBox()
+        try box.start()
+        #expect(eventually { box.text("lobby.status.json").contains("\"state\":\"on-air\"") })
+        #expect(box.stop()?.code == 0)
+        #expect(box.text("lobby.status.json").contains("\"state\":\"off\""))
+        // Nothing of the replacing stays behind.
+        #expect(box.files == ["lobby.prom", "lobby.status.json", "p.json"])
+    }
+
+    @Test func filesThatCannotBeWrittenCostTheirContentsOnly() throws {
+        let box = try ServiceTestBox()
+        let nowhere = box.folder.place("p.json/no")
+        try box.start(state: nowhere, runtime: nowhere)
+        #expect(box.says("on the air:"))
+        #expect(box.says("it tells nothing new until it can be written; the beacon stays on the air"))
+        #expect(box.stop()?.code == 0)
+    }
+
+    static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
+
+    @Test(arguments: garbage)
+    func aStateOfGarbageIsToldAndCostsNothingElse(_ text: String) throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        try box.writeKey()
+        try box.folder.file("lobby.json", text: text)
+        try box.start()
+        #expect(box.says("this is no state file"))
+        #expect(box.says("on the air:"))
+        #expect(box.stop()?.code == 0)
+        // Now it holds the clock and the address.
+        let state = box.text("lobby.json")
+        #expect(state.contains("\"eidCounter\":6528"))
+        #expect(state.contains("\"address\""))
+    }
+
+    @Test func theClockOfEphemeralIDsSurvivesARestart() throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        try box.writeKey()
+        try box.folder.file("lobby.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
+        try box.start()
+        #expect(box.says("on the air:"))
+        #expect(box.stop()?.code == 0)
+        #expect(box.text("lobby.json").contains("\"eidCounter\":40000"))
+    }
+
+    /// Root may write everywhere, so the service is somebody else.
+    @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv")))
+    func aReadOnlyStateFolderIsToldAndCostsNothingElse() throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        let user: uid_t = 65_534
+        try box.writeKey()
+        let state = box.folder.place("state")
+        _ = unsafe mkdir(state, 0o555)
+        for path in [box.folder.path, box.folder.place("p.json"), box.folder.place("eid.key")] {
+            _ = unsafe chown(path, user, user)
+        }
+        try box.start(
+            shell: "exec setpriv --reuid=\(user) --regid=\(user) --clear-groups \"$0\" \"$@\"", state: state)
+        #expect(box.says("on the air:"))
+        #expect(box.says("the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"))
+        #expect(try box.status().contains("\"state\":\"on-air\""))
+        // It can be written again, and has what it must not lose.
+        _ = unsafe chmod(state, 0o777)
+        #expect(box.stop()?.code == 0)
+        #expect(box.count("state/lobby.json can be written again") == 1)
+        #expect(box.text("state/lobby.json").contains("\"turns\""))
+    }
+
+    private static let canMount = (try? Program.shell("unshare -rm mount -t tmpfs none /mnt").code) == 0
+
+    /// A file system of 4 KiB with a file of 4 KiB on it.
+    @Test(.enabled(if: canMount))
+    func aFullDiskIsToldAndCostsNothingElse() throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        try box.writeKey()
+        let state = box.folder.place("state")
+        _ = unsafe mkdir(state, 0o755)
+        let script = """
+            exec unshare -rm sh -c 'mount -t tmpfs -o size=4k none \(state) && head -c 4096 /dev/zero >\(state)/ballast
+            exec "$0" "$@"' "$0" "$@"
+            """
+        try box.start(shell: script, state: state)
+        #expect(box.says("on the air:"))
+        #expect(box.says("the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"))
+        #expect(box.count("No space left on device") == 1)
+        #expect(try box.status().contains("\"state\":\"on-air\""))
+        #expect(box.stop()?.code == 0)
+    }
+}

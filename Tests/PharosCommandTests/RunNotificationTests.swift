@@ -1,0 +1,125 @@
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+/// What the service manager is told, as sd_notify(3) has it.
+@Suite struct RunNotificationTests {
+    /// A service manager that listens.
+    private final class Manager {
+        private let socket: Descriptor
+        private var told: [String] = []
+        private let path: String
+
+        init(_ path: String) throws {
+            self.path = path
+            socket = try RunNotificationTests.socket(path)
+        }
+
+        /// Everything that it was told and that nobody has asked for yet.
+        var heard: [String] {
+            while let octets = try? socket.read(upTo: 4096), !octets.isEmpty {
+                told.append(String(decoding: octets, as: UTF8.self))
+            }
+            return told
+        }
+
+        /// Waits until it is told something that begins so, and forgets what was before that.
+        func hears(_ text: String) -> Bool {
+            eventually {
+                guard let place = heard.firstIndex(where: { $0.hasPrefix(text) }) else { return false }
+                told.removeFirst(place + 1)
+                return true
+            }
+        }
+
+        /// How a shell starts a service of its own.
+        var script: String { "NOTIFY_SOCKET=\(path) WATCHDOG_USEC=600000 exec \"$0\" \"$@\"" }
+    }
+
+    @Test func aWholeLifeIsTold() throws {
+        let box = try ServiceTestBox()
+        let manager = try Manager(box.folder.place("notify"))
+        try box.start(shell: manager.script)
+        #expect(manager.hears("READY=1"))
+        #expect(manager.hears("STATUS=on the air: ibeacon every 100 ms from "))
+        #expect(manager.hears("WATCHDOG=1"))
+        #expect(manager.hears("WATCHDOG=1"))
+        try box.reload(ServiceTestBox.profile(minor: 3))
+        #expect(manager.hears("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(manager.hears("READY=1"))
+        box.service?.signal(SIGTERM)
+        #expect(manager.hears("STOPPING=1"))
+        #expect(box.service?.end().code == 0)
+    }
+
+    @Test func aReloadThatIsRefusedStaysInTheStatus() throws {
+        let box = try ServiceTestBox()
+        let manager = try Manager(box.folder.place("notify"))
+        try box.start(shell: manager.script)
+        #expect(manager.hears("READY=1"))
+        #expect(manager.hears("STATUS=on the air: "))
+        try box.reload("{}")
+        #expect(manager.hears("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(manager.hears("READY=1"))
+        #expect(
+            eventually {
+                manager.heard.contains {
+                    $0.hasPrefix("STATUS=on the air: ibeacon every 100 ms from ")
+                        && $0.contains("; reload refused: \(box.folder.place("p.json")):1:1")
+                }
+            }, "\(manager.heard)")
+        try box.reload(ServiceTestBox.profile(minor: 3))
+        #expect(manager.hears("RELOADING=1"))
+        #expect(eventually { manager.heard.contains { $0.hasPrefix("STATUS=") && !$0.contains("refused") } })
+        #expect(box.stop()?.code == 0)
+    }
+
+    /// READY comes late, and the watchdog is fed while it waits: waiting is no hanging.
+    @Test func waitingForAControllerIsTold() throws {
+        let box = try ServiceTestBox()
+        let manager = try Manager(box.folder.place("notify"))
+        try box.start(shell: manager.script, adapter: "unix:\(box.socket)")
+        #expect(manager.hears("STATUS=not on the air: waiting for "))
+        #expect(manager.hears("WATCHDOG=1"))
+        #expect(manager.hears("WATCHDOG=1"))
+        #expect(!manager.heard.contains { $0.hasPrefix("READY") })
+        try box.plug()
+        #expect(manager.hears("READY=1"))
+        box.unplug()
+        #expect(manager.hears("STATUS=not on the air: waiting for the controller behind unix:"))
+        #expect(manager.hears("WATCHDOG=1"))
+        #expect(box.stop()?.code == 0)
+        #expect(manager.hears("STOPPING=1"))
+    }
+
+    /// What `systemctl status` shows of a profile that is refused at the start.
+    @Test(arguments: [0, 4, 5, 7, 9])
+    func aRefusalAtTheStartIsTold(_ number: Int) throws {
+        let refusal = RunRefusalTests.refusals[number]
+        let box = try ServiceTestBox(refusal.profile)
+        try refusal.prepare(box)
+        let manager = try Manager(box.folder.place("notify"))
+        #expect(try box.start(shell: manager.script).end().code == refusal.code)
+        let status = manager.heard.last { $0.contains("STATUS=") } ?? ""
+        for part in refusal.reasons { #expect(status.contains(part), "\(manager.heard)") }
+        #expect(!manager.heard.contains { $0.hasPrefix("READY") })
+    }
+
+    private static func socket(_ path: String) throws -> Descriptor {
+        let socket = Descriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
+            for (index, octet) in path.utf8.prefix(place.count - 1).enumerated() { unsafe place[index] = octet }
+        }
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(socket.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw SystemError("bind", path, errno: errno) }
+        try socket.setNonblocking()
+        return socket
+    }
+}
