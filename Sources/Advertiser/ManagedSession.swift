@@ -19,7 +19,7 @@ public final class ManagedSession {
 
     public private(set) var plan: ManagedPlan
     /// In the order of the plan's instances; empty before ``start()``.
-    public private(set) var onAir: [OnAir] = []
+    public internal(set) var onAir: [OnAir] = []
     /// When the last instance was added; `nil` before.
     public private(set) var onAirSince: HCIInstant?
 
@@ -29,25 +29,31 @@ public final class ManagedSession {
     /// The way to the kernel.
     public var managementHost: ManagementHost { host }
     let host: ManagementHost
-    private let sources: [PayloadSource]
-    private let telemetry: (any TelemetrySource)?
+    let sources: [PayloadSource]
+    let telemetry: (any TelemetrySource)?
+    var randomness: any RandomNumberGenerator
+    var added: [ManagedPlan.Instance] = []
+    /// The ids that are on the air. Their addresses are the kernel's.
+    var turns: [EphemeralTurn] = []
+    private let memoryAtStart: BeaconMemory?
     private var countersAtStart: TelemetryCounters
-    private var randomness: any RandomNumberGenerator
     private var stoppedAt: HCIInstant?
-    private var added: [ManagedPlan.Instance] = []
 
     /// - Parameters:
     ///   - sources: one for each of the plan's instances, in their order.
     ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
+    ///   - memory: what was on the air before a restart.
     ///   - countersAtStart: what telemetry starts to count from.
     ///   - telemetry: the sensors; without them what they say is sent as unknown.
-    ///   - randomness: for salts.
+    ///   - randomness: for salts, and for the moments at which ids turn over.
     public init(
         host: ManagementHost, plan: ManagedPlan, sources: [PayloadSource], clock: EIDClock? = nil,
-        countersAtStart: TelemetryCounters = TelemetryCounters(), telemetry: (any TelemetrySource)? = nil,
+        memory: BeaconMemory? = nil, countersAtStart: TelemetryCounters = TelemetryCounters(),
+        telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.clock = clock ?? EIDClock(at: host.now)
+        memoryAtStart = memory
         self.countersAtStart = countersAtStart
         self.telemetry = telemetry
         self.host = host
@@ -61,6 +67,7 @@ public final class ManagedSession {
         stoppedAt = nil
         onAirSince = nil
         onAir = []
+        makeTurns()
         do throws(AdvertisingError) {
             for (instance, source) in zip(plan.instances, sources) {
                 let grant = try prepare(instance)
@@ -112,8 +119,9 @@ public final class ManagedSession {
 
     /// When the octets of an instance are out of date; `nil` for never.
     public var nextWakeUp: HCIInstant? {
-        guard stoppedAt == nil else { return nil }
-        return onAir.compactMap(\.nextChange).min().flatMap { onAirSince?.advanced(byMicroseconds: $0) }
+        guard stoppedAt == nil, let onAirSince else { return nil }
+        let changes = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
+        return (changes + turns.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }).min()
     }
 
     /// Renews what is out of date.
@@ -124,6 +132,27 @@ public final class ManagedSession {
     /// The wall clock is right and shows this.
     public func synchronize(unixMicroseconds: Int) {
         clock.synchronize(unixMicroseconds: unixMicroseconds, at: host.now)
+    }
+
+    /// What must survive a restart.
+    public var memory: BeaconMemory {
+        BeaconMemory(
+            eidCounter: clock.counter(at: host.now),
+            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) })
+    }
+
+    private func makeTurns() {
+        let keys = sources.compactMap(\.advertisement.content.rotatingKey)
+        let old = turns
+        turns = []
+        for key in keys where !turns.contains(where: { $0.key == key }) {
+            let memory = memoryAtStart?.turns.first { $0.key == key }
+            let turn = old.first { $0.key == key }
+            turns.append(
+                turn
+                    ?? EphemeralTurn(
+                        key, counter: clock.microseconds(at: host.now), memory: memory, &randomness))
+        }
     }
 
     /// What telemetry tells now.
@@ -166,157 +195,5 @@ public final class ManagedSession {
 
     var isSilent: Bool { stoppedAt != nil }
 
-    private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
-}
-
-extension ManagedSession {
-    /// Sends the parameters, where they have a message of their own. A new instance, and a new random address.
-    private func prepare(_ instance: ManagedPlan.Instance) throws(AdvertisingError) -> RadioPowerGrant {
-        let asked = instance.advertisement.radioPower
-        guard let parameters = try plan.parameters(instance) else {
-            return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
-        }
-        let answer = try advertising { try execute(parameters) }
-        note(instance)
-        if answer.power != .noPreference { return asked == nil ? .reported(answer.power) : .granted(answer.power) }
-        guard asked != nil else { return .unknown }
-        return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
-    }
-
-    /// After its adapter was powered down, Linux 6.1 takes a set that it kept for enabled, fails to turn it off, and
-    /// forgets it: the second time works.
-    private func execute(
-        _ parameters: AddExtendedAdvertisingParameters
-    ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
-        do throws(ManagementError) {
-            return try host.execute(parameters, index: plan.index)
-        } catch {
-            guard error.status == .failed else { throw error }
-            return try host.execute(parameters, index: plan.index)
-        }
-    }
-
-    private func note(_ instance: ManagedPlan.Instance) {
-        if !added.contains(instance) { added.append(instance) }
-    }
-
-    /// `packet` is Add Advertising or Add Extended Advertising Data.
-    func send(_ packet: ManagementPacket) throws(AdvertisingError) {
-        let octets = packet.parameters
-        try advertising {
-            if let command = AddExtendedAdvertisingData(parameters: octets.span),
-                packet.code == AddExtendedAdvertisingData.opcode
-            {
-                _ = try host.execute(command, index: plan.index)
-            } else if let command = AddAdvertising(parameters: octets.span) {
-                _ = try host.execute(command, index: plan.index)
-            }
-        }
-    }
-
-    private func renew() throws(AdvertisingError) {
-        let elapsed = elapsed
-        for (position, source) in sources.enumerated() where onAir.indices.contains(position) {
-            guard let change = onAir[position].nextChange, change <= elapsed else { continue }
-            let instance = plan.instances[position]
-            // The parameters draw a new address, which the data alone does not on a controller with sets.
-            if case .eddystoneEID = source.advertisement.content { onAir[position].grant = try prepare(instance) }
-            onAir[position].payload = try makePayload(source, onAir[position].grant)
-            try send(plan.data(instance, onAir[position].payload))
-            onAir[position].nextChange = nextChange(source, after: elapsed)
-        }
-    }
-
-    private func makePayload(
-        _ source: PayloadSource, _ grant: RadioPowerGrant
-    ) throws(AdvertisingError) -> AdvertisingData {
-        var moment = PayloadSource.Moment(
-            radioPower: grant.power, counters: counters, eidTime: clock.counter(at: host.now))
-        if case .eddystoneTLM(let wanted, let encryption) = source.advertisement.content {
-            if case .sensor(let name) = wanted.battery {
-                moment.batteryMillivolts = telemetry?.batteryMillivolts(name)
-            }
-            if case .sensor(let name) = wanted.temperature { moment.temperature = telemetry?.temperature(name) }
-            if encryption != nil {
-                let salt = UInt16.random(in: 0...UInt16.max, using: &randomness)
-                moment.salt = onAirSince == nil ? source.firstSalt ?? salt : salt
-            }
-        }
-        return try source.payload(moment)
-    }
-
-    /// When, in microseconds after the start, the octets of `elapsed` are out of date; `nil` for never.
-    private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
-        if let step = source.renewalMicroseconds { return (elapsed / step + 1) * step }
-        guard case .eddystoneEID(let rotation) = source.advertisement.content else { return nil }
-        let window = 1_000_000 << Int(min(rotation.rotationExponent, 15))
-        return elapsed + window - clock.microseconds(at: host.now) % window
-    }
-
-    /// Takes what the kernel has said by itself.
-    ///
-    /// - Throws: `ended` when it says that ours are off the air.
-    public func handle(_ event: ManagementEvent) throws(AdvertisingError) {
-        guard event.index == plan.index else { return }
-        switch event.content {
-        case .indexRemoved:
-            throw lost(.adapterGone, "the adapter was unplugged, or a program took its user channel")
-        case .newSettings(let settings) where !settings.contains(.powered):
-            throw lost(.poweredDown, "the adapter was powered down")
-        case .newSettings(let settings) where !settings.contains(.lowEnergy):
-            throw lost(.foreignDisabled, "LE was turned off")
-        case .newSettings(let settings) where settings.contains(.advertising):
-            throw lost(
-                .foreignDisabled, "a program turned the adapter's own advertising on, which keeps ours off the air")
-        case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
-            added.removeAll { $0.number == instance }
-            throw lost(
-                .foreignDisabled,
-                "advertising instance \(instance) was removed, by another program or with the adapter's power")
-        case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
-            // It is theirs now, and must not be removed.
-            added.removeAll { $0.number == instance }
-            throw lost(.foreignChanged, "another program took advertising instance \(instance)")
-        case .controllerError(let code):
-            throw lost(
-                .hardwareError, "the controller reports a hardware error (\(Hexadecimal.number(code, width: 2)))")
-        default:
-            return
-        }
-    }
-
-    private func lost(_ cause: SupervisorCause, _ text: String) -> AdvertisingError {
-        .ended(cause, "hci\(plan.index):mgmt: \(text)")
-    }
-
-    /// Returns why something may still be on the air, if it may.
-    private func removeAll() -> AdvertisingError? {
-        var failure: AdvertisingError?
-        for instance in added {
-            do throws(AdvertisingError) {
-                try removeDespiteSignals(instance)
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        added = []
-        return failure
-    }
-
-    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
-    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(AdvertisingError) {
-        let command = try plan.removal(instance)
-        for attempt in 0..<3 {
-            do throws(ManagementError) {
-                _ = try host.execute(command, index: plan.index)
-                return
-            } catch {
-                switch error {
-                case .refused(_, _, .invalidParameters), .refused(_, _, .invalidIndex): return
-                case .channel(.interrupted) where attempt < 2: continue
-                default: throw .management(error)
-                }
-            }
-        }
-    }
+    var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
 }

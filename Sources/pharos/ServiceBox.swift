@@ -194,7 +194,7 @@ extension ServiceBox {
     /// What others read about this instance, and what it must not forget, is brought up to date.
     func report(_ keeper: BeaconKeeper) {
         report.update(keeper, self)
-        guard let session = keeper.session as? BeaconSession else { return }
+        guard let session = keeper.session as? any ServiceSession else { return }
         state.save(session.memory, isLast: keeper.ended != nil)
     }
 

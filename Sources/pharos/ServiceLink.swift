@@ -116,7 +116,7 @@ final class ServiceLink {
         let counters = (session as? ManagedSession)?.counters ?? TelemetryCounters()
         let first = ManagedSession(
             host: host, plan: plan, sources: job.sources, clock: clock(job, session, environment, host.now),
-            countersAtStart: counters, telemetry: environment.sensors)
+            memory: session?.memory ?? environment.memory, countersAtStart: counters, telemetry: environment.sensors)
         environment.synchronize(first)
         try first.start()
         foreign?.watch(.managed(instances: Set(plan.instances.map(\.number))))
@@ -157,6 +157,8 @@ final class ServiceLink {
 /// A session of any form, as a service sees it.
 protocol ServiceSession: KeptSession {
     var clock: EIDClock { get }
+    /// What must survive a restart.
+    var memory: BeaconMemory { get }
     func synchronize(unixMicroseconds: Int)
 }
 

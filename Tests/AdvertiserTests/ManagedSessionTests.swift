@@ -7,12 +7,16 @@ import Testing
 
 /// From the first message to the kernel to the last.
 @Suite struct ManagedSessionTests {
-    private func session(_ channel: KernelChannel, _ sources: PayloadSource...) throws -> ManagedSession {
+    private func session(
+        _ channel: KernelChannel, _ sources: PayloadSource..., memory: BeaconMemory? = nil, seed: UInt64 = 3
+    ) throws -> ManagedSession {
         let host = channel.host
         let adapter = try ManagedAdapter(host, index: 0)
         let plan = try ManagedPlan(sources.map(\.advertisement), on: adapter.capabilities)
         channel.forget()
-        return ManagedSession(host: host, plan: plan, sources: sources, randomness: SplitMix64(seed: 3))
+        let clock = memory.map { EIDClock(saved: $0.eidCounter, at: host.now) }
+        return ManagedSession(
+            host: host, plan: plan, sources: sources, clock: clock, memory: memory, randomness: SplitMix64(seed: seed))
     }
 
     private func instant(_ seconds: Int) -> HCIInstant {
@@ -144,17 +148,38 @@ import Testing
         #expect(channel.kernel.instances[5]?.data.suffix(4) == [0, 0, 0, 30])
     }
 
-    @Test func anEphemeralIDComesWithANewAddress() throws {
+    /// In each window of 4 s, at any moment of it.
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func anEphemeralIDComesWithANewAddress(_ seed: UInt64) throws {
         let channel = KernelChannel(FakeKernel())
         let key = IdentityKey(FixedOctets(repeating: 7))
         let source = PayloadSource(try Sample.ephemeral(exponent: 2), identityKey: key)
-        let session = try session(channel, source)
+        let session = try session(channel, source, seed: seed)
         try session.start()
         let first = channel.kernel.instances[5]?.data
-        try session.run(until: instant(5))
+        try session.run(until: HCIInstant(nanoseconds: 3_999_999_000))
+        #expect(channel.steps == ["54:5", "55:5"])
+        try session.run(until: HCIInstant(nanoseconds: 7_999_999_000))
         #expect(channel.steps == ["54:5", "55:5", "54:5", "55:5"])
         #expect(channel.kernel.instances[5]?.addresses == 2)
         #expect(channel.kernel.instances[5]?.data != first)
+    }
+
+    @Test func idsGoOnAfterARestart() throws {
+        let key = IdentityKey(FixedOctets(repeating: 7))
+        let source = PayloadSource(try Sample.ephemeral(exponent: 10), identityKey: key)
+        let channel = KernelChannel(FakeKernel())
+        let first = try session(channel, source)
+        try first.start()
+        try first.run(until: instant(5000))
+        let (memory, data) = (first.memory, channel.kernel.instances[5]?.data)
+        #expect(memory.eidCounter == 70_280 && memory.turns.count == 1)
+        try first.stop()
+        let later = KernelChannel(FakeKernel())
+        let second = try session(later, source, memory: memory, seed: 4)
+        try second.start()
+        #expect(later.kernel.instances[5]?.data == data)
+        #expect(second.memory == memory)
     }
 
     static let ends: [(ManagementEvent.Content, SupervisorCause, String)] = [
