@@ -17,6 +17,8 @@ public final class EnduranceWorld {
     /// How often `ready` was told.
     public private(set) var readies = 0
 
+    /// Advertising events that were heard.
+    public private(set) var events = 0
     /// How often `reloading` was told.
     public private(set) var reloads = 0
 
@@ -25,7 +27,10 @@ public final class EnduranceWorld {
     var isPowered = false
     var isBlocked = false
     var isBusy = false
-    var isAsleep = false
+    var isAsleep = false { didSet { if isAsleep != oldValue { sleptOrWoke() } } }
+    private var asleepSince: HCIInstant?
+    /// Time that the monotonic clock of a real box would not show, in microseconds.
+    public private(set) var microsecondsAsleep = 0
     /// What the next reading of the profile gives.
     var profile: Result<UInt16, Refusal> = .success(1)
     var incidents: [(at: HCIInstant, happen: (EnduranceWorld) -> Void)] = []
@@ -64,6 +69,8 @@ public final class EnduranceWorld {
 
     public var now: HCIInstant { air.now }
     public var supervisor: Supervisor? { keeper?.supervisor }
+    /// Advertising events that the session has counted; `nil` before it is there.
+    public var countedEvents: Int? { (keeper?.session as? BeaconSession).map { Int(clamping: $0.computedEvents) } }
     public var hasEnded: Bool { keeper?.ended != nil }
 
     /// Switches the box on.
@@ -115,21 +122,28 @@ public final class EnduranceWorld {
         air.observer = { [weak self] pdu in
             // Before the last of an iBeacon's octets, the measured power, stands the minor number.
             guard let self, pdu.sender == channel.controller.id, pdu.data.count == 30 else { return }
+            if pdu.channel == 37 { self.events += 1 }
             self.lastHeard = (pdu.start, UInt16(pdu.data[27]) << 8 | UInt16(pdu.data[28]))
         }
     }
 
     /// What the controller knew is forgotten, and whoever has it open notices.
     func cutPower() {
-        isPowered = false
-        channel?.end()
-        if virtual != nil { plug() }
+        let isThere = virtual != nil
+        unplug()
+        if isThere { plug() }
     }
 
     func unplug() {
         isPowered = false
         channel?.end()
+        if let virtual { air.detach(virtual.controller) }
         virtual = nil
+    }
+
+    private func sleptOrWoke() {
+        if let asleepSince { microsecondsAsleep += now.microseconds(since: asleepSince) }
+        asleepSince = isAsleep ? now : nil
     }
 }
 

@@ -84,7 +84,31 @@ public struct FaultSequence: Sendable {
         {
             complaints.append("it was not verified any more")
         }
+        checkEvents(world, supervisor)
         complaints += world.complaints
+    }
+
+    /// The service knows of these as soon as they happen.
+    private static let heardAtOnce: Set<Incident> = [
+        .unplugged, .unpluggedUnheard, .poweredDown, .rfkill, .hardwareError, .resetByOthers, .disabledByOthers,
+        .changedByOthers, .busyAfterPowerDown, .goodReload, .badReload,
+    ]
+    /// Incidents that do not keep a controller on the air of which the service believes that it is off.
+    private static let countable = heardAtOnce.union([.resetUnseen, .disabledUnseen])
+
+    /// With one event a second: never more are counted than were sent, but for what nobody could know before the next
+    /// verification; and not less, where the service does not believe to be off the air while it is on.
+    private mutating func checkEvents(_ world: EnduranceWorld, _ supervisor: Supervisor) {
+        guard let counted = world.countedEvents else { return }
+        let each = 3 * (1 + supervisor.rearms.values.reduce(0, +) + world.reloads)
+        let unseen = incidents.count { !Self.heardAtOnce.contains($0) }
+        let most =
+            world.events + each + unseen * (world.pacing.verification / 1_000_000 + 3)
+            + world.microsecondsAsleep / 1_000_000
+        let least = Self.countable.isSuperset(of: incidents) ? world.events - each : 0
+        if !(least...max(least, most)).contains(counted) {
+            complaints.append("\(counted) events counted, \(world.events) heard")
+        }
     }
 
     private mutating func end(_ world: EnduranceWorld) {
