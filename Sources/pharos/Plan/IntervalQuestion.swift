@@ -53,16 +53,16 @@ struct IntervalQuestion {
         switch (goal, advice.outcome) {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
-                "No interval lets \(scanner.name) find a given one of \(beacons) beacons within \(PlanNumber.duration(seconds)) in "
+                "No interval lets \(scanner.name) find a given one of \(PlanNumber.beacons(beacons)) within \(PlanNumber.duration(seconds)) in "
                 + "\(PlanNumber.percent(probability)) of the cases; the best, \(advice.interval), does in \(PlanNumber.percent(shortfall.share)). "
                 + remedy(shortfall)
         case (.detect(let seconds, let probability), let outcome):
             return
-                "\(set): a given one of \(beacons) beacons is found by \(scanner.name) within \(PlanNumber.duration(seconds)) in at least "
+                "\(set): a given one of \(PlanNumber.beacons(beacons)) is found by \(scanner.name) within \(PlanNumber.duration(seconds)) in at least "
                 + "\(PlanNumber.percent(probability)) of the cases, and no longer interval does that." + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
-                "\(set): the most advertisements of \(beacons) beacons arrive, \(PlanNumber.percent(advice.collisionFreeProbability)) of those sent."
+                "\(set): the most advertisements of \(PlanNumber.beacons(beacons)) arrive, \(PlanNumber.percent(advice.collisionFreeProbability)) of those sent."
                 + remark(outcome)
         }
     }
