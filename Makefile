@@ -5,13 +5,16 @@ FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xswiftc -static-executable
 PHAROS := .build/debug/pharos
 
-.PHONY: run test setup build static test-swift test-oracles test-lab test-fuzz format lint benchmark clean
+PARTS := test-swift test-oracles test-lab test-package test-fuzz
+
+.PHONY: run test setup build static deb $(PARTS) format lint benchmark clean
 
 # A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
 run: build
 	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
-# Everything: unit tests, independent oracles, the lab with a real kernel, a short run of each fuzzer.
+# Everything: unit tests, independent oracles, the lab with a real kernel, the package in a machine with
+# systemd, a short run of each fuzzer.
 test:
 	@Tests/Support/test
 
@@ -25,7 +28,12 @@ build: setup
 static: setup
 	@Tests/Support/build-static
 
-test-swift test-oracles test-lab test-fuzz:
+# The Debian package of that binary, for this machine's architecture, in .build/deb.
+deb: static
+	@Tests/Support/setup deb
+	@systemd/debian/build
+
+$(PARTS):
 	@Tests/Support/test $(@:test-%=%)
 
 format:
