@@ -41,13 +41,13 @@ class Cache:
 
     def prepare(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        fetched = self._step("packages", [LAB / "guest-packages.txt"], self._fetch_packages)
-        fetched += self._step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
+        fetched = self.step("packages", [LAB / "guest-packages.txt"], self._fetch_packages)
+        fetched += self.step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
         tools = sorted((LAB / "tools").glob("*.c"))
-        fetched += self._step("tools", tools, lambda: self._build_tools(tools))
-        self._step("base", [Path(__file__), LAB / "host/initramfs.py"], self._write_base, also=fetched)
+        fetched += self.step("tools", tools, lambda: self._build_tools(tools))
+        self.step("base", [Path(__file__), LAB / "host/initramfs.py"], self._write_base, also=fetched)
 
-    def _step(self, name, inputs, action, also=""):
+    def step(self, name, inputs, action, also=""):
         """Runs the action unless it ran before with the same inputs; returns what stands for those inputs."""
         stamp = self.folder / f"{name}.stamp"
         digest = hashlib.sha256(also.encode() + b"".join(path.read_bytes() for path in inputs)).hexdigest()

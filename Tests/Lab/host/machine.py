@@ -8,14 +8,16 @@ BOOT_LIMIT = 60
 QEMU = "qemu-system-x86_64"
 
 
-def run_guest(cache, name, nonce, initramfs, folder, limit, arguments=""):
+def run_guest(cache, name, nonce, initramfs, folder, limit, arguments="", hardware=("-no-reboot", "-smp", "1")):
     """Boots the guest and waits for its end. Returns the lines it reported and a complaint, or None.
+
+    `arguments` go to the kernel, `hardware` to QEMU.
 
     A guest that shows no sign of life within a minute is ended and started once more: emulated machines do hang
     before the kernel's first line now and then. One that stops later is not tried again, for that is a finding.
     """
     for attempt in (1, 2):
-        machine = _Machine(cache, name, nonce, initramfs, folder, arguments)
+        machine = _Machine(cache, name, nonce, initramfs, folder, arguments, hardware)
         try:
             complaint = machine.wait(limit)
         finally:
@@ -27,7 +29,7 @@ def run_guest(cache, name, nonce, initramfs, folder, limit, arguments=""):
 
 
 class _Machine:
-    def __init__(self, cache, name, nonce, initramfs, folder, arguments):
+    def __init__(self, cache, name, nonce, initramfs, folder, arguments, hardware):
         self.console = Path(folder) / f"{name}.console.log"
         self.results = Path(folder) / f"{name}.results.log"
         self.nonce = nonce
@@ -38,10 +40,11 @@ class _Machine:
         )
         self.process = subprocess.Popen(
             [
-                QEMU, "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "512", "-smp", "1",
-                "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none",
+                QEMU, "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "512",
+                "-nodefaults", "-display", "none", "-monitor", "none",
                 "-serial", f"file:{self.console}", "-serial", f"file:{self.results}",
                 "-kernel", str(cache.kernel), "-initrd", str(initramfs), "-append", kernel_line,
+                *hardware,
             ],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

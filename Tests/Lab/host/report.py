@@ -38,10 +38,10 @@ def print_outcomes(guest, result, out):
             print(f"        | {text}", file=out)
 
 
-def summarise(results, out):
+def summarise(results, out, name="lab"):
     """Prints the last line; returns the exit status. Where nothing may be skipped, a skipped test has failed."""
     every = [outcome.status for result in results for outcome in result.values()]
     passed, failed, skipped = (every.count(status) for status in ("passed", "failed", "skipped"))
-    print(f"lab: {passed} passed, {failed} failed, {skipped} skipped", file=out)
+    print(f"{name}: {passed} passed, {failed} failed, {skipped} skipped", file=out)
     strict = os.environ.get("CI") == "true"
     return 1 if failed or not passed or (strict and skipped) else 0

@@ -4,14 +4,19 @@
  *
  * Each read from /dev/vhci is one whole H4 packet, and each write to it must be one. TCP knows no packets, so that
  * direction is framed here by the packets' own length fields.
+ *
+ * SIGUSR1 unplugs the adapter and SIGUSR2 plugs it in again, with the same controller and so the same address; each
+ * connection would give another one. Unplugged it is reset, as one that has lost its power.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,9 +47,28 @@ static size_t packet_length(const uint8_t *octets, size_t count) {
     }
 }
 
+static int plug_in(void) {
+    const uint8_t create_primary[] = {VENDOR, 0};
+    int kernel = open("/dev/vhci", O_RDWR);
+
+    if (kernel < 0) give_up("vhci_bridge: /dev/vhci");
+    write_all(kernel, create_primary, sizeof create_primary);
+    return kernel;
+}
+
+static int changes_of_plug(void) {
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    return signalfd(-1, &signals, 0);
+}
+
 int main(int argc, char **argv) {
     static uint8_t from_kernel[70000], stream[140000];
-    const uint8_t create_primary[] = {VENDOR, 0};
+    const uint8_t reset[] = {COMMAND, 0x03, 0x0c, 0};
     size_t held = 0;
 
     if (argc != 2) return fprintf(stderr, "usage: vhci_bridge PORT\n"), 64;
@@ -52,12 +76,23 @@ int main(int argc, char **argv) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1]))};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connect(controller, (struct sockaddr *)&address, sizeof address) < 0) give_up("vhci_bridge: connect");
-    int kernel = open("/dev/vhci", O_RDWR);
-    if (kernel < 0) give_up("vhci_bridge: /dev/vhci");
-    write_all(kernel, create_primary, sizeof create_primary);
-
-    struct pollfd sources[] = {{.fd = kernel, .events = POLLIN}, {.fd = controller, .events = POLLIN}};
-    while (poll(sources, 2, -1) >= 0) {
+    int kernel = plug_in();
+    int changes = changes_of_plug();
+    struct pollfd sources[] = {
+        {.fd = kernel, .events = POLLIN}, {.fd = controller, .events = POLLIN}, {.fd = changes, .events = POLLIN}};
+    while (poll(sources, 3, -1) >= 0) {
+        if (sources[2].revents) {
+            struct signalfd_siginfo signal;
+            if (read(changes, &signal, sizeof signal) != sizeof signal) give_up("vhci_bridge: signal");
+            if (signal.ssi_signo == SIGUSR2 && kernel < 0) {
+                sources[0].fd = kernel = plug_in();
+            } else if (signal.ssi_signo == SIGUSR1 && kernel >= 0) {
+                close(kernel);
+                sources[0].fd = kernel = -1;
+                write_all(controller, reset, sizeof reset);
+            }
+            continue;
+        }
         if (sources[0].revents) {
             ssize_t count = read(kernel, from_kernel, sizeof from_kernel);
             if (count <= 0) give_up("vhci_bridge: read from /dev/vhci");
@@ -70,7 +105,7 @@ int main(int argc, char **argv) {
             held += (size_t)count;
             size_t length;
             while (held > 0 && (length = packet_length(stream, held)) > 0 && length <= held) {
-                write_all(kernel, stream, length);
+                if (kernel >= 0) write_all(kernel, stream, length);
                 memmove(stream, stream + length, held -= length);
             }
         }
