@@ -1,0 +1,16 @@
+# shellcheck shell=sh
+# What a boot of the guest does: the first one runs first.sh and restarts the box, the second one second.sh.
+LAB_NONCE=$(sed -n 's/.*lab\.nonce=\([0-9a-f]*\).*/\1/p' /proc/cmdline)
+LAB_ONLY=$(sed -n 's/.*lab\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
+export LAB_NONCE LAB_ONLY LAB_MODE=run LAB_RESULTS=/dev/ttyS1
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+stty -F "$LAB_RESULTS" raw
+dmesg -n 1
+if [ ! -e /var/lib/lab/restarted ]; then
+    sh /lab/first.sh
+    touch /var/lib/lab/restarted
+    exec systemctl reboot
+fi
+sh /lab/second.sh
+echo "LAB $LAB_NONCE end" >"$LAB_RESULTS"
+exec systemctl poweroff --force --force
