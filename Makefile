@@ -1,11 +1,9 @@
 # The two commands of the README are `make run` and `make test`; the others are for every day's work.
 
-# One set of flags for every build, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
-STATIC := -c release --static-swift-stdlib -Xswiftc -static-executable
 PHAROS := .build/debug/pharos
 
-PARTS := test-swift test-oracles test-lab test-package test-fuzz
+PARTS := test-swift test-oracles test-endurance test-lab test-package test-fuzz
 
 .PHONY: run test setup build static deb $(PARTS) format lint benchmark clean
 
@@ -13,8 +11,8 @@ PARTS := test-swift test-oracles test-lab test-package test-fuzz
 run: build
 	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
-# Everything: unit tests, independent oracles, the lab with a real kernel, the package in a machine with
-# systemd, a short run of each fuzzer.
+# Everything: unit tests, independent oracles, a year of faults, the lab with a real kernel, the package in a machine
+# with systemd, a short run of each fuzzer.
 test:
 	@Tests/Support/test
 

@@ -82,26 +82,14 @@ struct AdvertiseProfile: ParsableCommand {
         let loaded = try LoadedProfile(path: profile)
         let frames = try choose(from: loaded.advertisements.indices).map { index in
             let chosen = loaded.advertisements[index]
-            warnOfSensors(chosen)
+            if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }
             let source = PayloadSource(chosen, identityKey: try loaded.identityKey(for: chosen))
             return WantedFrame(source: source, interval: loaded.interval(of: index))
         }
         try AdvertisingJob(
             name: loaded.name, frames: frames, eidTime: loaded.eidTime(), adapter: options.adapter ?? loaded.adapter,
-            options: options
+            options: options, telemetry: ServiceSensors { Terminal.writeError("pharos: \($0)\n") }
         ).run()
-    }
-
-    /// Telemetry without its sensors is still telemetry, but nobody should have to find out from a receiver.
-    private func warnOfSensors(_ advertisement: Advertisement) {
-        guard case .eddystoneTLM(let source, _) = advertisement.content else { return }
-        var names: [String] = []
-        if case .sensor = source.battery { names.append("battery") }
-        if case .sensor = source.temperature { names.append("temperature") }
-        guard !names.isEmpty else { return }
-        Terminal.writeError(
-            "pharos: \(profile): warning: this version reads no sensors: \(names.joined(separator: " and ")) "
-                + "\(names.count == 1 ? "is" : "are") sent as unknown\n")
     }
 
     /// All, unless one is named. Returns their positions.

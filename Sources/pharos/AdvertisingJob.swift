@@ -23,11 +23,14 @@ struct AdvertisingJob {
     /// As named; `nil` takes the default.
     let adapter: AdapterName?
     let options: OnAirOptions
+    /// The box's sensors; without them their values are sent as unknown.
+    var telemetry: ServiceSensors?
 
     func run() throws {
         if case .managed(let index) = adapter {
             return try ManagedJob(
-                name: name, frames: frames, eidTime: eidTime, counters: counters, index: index, options: options
+                name: name, frames: frames, eidTime: eidTime, counters: counters, index: index, options: options,
+                telemetry: telemetry
             ).run()
         }
         if options.dryRun { return try dryRun.run() }
@@ -88,7 +91,9 @@ struct AdvertisingJob {
     ) throws(AdvertisingError) -> BeaconSession {
         let plan = try BeaconPlan(frames.map(\.source), on: capabilities, isExclusive: isExclusive)
         return BeaconSession(
-            host: host, plan: plan, clock: EIDClock(saved: eidTime, at: host.now), countersAtStart: counters)
+            host: host, plan: plan, clock: EIDClock(saved: eidTime, at: host.now), countersAtStart: counters,
+            // What a box measures would make each dry run another.
+            telemetry: options.dryRun ? nil : telemetry)
     }
 
     /// Until the duration is over or a signal comes.

@@ -15,6 +15,7 @@ struct ManagedJob {
     let counters: TelemetryCounters
     let index: UInt16
     let options: OnAirOptions
+    let telemetry: ServiceSensors?
 
     func run() throws {
         guard options.capture == nil else {
@@ -41,7 +42,7 @@ struct ManagedJob {
         for warning in plan.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
         let session = ManagedSession(
             host: adapter.host, plan: plan, sources: frames.map(\.source),
-            clock: EIDClock(saved: eidTime, at: adapter.host.now), countersAtStart: counters)
+            clock: EIDClock(saved: eidTime, at: adapter.host.now), countersAtStart: counters, telemetry: telemetry)
         let view = ManagedView(name: name, frames: frames, adapter: adapter.capabilities, options: options)
         let watch = ForeignWatch(index: index, .managed(instances: Set(plan.instances.map(\.number))))
         adapter.host.observer = { packet, isFromKernel in
