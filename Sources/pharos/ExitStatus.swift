@@ -52,6 +52,7 @@ enum ExitStatus: Int32 {
         case let error as AdvertisingError: (status(error), "\(error)")
         case let error as HCICommandError: (status(error), "\(error)")
         case let error as SystemError: (status(error), "\(error)")
+        case let error as AdapterLockError: (status(error), "\(error)")
         default: nil
         }
     }
@@ -102,6 +103,13 @@ enum ExitStatus: Int32 {
         case .system: .osError
         case .framing: .protocolError
         case .interrupted: .success
+        }
+    }
+
+    private static func status(_ error: AdapterLockError) -> ExitStatus {
+        switch error {
+        case .held: .unavailable
+        case .system(let error): status(error)
         }
     }
 
