@@ -91,9 +91,11 @@ public struct FrameScheduler: Hashable, Sendable {
         guard periods.count > 1 else { return }
         var length = first
         next = pick()
-        for _ in 0..<Self.foresight where next == current {
+        var slots = 0
+        while next == current, slots < Self.foresight {
             length += slotMicroseconds
             next = pick()
+            slots += 1
         }
         boundary = start.advanced(byMicroseconds: length)
     }
