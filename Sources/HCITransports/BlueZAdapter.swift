@@ -10,6 +10,9 @@ public struct BlueZAdapter: Hashable, Sendable {
     public let isUp: Bool
     /// Whether the controller has LE at all (LMP feature bit 38).
     public let supportsLE: Bool
+    /// Whether the kernel has not asked the controller for its address yet: it was plugged in a moment ago. One that has
+    /// no public address at all says zero for ever, but has told its features by then.
+    public let isBeingSetUp: Bool
 
     public var name: String { "hci\(index)" }
 
@@ -33,6 +36,8 @@ public struct BlueZAdapter: Hashable, Sendable {
         address = FixedOctets<6>(octets).map(DeviceAddress.init) ?? DeviceAddress(FixedOctets())
         isUp = info.flags & 1 << UInt32(HCI_UP) != 0
         supportsLE = info.features.4 & 0x40 != 0
+        let isUnknown = !supportsLE || info.flags & 1 << UInt32(HCI_INIT) != 0
+        isBeingSetUp = isUnknown && octets.allSatisfy { $0 == 0 }
     }
 
     /// Powers the adapter. Returns whether it had to be done.

@@ -42,18 +42,25 @@ final class AdapterFinder {
     }
 
     private func locate(_ index: UInt16) throws -> UInt16 {
-        guard let known else { return try remember(BlueZAdapter(index: index)) }
+        guard let known else { return try remember(complete(index)) }
         if let same = BlueZAdapter.all().first(where: { $0.address == known.address }) { return remember(same) }
         let now = MonotonicClock.nanoseconds()
         let since = missingSince ?? now
         missingSince = since
         // The error of an adapter that is not there, unless another one has been in its place for long.
-        let other = try BlueZAdapter(index: index)
+        let other = try complete(index)
         guard now - since >= Self.patience else {
             throw BeaconFault(
                 .adapterMissing, "hci\(index) is another adapter now (\(other.address)); waiting for \(known.address)")
         }
         return remember(other)
+    }
+
+    /// - Throws: where it is not there, or so new that its address is not known: the kernel tells when it is.
+    private func complete(_ index: UInt16) throws -> BlueZAdapter {
+        let adapter = try BlueZAdapter(index: index)
+        guard adapter.isBeingSetUp else { return adapter }
+        throw BeaconFault(.adapterMissing, "hci\(index): the kernel is setting this adapter up")
     }
 
     private func remember(_ adapter: BlueZAdapter) -> UInt16 {

@@ -20,15 +20,8 @@ final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        let session = SessionReference()
-        box.listen(&pacing) { [unowned box] in box.synchronize(session.keeper?.session as? any ServiceSession) }
+        box.listen(&pacing)
         keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
-        session.keeper = keeper
-    }
-
-    /// The keeper for those who are made before it.
-    private final class SessionReference {
-        weak var keeper: BeaconKeeper?
     }
 
     /// Runs until it is told to end.

@@ -20,9 +20,11 @@ final class ServiceBox {
     private let journal = Journal()
     private var link: ServiceLink?
     private var foreign: ForeignEvents?
-    /// The hciN that have been brought up, to be put down in the end.
-    private var raised: Set<UInt16> = []
+    /// The hciN that have been brought up, to be put down in the end, whatever their numbers are by then.
+    private var raised: Set<DeviceAddress> = []
     private var lock: AdapterLock?
+    /// What the keeper keeps on the air, as it came from here.
+    private var session: (any ServiceSession)?
     private var air: VirtualAirServer?
     /// Read at a reload, and not yet in use.
     private var nextJob: ServiceJob?
@@ -45,14 +47,17 @@ final class ServiceBox {
     var channelDescriptor: Descriptor? { link?.descriptor }
 
     /// Opens what tells of the kernel's adapters, as far as there is any of it, and says how much is heard.
-    func listen(_ pacing: inout SupervisorPacing, onClockChange: @escaping () -> Void) {
+    func listen(_ pacing: inout SupervisorPacing) {
         let kernel = job.isOnKernelAdapter
         let arrivals = kernel ? try? AdapterEvents(finder) : nil
         let rfkill = kernel ? try? RFKillEvents(finder) : nil
         foreign = kernel && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
         pacing.hearsArrivals = arrivals != nil
         pacing.hearsRFKill = rfkill != nil
-        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents(onChange: onClockChange)]
+        let clock = try? ClockEvents { [unowned self] in
+            if let session { synchronize(session) }
+        }
+        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, clock]
         sources = all.compactMap(\.self)
     }
 }
@@ -69,13 +74,27 @@ extension ServiceBox: BeaconSurroundings {
             }
             // What was told until now is about the time before, and so is what raising the adapter has told.
             for source in sources { _ = source.take() }
+            try refuseWhenBlocked(name)
             let opened = try ServiceLink(name, interruption: signals.stop, air: air, foreign: foreign)
             foreign?.skip()
             link = opened
             finder.isUserChannelOpen = opened.isUserChannel
-            if let index = opened.raisedIndex { raised.insert(index) }
+            noteRaised(opened)
         } catch {
             throw fault(error)
+        }
+    }
+
+    /// Not every form is told by the kernel why an adapter cannot be raised. What changes after this is heard.
+    private func refuseWhenBlocked(_ name: AdapterName) throws(BeaconFault) {
+        guard let index = name.kernelIndex, let blocked = RFKill.switch(of: "hci\(index)"), let remedy = blocked.remedy
+        else { return }
+        throw BeaconFault(.rfkill, "\(name): the radio is switched off by rfkill; \(remedy)")
+    }
+
+    private func noteRaised(_ link: ServiceLink) {
+        if let index = link.raisedIndex, let adapter = try? BlueZAdapter(index: index) {
+            raised.insert(adapter.address)
         }
     }
 
@@ -112,15 +131,19 @@ extension ServiceBox: BeaconSurroundings {
     func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
         guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
         // Also when it fails: what has been raised is known only now where the kernel raises it.
-        defer { if let index = link.raisedIndex { raised.insert(index) } }
-        return try link.start(job, after: session as? any ServiceSession, environment())
+        defer { noteRaised(link) }
+        let started = try link.start(job, after: session as? any ServiceSession, environment())
+        self.session = started
+        return started
     }
 
     func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
         guard let link, let session = session as? any ServiceSession else {
             throw .ended(.adapterGone, "the adapter is closed")
         }
-        return try link.changeOver(to: nextJob ?? job, from: session, environment())
+        let changed = try link.changeOver(to: nextJob ?? job, from: session, environment())
+        self.session = changed
+        return changed
     }
 
     private func environment() -> ServiceLink.Environment {
@@ -186,23 +209,23 @@ extension ServiceBox: BeaconSurroundings {
 extension ServiceBox {
     /// Whoever keeps the wall clock right has set the clock of ephemeral ids right with it. Where nobody can be asked
     /// it is believed: a clock without a battery is behind, and the saved counter is ahead of it then.
-    func synchronize(_ session: (any ServiceSession)?) {
-        guard let session, WallClock.synchronization() != .unsynchronized else { return }
+    private func synchronize(_ session: any ServiceSession) {
+        guard WallClock.synchronization() != .unsynchronized else { return }
         session.synchronize(unixMicroseconds: Int(WallClock.microseconds()))
     }
 
     /// What others read about this instance, and what it must not forget, is brought up to date.
     func report(_ keeper: BeaconKeeper) {
         report.update(keeper, self)
-        guard let session = keeper.session as? any ServiceSession else { return }
+        guard let session else { return }
         state.save(session.memory, isLast: keeper.ended != nil)
     }
 
     /// Leaves the adapters as they were found.
     func finish() {
-        for index in raised {
+        for adapter in raised.compactMap(BlueZAdapter.find) {
             do throws(TransportError) {
-                try BlueZAdapter.bringDown(index)
+                try BlueZAdapter.bringDown(adapter.index)
             } catch {
                 // One that is gone has no power to take away.
                 if error.reason != .missing { log(.warning, "\(error)") }
