@@ -40,6 +40,7 @@ struct Benchmark {
             if let pharos {
                 try BinaryTimes(pharos: pharos).run(report)
                 let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+                try ServiceTimes(pharos: pharos, folder: folder).run(report)
                 try PlannerTimes.commands(report, pharos: pharos, folder: folder)
             } else {
                 report.section("Start-up, memory and time to air")

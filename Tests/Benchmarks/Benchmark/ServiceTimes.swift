@@ -1,0 +1,164 @@
+import Glibc
+import LinuxHost
+
+/// What `pharos run` costs a box that it runs on for years: memory, wake-ups, CPU time. Its controller is another
+/// process, so that what is counted is the service's own.
+struct ServiceTimes {
+    let pharos: String
+    /// Where profiles, sockets and states may lie.
+    let folder: String
+
+    private static let window = 30
+    /// The first verification comes 15 s after the start: nothing is due in so many seconds from the first on.
+    private static let quiet = 12
+
+    /// A profile and the controller that it is for.
+    private struct Case {
+        let name: String
+        let what: String
+        let model: String
+        let advertisements: [String]
+    }
+
+    private static let frames = [
+        #""type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2"#
+            + #", "measuredPowerDbm": -59"#,
+        #""type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "000000000002""#
+            + #", "measuredPower1mDbm": -59"#,
+        #""type": "eddystone-url", "url": "https://example.org/n2", "measuredPower1mDbm": -59"#,
+        #""type": "altbeacon", "companyId": "0x0118", "id": "fb0b57a2822844cd913a94a122ba120600010002""#
+            + #", "measuredPowerDbm": -59"#,
+    ]
+
+    private static let cases = [
+        Case(
+            name: "still", what: "four frames, each with a set of its own", model: "intel",
+            advertisements: frames.map { $0 + #", "intervalMs": 200"# }),
+        Case(
+            name: "telemetry", what: "three frames and TLM each second", model: "intel",
+            advertisements: frames.prefix(3).map { $0 + #", "intervalMs": 200"# } + [
+                #""type": "eddystone-tlm", "temperature": "auto", "battery": "auto", "intervalMs": 1000"#
+            ]),
+        // Each is owed an event in 420 ms, so the one set that they share runs at 100 ms.
+        Case(
+            name: "rotation", what: "four frames rotated at 100 ms", model: "raspberry-pi",
+            advertisements: frames.map { $0 + #", "intervalMs": 415"# }),
+    ]
+
+    func run(_ report: Report) throws {
+        report.section("pharos run: memory, wake-ups and CPU time")
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        let folder = try temporaryFolder()
+        defer { remove(folder) }
+        let virtual = try service(Self.cases[2], adapter: "virtual", in: folder)
+        let memory = try ProcessMemory(of: virtual.id)
+        try virtual.stop()
+        report.target("four frames on the virtual adapter: peak RSS", memory.peak / 1024, "MiB", atMost: 16)
+        report.target("the same: private dirty", memory.privateDirty / 1024, "MiB", atMost: 2.5)
+
+        var controllers: [ChildProcess] = []
+        var services: [ChildProcess] = []
+        for each in Self.cases {
+            let socket = "\(folder)/\(each.name).sock"
+            controllers.append(
+                try ChildProcess(
+                    [pharos, "controller", "--listen", "unix:\(socket)", "--like", each.model], output: nowhere))
+            try waitFor("the socket \(socket)") { access(socket, F_OK) == 0 }
+            services.append(try service(each, adapter: "unix:\(socket)", in: folder))
+        }
+        usleep(1_000_000)
+        let before = try services.map { try ProcessWork(of: $0.id) }
+        usleep(useconds_t(Self.quiet) * 1_000_000)
+        let between = try ProcessWork(of: services[0].id)
+        usleep(useconds_t(Self.window - Self.quiet) * 1_000_000)
+        let after = try services.map { try ProcessWork(of: $0.id) }
+        let memories = try services.map { try ProcessMemory(of: $0.id) }
+        for process in services + controllers { try process.stop() }
+
+        report.target(
+            "a static profile between two verifications: wake-ups in \(Self.quiet) s",
+            Double(between.wakeUps - before[0].wakeUps), "", atMost: 0, digits: 0)
+        for (index, each) in Self.cases.enumerated() {
+            let work = after[index] - before[index]
+            let perMinute = Double(work.wakeUps) * 60 / Double(Self.window)
+            report.line("\(each.what) (like \(each.model)): \(perMinute.text(0)) wake-ups a minute")
+            report.target(
+                "the same: CPU time an hour", work.seconds * 3600 / Double(Self.window), "s", atMost: 1)
+            report.target("the same: private dirty", memories[index].privateDirty / 1024, "MiB", atMost: 2.5)
+        }
+        report.line("From \(Self.window) s each, one of which in two has two verifications of the air; a wake-up is a")
+        report.line("voluntary context switch, so a command and its answer count as one or two.")
+    }
+
+    /// `pharos run` of a case, on the air.
+    private func service(_ each: Case, adapter: String, in folder: String) throws -> ChildProcess {
+        let list = each.advertisements.map { "{ \($0) }" }.joined(separator: ", ")
+        let profile = #"{ "version": 1, "name": "\#(each.name)", "advertisements": [ \#(list) ] }"#
+        // Beside its state, which is NAME.json.
+        let path = "\(folder)/\(each.name).profile"
+        try Files.replace(path, with: Array(profile.utf8), isDurable: false)
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        let process = try ChildProcess(
+            [
+                pharos, "run", path, "--adapter", adapter, "--state-dir", folder, "--runtime-dir", folder,
+            ], output: nowhere)
+        try waitFor("\(path) on the air") {
+            let status = try? Files.read("\(folder)/\(each.name).status.json", limit: 1 << 16)
+            return status.map { String(decoding: $0, as: UTF8.self).contains(#""state":"on-air""#) } ?? false
+        }
+        return process
+    }
+
+    private func waitFor(_ what: String, _ condition: () -> Bool) throws {
+        for _ in 0..<500 {
+            if condition() { return }
+            usleep(10_000)
+        }
+        throw BenchmarkError("waited in vain for \(what)")
+    }
+
+    private func temporaryFolder() throws -> String {
+        let path = "\(folder)/service-\(getpid())"
+        guard mkdir(path, 0o700) == 0 else { throw SystemError("mkdir", path, errno: errno) }
+        return path
+    }
+
+    private func remove(_ folder: String) {
+        for name in Files.names(in: folder) { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+}
+
+/// What a process has done so far.
+struct ProcessWork {
+    /// How often its threads have gone to sleep, which is as often as they woke up.
+    let wakeUps: Int
+    /// CPU time in seconds.
+    let seconds: Double
+
+    init(of process: pid_t) throws {
+        var wakeUps = 0
+        var nanoseconds = 0.0
+        let tasks = "/proc/\(process)/task"
+        for thread in Files.names(in: tasks) {
+            let text = String(decoding: try Files.read("\(tasks)/\(thread)/status", limit: 1 << 16), as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            let statistics = Files.firstLine("\(tasks)/\(thread)/schedstat")?.split(separator: " ").first
+            guard let count = line?.split(separator: "\t").last.flatMap({ Int($0) }),
+                let time = statistics.flatMap({ Double($0) })
+            else { throw BenchmarkError("the kernel does not tell what process \(process) does") }
+            wakeUps += count
+            nanoseconds += time
+        }
+        self.init(wakeUps: wakeUps, seconds: nanoseconds / 1e9)
+    }
+
+    private init(wakeUps: Int, seconds: Double) {
+        self.wakeUps = wakeUps
+        self.seconds = seconds
+    }
+
+    static func - (later: ProcessWork, earlier: ProcessWork) -> ProcessWork {
+        ProcessWork(wakeUps: later.wakeUps - earlier.wakeUps, seconds: later.seconds - earlier.seconds)
+    }
+}
