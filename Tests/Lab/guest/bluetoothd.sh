@@ -4,6 +4,7 @@
 . "$LAB/advertising.sh"
 . "$LAB/timing.sh"
 . "$LAB/managed.sh"
+. "$LAB/keeping.sh"
 
 plug_in() { # plug_in COMMAND…: the program behind the adapters, then bluetoothd, which powers them
     "$@" >/tmp/controllers.log 2>&1 &
@@ -42,3 +43,13 @@ lab_test bluetoothd/raspberry-pi/beside beside_bluetoothd
 lab_test bluetoothd/raspberry-pi/turned-off turned_off_by_hcitool
 lab_test bluetoothd/raspberry-pi/reset reset_by_hciconfig
 prepare unplug
+
+prepare air_ready raspberry-pi
+prepare bluetoothd_start
+prepare ears_open
+for what in "down powered-down" "reset powered-down" "cleared controller-reset" "disabled foreign-disabled" "blocked rfkill" \
+    "suspended suspended" "unplugged adapter-gone"; do
+    lab_test "bluetoothd/run/${what% *}" comes_back mgmt "${what% *}" "${what#* }" hci0
+done
+lab_test bluetoothd/run/beside run_beside_bluetoothd
+lab_test bluetoothd/run/bluetoothd-again comes_back mgmt bluetoothd_again powered-down 'powered down'

@@ -5,22 +5,11 @@
 . "$LAB/frames.sh"
 . "$LAB/advertising.sh"
 . "$LAB/timing.sh"
+. "$LAB/keeping.sh"
 
 FAMILY=extended
 
-listens() { netstat -ltn | grep -q ":$1 "; }
-
-plug_in() { # each connection to rootcanal is a controller of its own, all on one air
-    rootcanal -hci_port 6402 -test_port 6401 -link_port 6403 -link_ble_port 6404 >/tmp/rootcanal.log 2>&1 &
-    eventually 15 listens 6402
-    for adapter in hci0 hci1; do
-        vhci_bridge 6402 &
-        eventually 15 adapter_exists "$adapter"
-    done
-    adapters_ready
-}
-
-prepare plug_in
+prepare air_ready rootcanal
 lab_test rootcanal/hcitool hcitool_keeps_interval 100 5
 for form in raw user; do
     lab_test "rootcanal/interval/$form/100-ms" keeps_interval $form 100 0
@@ -30,3 +19,11 @@ for form in raw user; do
     lab_test "rootcanal/silent-afterwards/$form" silent_afterwards $form
 done
 lab_test rootcanal/second-run-replaces-the-first second_run_replaces_first
+
+# Each packet of rootcanal's leaves in two writes, so the kernel takes seconds to raise an adapter: what needs that is
+# measured on the other controller.
+prepare ears_open
+lab_test rootcanal/run/unplugged comes_back raw unplugged adapter-gone 'unplugged'
+lab_test rootcanal/run/disabled comes_back raw disabled foreign-disabled 'hcitool turned advertising off'
+lab_test rootcanal/run/suspended comes_back raw suspended suspended 'sleep'
+lab_test rootcanal/run/killed comes_back raw killed adapter-gone 'unplugged'

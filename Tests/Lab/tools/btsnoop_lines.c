@@ -1,6 +1,8 @@
 /*
  * Prints a btsnoop file of `btmon -w` (datalink 2001, the Linux monitor) as text that grep and awk can read:
- * one line for each command and event, `MICROSECONDS hciN command|event HEX`, times since 1970.
+ * one line for each command and event, `MICROSECONDS hciN command|event HEX`, times since 1970. What the kernel's
+ * management tells the programs that listen to it is `told HEX`: four octets that name the listener, then event code and
+ * parameters.
  *
  * Nothing is interpreted, so what the tests compare does not depend on the program under test.
  */
@@ -28,8 +30,9 @@ int main(int argc, char **argv) {
         size_t length = big_endian(header + 4, 4);
         unsigned index = (unsigned)big_endian(header + 8, 2), opcode = (unsigned)big_endian(header + 10, 2);
         if (length > sizeof packet || fread(packet, 1, length, file) != length) break;
-        if (opcode != 2 && opcode != 3) continue;
-        printf("%" PRIu64 " hci%u %s ", big_endian(header + 16, 8) - EPOCH, index, opcode == 2 ? "command" : "event");
+        const char *kind = opcode == 2 ? "command" : opcode == 3 ? "event" : opcode == 17 ? "told" : NULL;
+        if (!kind) continue;
+        printf("%" PRIu64 " hci%u %s ", big_endian(header + 16, 8) - EPOCH, index, kind);
         for (size_t i = 0; i < length; i++) printf("%02x", packet[i]);
         putchar('\n');
     }
