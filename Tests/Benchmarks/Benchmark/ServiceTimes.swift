@@ -1,3 +1,4 @@
+import CMeasurement
 import Glibc
 import LinuxHost
 
@@ -70,7 +71,8 @@ struct ServiceTimes {
         let before = try services.map { try ProcessWork(of: $0.id) }
         usleep(useconds_t(Self.quiet) * 1_000_000)
         let between = try ProcessWork(of: services[0].id)
-        usleep(useconds_t(Self.window - Self.quiet) * 1_000_000)
+        let rest = Self.window - Self.quiet
+        let bare = try bareRotation("\(folder)/\(Self.cases[2].name).sock", seconds: rest)
         let after = try services.map { try ProcessWork(of: $0.id) }
         let memories = try services.map { try ProcessMemory(of: $0.id) }
         for process in services + controllers { try process.stop() }
@@ -86,8 +88,17 @@ struct ServiceTimes {
                 "the same: CPU time an hour", work.seconds * 3600 / Double(Self.window), "s", atMost: 1)
             report.target("the same: private dirty", memories[index].privateDirty / 1024, "MiB", atMost: 2.5)
         }
+        report.line("the same four system calls a turn in C, beside it: CPU time an hour: \((bare * 3600).text(2)) s")
         report.line("From \(Self.window) s each, one of which in two has two verifications of the air; a wake-up is a")
         report.line("voluntary context switch, so a command and its answer count as one or two.")
+    }
+
+    /// The part of a second that a program in C needs to replace the data every 105 ms, measured in so many.
+    private func bareRotation(_ socket: String, seconds: Int) throws -> Double {
+        var nanoseconds: Int64 = 0
+        let failure = unsafe measurement_rotation(socket, Int32(seconds) * 1000, 105, &nanoseconds)
+        guard failure == 0 else { throw SystemError("connect", socket, errno: failure) }
+        return Double(nanoseconds) / 1e9 / Double(seconds)
     }
 
     /// `pharos run` of a case, on the air.

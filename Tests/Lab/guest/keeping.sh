@@ -130,7 +130,7 @@ comes_back() {
     if [ "$1" = user ]; then adapter_starts_down hci0; else adapter_starts_up hci0; fi
     service_begins lobby "$adapter"
     # Others who power an adapter down again and again are answered every two seconds only.
-    sleep 2
+    case $2 in down | reset | bluetoothd_again) sleep 2 ;; *) sleep 0.5 ;; esac
     since=$(now) back="" deaf=""
     "fault_$2"
     eventually 20 grep -q 'back on the air' lobby.log || {

@@ -15,4 +15,9 @@ int measurement_spawn(char *const arguments[], int output, pid_t *process);
 // Opens a pipe that holds one page and that no other program inherits: 0, or errno.
 int measurement_pipe(int *reading, int *writing);
 
+// The bare work of a rotation, in C: for so many milliseconds it replaces the advertising data of the controller behind
+// the unix socket at `path` every `period` milliseconds, and takes each answer. The thread's CPU time goes to `cpu`, in
+// nanoseconds. 0, or errno.
+int measurement_rotation(const char *path, int milliseconds, int period, long long *cpu);
+
 #endif
