@@ -64,7 +64,7 @@ struct ServiceTimes {
             controllers.append(
                 try ChildProcess(
                     [pharos, "controller", "--listen", "unix:\(socket)", "--like", each.model], output: nowhere))
-            try waitFor("the socket \(socket)") { access(socket, F_OK) == 0 }
+            try waitFor("the socket \(socket)") { unsafe access(socket, F_OK) == 0 }
             services.append(try service(each, adapter: "unix:\(socket)", in: folder))
         }
         usleep(1_000_000)
@@ -130,13 +130,13 @@ struct ServiceTimes {
 
     private func temporaryFolder() throws -> String {
         let path = "\(folder)/service-\(getpid())"
-        guard mkdir(path, 0o700) == 0 else { throw SystemError("mkdir", path, errno: errno) }
+        guard unsafe mkdir(path, 0o700) == 0 else { throw SystemError("mkdir", path, errno: errno) }
         return path
     }
 
     private func remove(_ folder: String) {
-        for name in Files.names(in: folder) { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+        for name in Files.names(in: folder) { unsafe unlink("\(folder)/\(name)") }
+        unsafe rmdir(folder)
     }
 }
 
