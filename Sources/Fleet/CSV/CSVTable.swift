@@ -1,0 +1,97 @@
+internal import Profiles
+
+/// A CSV text with its header row read.
+struct CSVTable: Sendable {
+    /// As the fleet file names it.
+    let file: String
+    let octets: [UInt8]
+    let separator: UInt8
+    /// The header's cells, in order.
+    let header: [String]
+    /// Where each of them stands.
+    let headerPositions: [JSONPosition]
+    /// Where the rows begin.
+    let rowsOffset: Int
+    let rowsLine: Int
+
+    /// Reads the header; problems are those of the encoding and of the header row.
+    ///
+    /// - Returns: `nil` where nothing of the text can be used.
+    static func open(_ octets: [UInt8], file: String) -> (table: CSVTable?, problems: [ProfileProblem]) {
+        var problems: [ProfileProblem] = []
+        let start = JSONPosition(line: 1, column: 1)
+        if let encoding = TextEncoding.wideUnits(octets) {
+            return (nil, [.init("this file is \(encoding); save it as UTF-8", at: start, path: .root)])
+        }
+        for offset in TextEncoding.illFormed(octets, limit: JSONDocument.problemLimit) {
+            problems.append(
+                .init(
+                    "the octet 0x\(String(octets[offset], radix: 16, uppercase: true)) is no UTF-8; save the file in "
+                        + "that encoding",
+                    at: position(of: offset, in: octets), path: .root))
+        }
+        let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
+        let separator = separator(octets, from: mark)
+        var scanner = CSVScanner(octets, separator: separator, offset: mark)
+        var row = CSVRow()
+        guard scanner.next(&row) else {
+            problems.append(.init("the file is empty; a header row with names is expected", at: start, path: .root))
+            return (nil, problems)
+        }
+        let names = row.cells.map { $0.string(in: octets) }
+        let positions = row.cells.map { position(of: Int($0.start), in: octets) }
+        if let fault = row.fault {
+            problems.append(.init(fault.message, at: position(of: fault.offset, in: octets), path: .root))
+        }
+        var seen: [String: Int] = [:]
+        for (index, name) in names.enumerated() where !name.isEmpty {
+            if let first = seen.updateValue(index, forKey: name) {
+                problems.append(
+                    .init(
+                        "the column \(ProblemText.quoted(name)) is there twice, first at \(positions[first])",
+                        at: positions[index], path: JSONPath([.key(name)])))
+            }
+        }
+        let table = CSVTable(
+            file: file, octets: octets, separator: separator, header: names, headerPositions: positions,
+            rowsOffset: scanner.offset, rowsLine: scanner.line)
+        return (table, problems)
+    }
+
+    var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
+
+    /// Reads the row at a known place again.
+    func row(at offset: Int, line: Int, _ row: inout CSVRow) {
+        var scanner = CSVScanner(octets, separator: separator, offset: offset, line: line)
+        _ = scanner.next(&row)
+    }
+
+    /// The line and the column in characters, counted from the row's start.
+    func position(of offset: Int, in row: CSVRow) -> JSONPosition {
+        Self.position(of: offset, in: octets, from: row.start, line: row.line)
+    }
+
+    static func position(of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1) -> JSONPosition {
+        var position = JSONPosition(line: line, column: 1)
+        let hasMark = start == 0 && octets.starts(with: TextEncoding.byteOrderMark)
+        var index = hasMark ? TextEncoding.byteOrderMark.count : start
+        while index < offset, index < octets.count {
+            let octet = octets[index]
+            if octet == 0x0A || octet == 0x0D && !(index + 1 < octets.count && octets[index + 1] == 0x0A) {
+                position.line += 1
+                position.column = 1
+            } else if octet != 0x0D, octet & 0xC0 != 0x80 {
+                position.column += 1
+            }
+            index += 1
+        }
+        return position
+    }
+
+    /// The comma, unless the first line has none and has semicolons or tabs, as spreadsheets of many countries write.
+    private static func separator(_ octets: [UInt8], from start: Int) -> UInt8 {
+        let line = octets[start...].prefix { $0 != 0x0A && $0 != 0x0D }
+        for candidate in [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09] where line.contains(candidate) { return candidate }
+        return UInt8(ascii: ",")
+    }
+}

@@ -1,0 +1,198 @@
+internal import Profiles
+
+extension Fleet {
+    /// What became of a table that a fleet file names.
+    public enum TableFile: Sendable {
+        case octets([UInt8])
+        /// With the reason, such as `there is no such file`.
+        case unreadable(String)
+    }
+
+    /// Reads a fleet file and its tables.
+    ///
+    /// - Parameters:
+    ///   - file: The file's name, for messages.
+    ///   - table: Gives the contents of a table by the name that stands in the file.
+    /// - Returns: the fleet, `nil` when nothing can be made of it, and every problem of all files in their order. A
+    ///   fleet with errors is of use for finding more of them only.
+    public static func decode(
+        _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
+    ) -> (fleet: Fleet?, problems: [FleetProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        var problems = ProblemList()
+        problems.add(faults.map { ProfileProblem($0) }, in: file, kind: .malformed)
+        guard let root else { return (nil, problems.sorted) }
+        var decoder = FleetDecoder(file: file, problems: problems)
+        let fleet = decoder.fleet(root, table: table)
+        decoder.problems.add(decoder.decoder.problems, in: file)
+        return (fleet, decoder.problems.sorted)
+    }
+
+    /// Every key of a fleet file.
+    static let keys = [
+        "$schema", "version", "name", "listeners", "keys", "template", "defaults", "identities", "groups", "beacons",
+    ]
+    static let defaultKeys = ["controller", "variables"]
+    static let groupKeys = ["name", "was", "controller", "variables", "groups", "beacons"]
+    static let beaconKeys = ["name", "group", "was", "host", "serial", "controller", "position", "variables"]
+    static let tableKeys = ["csv", "columns"]
+    static let identityKeys = ["major", "minor", "namespace", "instance", "eidEpoch"]
+    static let positionKeys = ["latitude", "longitude"]
+    /// Meters from a site's origin.
+    static let extent = 100_000.0
+}
+
+/// Reads a fleet file from its outermost object inwards.
+struct FleetDecoder {
+    let file: String
+    var decoder = ConfigurationDecoder()
+    var problems: ProblemList
+    var groups: [Fleet.Group] = [Fleet.Group()]
+    /// Groups by the names on the way to them.
+    var groupNumbers: [String: Int] = ["": 0]
+    /// Groups in which the fleet file names others: there, no table adds to them.
+    var hasDeclaredChildren: Set<Int> = []
+    var sources: [Fleet.Source] = []
+    var beacons: [Fleet.Beacon] = []
+    var names = NamePool()
+    /// Every variable that something uses.
+    var used: Set<String> = []
+    var rules = AllocationRules()
+    /// The list that is being read.
+    var current: [Fleet.ListedBeacon] = []
+
+    init(file: String, problems: ProblemList) {
+        self.file = file
+        self.problems = problems
+    }
+
+    mutating func fleet(_ node: JSONNode, table: (String) -> Fleet.TableFile) -> Fleet? {
+        guard let root = decoder.object(node, keys: Fleet.keys, hint: Self.hint) else { return nil }
+        collectVariables(root)
+        _ = decoder.text(root["$schema"])
+        decoder.version(decoder.required("version", in: root, "\(Fleet.version) for this format"))
+        let name = name(decoder.required("name", in: root, "what this fleet is called, such as \"museum\""))
+        let listeners = listeners(root["listeners"])
+        let keysFolder = decoder.text(root["keys"])
+        rules = identities(root["identities"])
+        let templateNode = decoder.required("template", in: root, "the profile that all beacons are made from")
+        let template = templateNode.flatMap { self.template($0) }
+        groups[0].node = root
+        if let defaults = decoder.object(root["defaults"], keys: Fleet.defaultKeys) {
+            groups[0].variables = variables(defaults["variables"])
+            groups[0].controller = decoder.word(defaults["controller"], of: ControllerKind.self)
+        }
+        declare(root["groups"], in: 0)
+        if root["beacons"] == nil, root["groups"] == nil {
+            decoder.error("there are no beacons: give \"beacons\", here or in \"groups\"", at: root)
+        }
+        beacons(root["beacons"], in: 0, table: table)
+        nestedBeacons(root["groups"], in: 0, table: table)
+        guard let name, let template else { return nil }
+        return Fleet(
+            name: name, file: file, listeners: listeners, keysFolder: keysFolder, keysNode: root["keys"],
+            listenersNode: root["listeners"], template: template, rules: rules, groups: groups, sources: sources,
+            beacons: beacons, names: names)
+    }
+
+    private static func hint(_ key: String) -> String? {
+        switch key {
+        case "advertisements", "calibration", "scanResponse", "adapter": "it belongs into \"template\""
+        case "variables", "controller", "intervalMs": "it belongs into \"defaults\""
+        case "csv": "a table is named as \"beacons\": { \"csv\": \"beacons.csv\" }"
+        default: nil
+        }
+    }
+
+    /// Every variable that stands anywhere in the file.
+    private mutating func collectVariables(_ node: JSONNode) {
+        switch node.value {
+        case .string(let text) where text.contains("${"):
+            if let expression = try? Expression(text) { used.formUnion(expression.variables) }
+        case .array(let elements): for element in elements { collectVariables(element) }
+        case .object(let members): for member in members { collectVariables(member.value) }
+        default: break
+        }
+    }
+
+    mutating func name(_ node: JSONNode?) -> String? {
+        guard let node, let name = decoder.text(node) else { return nil }
+        guard let fault = NameRule.fault(name) else { return name }
+        decoder.error(fault, at: node)
+        return nil
+    }
+
+    private mutating func listeners(_ node: JSONNode?) -> Set<FleetListener> {
+        var found: Set<FleetListener> = []
+        for element in decoder.list(node, of: "listeners") ?? [] {
+            guard let listener = decoder.word(element, of: FleetListener.self) else { continue }
+            if !found.insert(listener).inserted { decoder.error("this listener stands in the list twice", at: element) }
+        }
+        return found
+    }
+
+    private mutating func template(_ node: JSONNode) -> FleetTemplate? {
+        guard let object = decoder.object(node, keys: FleetTemplate.keys, hint: Self.templateHint) else { return nil }
+        decoder.version(object["version"])
+        if let name = object["name"], name.string != "${name}" {
+            decoder.error("a profile has its beacon's name: write \"${name}\", or take it out", at: name)
+        }
+        guard decoder.required("advertisements", in: object, "what to send") != nil else { return nil }
+        return FleetTemplate(object, &decoder)
+    }
+
+    private static func templateHint(_ key: String) -> String? {
+        switch key {
+        case "eidEpoch": "it is allocated: \"identities\": { \"eidEpoch\": … } says from when"
+        case "$schema": "it belongs to the fleet file itself"
+        case "uuid", "major", "minor", "namespace", "instance", "url", "intervalMs", "type":
+            "it belongs into one of the advertisements"
+        default: nil
+        }
+    }
+
+    /// An object of variables.
+    mutating func variables(_ node: JSONNode?) -> [String: Variable] {
+        guard let node else { return [:] }
+        guard case .object(let members) = node.value else {
+            decoder.wrongKind(node, expected: "an object from variables to their values")
+            return [:]
+        }
+        var found: [String: Variable] = [:]
+        for member in members {
+            if let fault = nameFault(ofVariable: member.key) {
+                decoder.error(fault, at: member)
+                continue
+            }
+            guard case .string(let text) = member.value.value else {
+                found[member.key] = Variable(value: .json(JSONValue(member.value)), node: member.value)
+                continue
+            }
+            do throws(Expression.Fault) {
+                found[member.key] = Variable(value: .text(try Expression(text)), node: member.value)
+            } catch {
+                decoder.error(error.description, at: member.value)
+            }
+        }
+        return found
+    }
+
+    /// Why a variable cannot be called so, or may not be set.
+    func nameFault(ofVariable name: String) -> String? {
+        if Variable.reserved.contains(name) {
+            return "the variable \"\(name)\" has its value from the beacon itself and cannot be set"
+        }
+        if rules.isAllocated(name) {
+            return "\"\(name)\" is allocated by \"identities\" and set here as well: take one of the two out"
+        }
+        if !Expression.isName(name) {
+            return "\(ProblemText.quoted(name)) is no name for a variable: letters, digits and \"_\", with a letter or "
+                + "\"_\" first"
+        }
+        if !used.contains(name) {
+            let nearest = NearestWord.find(name, among: used.sorted()).map { "; did you mean \"\($0)\"?" }
+            return "nothing uses the variable \"\(name)\"" + (nearest ?? "")
+        }
+        return nil
+    }
+}

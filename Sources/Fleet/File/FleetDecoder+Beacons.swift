@@ -1,0 +1,117 @@
+internal import Profiles
+
+extension FleetDecoder {
+    /// A list of beacons, or a table.
+    mutating func beacons(_ node: JSONNode?, in group: Int, table: (String) -> Fleet.TableFile) {
+        guard let node else { return }
+        switch node.value {
+        case .array: list(node, in: group)
+        case .object: self.table(node, in: group, read: table)
+        default: decoder.wrongKind(node, expected: "a list of beacons, or { \"csv\": FILE },")
+        }
+    }
+
+    private mutating func list(_ node: JSONNode, in group: Int) {
+        current = []
+        let source = UInt32(truncatingIfNeeded: sources.count)
+        for element in decoder.list(node, of: "beacons") ?? [] {
+            guard let object = decoder.object(element, keys: Fleet.beaconKeys, hint: Self.beaconHint) else { continue }
+            let name = name(decoder.required("name", in: object, "what this beacon is called"))
+            var number = group
+            if let path = object["group"], let text = decoder.text(path) {
+                let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+                do throws(GroupFault) {
+                    number = try self.group(names, from: group)
+                } catch {
+                    decoder.error(error.description, at: path)
+                }
+            }
+            let beacon = Fleet.ListedBeacon(
+                node: object, host: word(object["host"], "a host's name or address"),
+                serial: word(object["serial"], "a serial number"), was: self.name(object["was"]),
+                controller: decoder.word(object["controller"], of: ControllerKind.self),
+                position: position(object["position"]), variables: variables(object["variables"]))
+            guard let name else { continue }
+            let octets = Array(name.utf8)
+            let (_, isNew) = names.insert(octets, 0..<octets.count)
+            guard isNew else {
+                decoder.error(
+                    "the name \"\(name)\" is there twice" + firstPlace(of: name), at: object["name"] ?? object)
+                continue
+            }
+            beacons.append(
+                .init(
+                    group: UInt32(truncatingIfNeeded: number), source: source,
+                    place: UInt32(truncatingIfNeeded: current.count),
+                    line: UInt32(truncatingIfNeeded: object.position.line)))
+            current.append(beacon)
+        }
+        sources.append(.list(current))
+        current = []
+    }
+
+    private static func beaconHint(_ key: String) -> String? {
+        switch key {
+        case "site", "floor", "room": "the group is written as \"group\": \"site/floor/room\""
+        case "major", "minor", "uuid", "url", "intervalMs", "instance": "what differs between beacons stands in \"variables\""
+        case "x", "y", "z": "a place is written as \"position\": [3.5, 12]"
+        default: nil
+        }
+    }
+
+    /// Where the beacon of that name stands, as the end of a sentence.
+    func firstPlace(of name: String) -> String {
+        guard let number = names.find(name), number < beacons.count else { return "" }
+        let beacon = beacons[number]
+        let place = Int(beacon.source) < sources.count ? sources[Int(beacon.source)] : .list(current)
+        switch place {
+        case .list(let listed):
+            guard Int(beacon.place) < listed.count else { return ", first in line \(beacon.line)" }
+            return ", first at \(listed[Int(beacon.place)].node.position)"
+        case .table(let table, _): return ", first at \(table.file):\(beacon.line)"
+        }
+    }
+
+    private mutating func word(_ node: JSONNode?, _ expected: String) -> String? {
+        guard let node, let text = decoder.text(node) else { return nil }
+        let octets = Array(text.utf8)
+        if NameRule.isWord(octets, 0..<octets.count) { return text }
+        decoder.error(
+            "\(expected) is expected, not \(ProblemText.quoted(text)): letters, digits, \".\", \"_\", \"-\" and \":\"",
+            at: node)
+        return nil
+    }
+
+    private mutating func position(_ node: JSONNode?) -> FleetManifest.Position? {
+        guard let node else { return nil }
+        switch node.value {
+        case .array(let parts) where parts.count == 2 || parts.count == 3:
+            let numbers = parts.map { coordinate($0, limit: Fleet.extent, unit: "m") }
+            guard let x = numbers[0], let y = numbers[1] else { return nil }
+            if parts.count == 3, numbers[2] == nil { return nil }
+            return .plan(x: x, y: y, z: parts.count == 3 ? numbers[2] : nil)
+        case .object:
+            guard let object = decoder.object(node, keys: Fleet.positionKeys) else { return nil }
+            let latitude = decoder.required("latitude", in: object, "degrees north")
+            let longitude = decoder.required("longitude", in: object, "degrees east")
+            guard let north = coordinate(latitude, limit: 90, unit: "degrees"),
+                let east = coordinate(longitude, limit: 180, unit: "degrees")
+            else { return nil }
+            return .globe(latitude: north, longitude: east)
+        default:
+            decoder.wrongKind(
+                node, expected: "a place such as [3.5, 12] in metres, or with \"latitude\" and \"longitude\",")
+            return nil
+        }
+    }
+
+    private mutating func coordinate(_ node: JSONNode?, limit: Double, unit: String) -> JSONNumber? {
+        guard let node, let number = decoder.number(node) else { return nil }
+        guard let value = Double(number.text), abs(value) <= limit else {
+            decoder.error(
+                "\(ProblemText.shortened(number.text)) is out of range \(Int(-limit))...\(Int(limit)) \(unit)", at: node)
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,320 @@
+internal import Profiles
+
+extension FleetDecoder {
+    /// `{ "csv": FILE }`.
+    mutating func table(_ node: JSONNode, in group: Int, read: (String) -> Fleet.TableFile) {
+        guard let object = decoder.object(node, keys: Fleet.tableKeys),
+            let place = decoder.required("csv", in: object, "the table's file, beside the fleet file"),
+            let name = decoder.text(place)
+        else { return }
+        let mapping = columnMapping(object["columns"])
+        guard !name.isEmpty, !name.utf8.contains(0) else {
+            decoder.error("the name of a file is expected", at: place)
+            return
+        }
+        let octets: [UInt8]
+        switch read(name) {
+        case .octets(let contents): octets = contents
+        case .unreadable(let reason):
+            let problem = ProfileProblem("\(name): \(reason)", at: place.position, path: place.path)
+            problems.add(FleetProblem(problem, in: file, kind: .missing))
+            return
+        }
+        guard octets.count < Int(UInt32.max) else {
+            decoder.error("the table has over 4 GB", at: place)
+            return
+        }
+        let (table, faults) = CSVTable.open(octets, file: name)
+        problems.add(faults, in: name, kind: .malformed)
+        guard let table, let columns = columns(of: table, mapping) else { return }
+        sources.append(.table(table, columns))
+        var rows = TableRows(table: table, columns: columns, group: group, source: sources.count - 1)
+        rows.read(into: &self)
+    }
+
+    /// From our names for columns to the table's own.
+    private mutating func columnMapping(_ node: JSONNode?) -> [String: JSONNode] {
+        guard let node else { return [:] }
+        guard case .object(let members) = node.value else {
+            decoder.wrongKind(node, expected: "an object such as { \"name\": \"Asset\" }")
+            return [:]
+        }
+        var mapping: [String: JSONNode] = [:]
+        for member in members {
+            guard decoder.text(member.value) != nil else { continue }
+            if !TableColumns.known.contains(member.key), let fault = nameFault(ofVariable: member.key) {
+                decoder.error(fault, at: member)
+                continue
+            }
+            mapping[member.key] = member.value
+        }
+        return mapping
+    }
+
+    private mutating func columns(of table: CSVTable, _ mapping: [String: JSONNode]) -> TableColumns? {
+        var found = TableColumns()
+        func column(_ name: String) -> Int? { table.header.firstIndex(of: mapping[name]?.string ?? name) }
+        for (name, node) in mapping.sorted(by: { $0.key < $1.key }) where column(name) == nil {
+            let text = node.string ?? ""
+            let advice = NearestWord.find(text, among: table.header).map { "did you mean \"\($0)\"?" }
+            decoder.error(
+                "\(table.file) has no column \(ProblemText.quoted(text)); "
+                    + (advice ?? "it has " + ProblemText.shortened(table.header.joined(separator: ", "), to: 200)),
+                at: node)
+        }
+        guard let name = column("name") else {
+            guard mapping["name"] == nil else { return nil }
+            let near = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
+            let message =
+                "there is no column \"name\"; name the one that has the beacons' names in \"columns\": "
+                + "{ \"name\": … }\(near)"
+            problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file, kind: .malformed)
+            return nil
+        }
+        found.name = name
+        found.levels = Fleet.levelNames.map(column)
+        found.group = column("group")
+        if let group = found.group, found.levels.contains(where: { $0 != nil }) {
+            let message = "a table has either a column \"group\" or the columns site, floor and room"
+            problems.add([.init(message, at: table.headerPositions[group], path: .root)], in: table.file)
+        }
+        found.host = column("host")
+        found.serial = column("serial")
+        found.was = column("was")
+        found.controller = column("controller")
+        found.coordinates = TableColumns.coordinateNames.map(column)
+        for name in used.sorted() where !Variable.reserved.contains(name) || name == "host" || name == "serial" {
+            guard let place = column(name) else { continue }
+            if rules.isAllocated(name) {
+                let message = "\"\(name)\" is allocated by \"identities\" and a column here as well: take one of the two out"
+                problems.add([.init(message, at: table.headerPositions[place], path: .root)], in: table.file)
+            }
+            found.variables.append((name, place))
+        }
+        if found.variables.count > TableColumns.variableLimit {
+            let message = "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
+            problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file)
+            found.variables.removeLast(found.variables.count - TableColumns.variableLimit)
+        }
+        return found
+    }
+}
+
+/// Reads the rows of a table.
+private struct TableRows {
+    let table: CSVTable
+    let columns: TableColumns
+    let group: Int
+    let source: Int
+    /// The cells of the last row's group, and its number.
+    private var lastGroupKey: [UInt8] = []
+    private var lastGroup: Int?
+    private var groupKey: [UInt8] = []
+    private var scratch: [UInt8] = []
+
+    init(table: CSVTable, columns: TableColumns, group: Int, source: Int) {
+        self.table = table
+        self.columns = columns
+        self.group = group
+        self.source = source
+    }
+
+    mutating func read(into decoder: inout FleetDecoder) {
+        var rows = table.rows
+        var row = CSVRow()
+        // An octet count is a good guess of the number of rows.
+        let guess = table.octets.count / 48
+        decoder.beacons.reserveCapacity(decoder.beacons.count + guess)
+        decoder.names.reserve(decoder.names.count + guess, octets: guess * 12)
+        while rows.next(&row) {
+            if let fault = row.fault {
+                report(fault.message, at: fault.offset, column: nil, row, &decoder, kind: .malformed)
+                continue
+            }
+            guard hasAllColumns(row, &decoder) else { continue }
+            let number = self.number(row, &decoder)
+            checkWords(row, &decoder)
+            let cell = row.cells[columns.name]
+            let (text, range) = contents(cell)
+            if let fault = NameRule.fault(text, range) {
+                report(fault, at: Int(cell.start), column: columns.name, row, &decoder)
+                continue
+            }
+            let (known, isNew) = decoder.names.insert(text, range)
+            guard isNew else {
+                let name = decoder.names.string(known)
+                report(
+                    "the name \"\(name)\" is there twice" + decoder.firstPlace(of: name), at: Int(cell.start),
+                    column: columns.name, row, &decoder)
+                continue
+            }
+            decoder.beacons.append(
+                .init(
+                    group: UInt32(truncatingIfNeeded: number ?? group), source: UInt32(truncatingIfNeeded: source),
+                    place: UInt32(truncatingIfNeeded: row.start), line: UInt32(truncatingIfNeeded: row.line)))
+        }
+    }
+
+    /// Where the cell's contents are: in the table itself, unless quotes in it are doubled.
+    private mutating func contents(_ cell: CSVCell) -> ([UInt8], Range<Int>) {
+        guard cell.hasEscapes else { return (table.octets, cell.range) }
+        scratch = cell.octets(in: table.octets)
+        return (scratch, 0..<scratch.count)
+    }
+
+    private func report(
+        _ message: String, at offset: Int, column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder,
+        kind: FleetProblem.Kind = .content
+    ) {
+        let path = column.map { JSONPath([.key(table.header[$0])]) } ?? .root
+        let problem = ProfileProblem(message, at: table.position(of: offset, in: row), path: path)
+        decoder.problems.add(FleetProblem(problem, in: table.file, kind: kind))
+    }
+
+    private func hasAllColumns(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Bool {
+        let expected = table.header.count
+        if row.cells.count == expected { return true }
+        // Spreadsheets end rows with separators.
+        if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
+        let few = row.cells.count < expected
+        let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
+        report(
+            "the row has \(row.cells.count) cells, the header \(expected)"
+                + (few ? "" : "; a cell with a separator in it stands in double quotes"),
+            at: end, column: nil, row, &decoder, kind: .malformed)
+        return false
+    }
+
+    /// The row's group.
+    private mutating func number(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        groupKey.removeAll(keepingCapacity: true)
+        let places = columns.group.map { [$0] } ?? columns.levels.compactMap { $0 }
+        guard !places.isEmpty else { return group }
+        for place in places {
+            row.cells[place].append(to: &groupKey, from: table.octets)
+            groupKey.append(0)
+        }
+        if groupKey == lastGroupKey { return lastGroup }
+        lastGroupKey = groupKey
+        lastGroup = find(row, &decoder)
+        return lastGroup
+    }
+
+    private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        var names: [(name: String, column: Int)] = []
+        let own = decoder.groups[group].path
+        if let column = columns.group {
+            let text = row.cells[column].string(in: table.octets)
+            names = text.split(separator: "/", omittingEmptySubsequences: false).map { (String($0), column) }
+            if text.isEmpty { names = [] }
+        } else {
+            for (level, column) in columns.levels.enumerated() {
+                guard let column else { continue }
+                let name = row.cells[column].string(in: table.octets)
+                if level < own.count {
+                    guard name.isEmpty || name == own[level] else {
+                        report(
+                            "this \(Fleet.levelNames[level]) is \(ProblemText.quoted(name)), but the table belongs to "
+                                + "the group \"\(own.joined(separator: "/"))\"",
+                            at: Int(row.cells[column].start), column: column, row, &decoder)
+                        return nil
+                    }
+                    continue
+                }
+                if name.isEmpty { continue }
+                guard level == own.count + names.count else {
+                    let missing = Fleet.levelNames[own.count + names.count]
+                    report(
+                        "a \(Fleet.levelNames[level]) is given and no \(missing): groups are sites, floors in them and "
+                            + "rooms in those",
+                        at: Int(row.cells[column].start), column: column, row, &decoder)
+                    return nil
+                }
+                names.append((name, column))
+            }
+        }
+        do throws(FleetDecoder.GroupFault) {
+            return try decoder.group(names.map(\.name), from: group)
+        } catch {
+            let column = names.first?.column ?? columns.name
+            report(error.description, at: Int(row.cells[column].start), column: column, row, &decoder)
+            return nil
+        }
+    }
+
+    /// Host, serial number, former name, controller and coordinates.
+    private func checkWords(_ row: CSVRow, _ decoder: inout FleetDecoder) {
+        for column in [columns.host, columns.serial] {
+            guard let column, !row.cells[column].isEmpty else { continue }
+            let cell = row.cells[column]
+            if cell.hasEscapes || !NameRule.isWord(table.octets, cell.range) {
+                report(
+                    "\(ProblemText.quoted(cell.string(in: table.octets))) is no host's name, address or serial number: "
+                        + "letters, digits, \".\", \"_\", \"-\" and \":\"",
+                    at: Int(cell.start), column: column, row, &decoder)
+            }
+        }
+        if let column = columns.was, !row.cells[column].isEmpty,
+            let fault = NameRule.fault(row.cells[column].octets(in: table.octets), 0..<row.cells[column].range.count)
+        {
+            report(fault, at: Int(row.cells[column].start), column: column, row, &decoder)
+        }
+        if let column = columns.controller, !row.cells[column].isEmpty {
+            let text = row.cells[column].string(in: table.octets)
+            if ControllerKind(rawValue: text) == nil {
+                report(
+                    "\(ProblemText.quoted(text)) is no kind of controller: "
+                        + ControllerKind.allCases.map(\.rawValue).joined(separator: ", "),
+                    at: Int(row.cells[column].start), column: column, row, &decoder)
+            }
+        }
+        for (index, column) in columns.coordinates.enumerated() {
+            guard let column, !row.cells[column].isEmpty else { continue }
+            checkCoordinate(row.cells[column], index, column, row, &decoder)
+        }
+        if let fault = columns.coordinateFault(in: row) {
+            let cell = row.cells[fault.column]
+            report(fault.message, at: Int(cell.start), column: fault.column, row, &decoder)
+        }
+    }
+
+    private func checkCoordinate(
+        _ cell: CSVCell, _ index: Int, _ column: Int, _ row: CSVRow, _ decoder: inout FleetDecoder
+    ) {
+        let limit = index < 3 ? Fleet.extent : index == 3 ? 90 : 180
+        if !cell.hasEscapes, PlainNumber.isBelow(Int(limit), table.octets, cell.range) { return }
+        let text = cell.string(in: table.octets)
+        guard let number = JSONNumber(text) else {
+            let hint = text.contains(",") ? "; a decimal number has a point" : ""
+            report(
+                "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: Int(cell.start), column: column, row,
+                &decoder)
+            return
+        }
+        guard let value = Double(number.text), abs(value) <= limit else {
+            let unit = index < 3 ? "m" : "degrees"
+            report(
+                "\(ProblemText.shortened(text)) is out of range \(Int(-limit))...\(Int(limit)) \(unit)",
+                at: Int(cell.start), column: column, row, &decoder)
+            return
+        }
+    }
+}
+
+extension TableColumns {
+    /// Whether coordinates are there of which one makes no sense without another.
+    fileprivate func coordinateFault(in row: CSVRow) -> (column: Int, message: String)? {
+        func given(_ index: Int) -> Int? {
+            guard let column = coordinates[index], !row.cells[column].isEmpty else { return nil }
+            return column
+        }
+        if let x = given(0) ?? given(1) ?? given(2), given(0) == nil || given(1) == nil {
+            return (x, "a place needs both x and y")
+        }
+        if let degrees = given(3) ?? given(4) {
+            if given(3) == nil || given(4) == nil { return (degrees, "a place needs both latitude and longitude") }
+            if given(0) != nil { return (degrees, "a place is given either by x and y or by latitude and longitude") }
+        }
+        return nil
+    }
+}

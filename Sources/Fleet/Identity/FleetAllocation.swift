@@ -1,0 +1,49 @@
+public import Profiles
+
+/// Which beacon of a fleet has which identity, and the lock that keeps it so.
+public struct FleetAllocation: Sendable {
+    /// The lock after this allocation: what was there, and what is new behind it.
+    public internal(set) var lock: FleetLock
+    /// For each beacon the number of its entry in the lock.
+    var entries: [UInt32]
+    /// For each group its major number; -1 where it has none.
+    var groupMajors: [Int32]
+    public internal(set) var changes = Changes()
+
+    /// What an allocation did to a lock.
+    public struct Changes: Hashable, Sendable {
+        /// Beacons that were given an identity.
+        public var added = 0
+        /// Beacons that are gone and whose identities are kept.
+        public var retired: [String] = []
+        /// Beacons that are back and have the identity that they had.
+        public var revived: [String] = []
+        /// New name and old name.
+        public var renamed: [Pair] = []
+        /// Beacons that were counted in another group; they have a new number.
+        public var moved: [String] = []
+        /// Name and new serial number of beacons with another box than before.
+        public var replacedBoxes: [Pair] = []
+        /// Names whose retired identities were given up.
+        public var released: [String] = []
+
+        public struct Pair: Hashable, Sendable {
+            public var name: String
+            public var other: String
+        }
+    }
+
+    /// Finds or makes an identity for every beacon of the fleet.
+    ///
+    /// - Parameters:
+    ///   - lock: The lock as it was; `nil` where there is none yet.
+    ///   - releasing: Names whose retired identities may be given out again.
+    ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
+    public static func make(
+        _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time
+    ) -> (allocation: FleetAllocation, problems: [FleetProblem]) {
+        var allocator = Allocator(fleet, lock: lock, now: now)
+        allocator.run(releasing: releasing)
+        return (allocator.allocation, allocator.problems.sorted)
+    }
+}

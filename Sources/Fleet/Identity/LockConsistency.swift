@@ -1,0 +1,135 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// Whether a lock file gives anything out twice, as it may after edits by hand and after merges.
+struct LockConsistency {
+    let lock: FleetLock
+    let file: String
+
+    init(_ lock: FleetLock, file: String) {
+        self.lock = lock
+        self.file = file
+    }
+
+    func check(_ problems: inout ProblemList) {
+        if let fault = NameRule.fault(lock.fleet) {
+            report("the fleet's name: " + fault, line: 3, &problems)
+        }
+        checkGroups(&problems)
+        var names = NamePool()
+        names.reserve(lock.entries.count, octets: lock.texts.count)
+        var live: [Int32] = []
+        live.reserveCapacity(lock.entries.count)
+        var minors = NumberTable(capacity: lock.entries.count)
+        var instances = NumberTable(capacity: lock.entries.count)
+        var addresses = NumberTable(capacity: lock.entries.count)
+        for (index, entry) in lock.entries.enumerated() {
+            let (name, isNew) = names.insert(lock.texts, entry.nameRange)
+            if isNew { live.append(-1) }
+            if !entry.isRetired {
+                if live[name] >= 0 {
+                    let first = lock.entries[Int(live[name])]
+                    report(
+                        "\"\(lock.name(entry))\" is there twice, first in line \(first.line): delete one of the lines",
+                        line: entry.line, &problems)
+                } else {
+                    live[name] = Int32(truncatingIfNeeded: index)
+                }
+            }
+            if entry.minor >= 0, let first = minors.insert(UInt64(entry.scope) << 16 | UInt64(entry.minor), index) {
+                let scope = lock.scopes[Int(entry.scope)]
+                let place = scope.isEmpty ? "" : " in \(scope)"
+                twice("the minor \(entry.minor)\(place)", entry, first, &problems)
+            }
+            if entry.instance != FleetLock.none, let first = instances.insert(entry.instance, index) {
+                var digits: [UInt8] = []
+                digits.append(hexadecimal: entry.instance, octets: 6)
+                twice("the instance \(String(decoding: digits, as: UTF8.self))", entry, first, &problems)
+            }
+            guard entry.address != FleetLock.none else { continue }
+            let address = DeviceAddress(number: entry.address)
+            if !address.isValidStaticRandom {
+                report("\(address) is no static random address", line: entry.line, &problems)
+            }
+            if let first = addresses.insert(entry.address, index) {
+                twice("the address \(address)", entry, first, &problems)
+            }
+        }
+    }
+
+    private func checkGroups(_ problems: inout ProblemList) {
+        var groups: [String: Int] = [:]
+        var majors: [Int: FleetLock.GroupMajor] = [:]
+        for major in lock.majors {
+            if let first = groups.updateValue(major.line, forKey: major.group) {
+                report(
+                    "the group \(major.group) is there twice, first in line \(first): delete one of the lines",
+                    line: UInt32(truncatingIfNeeded: major.line), &problems)
+            }
+            if let first = majors.updateValue(major, forKey: major.major) {
+                report(
+                    "the groups \(first.group) (line \(first.line)) and \(major.group) have the same major "
+                        + "\(major.major), as after a merge: delete the newer line, and `pharos fleet generate` gives "
+                        + "that group a number of its own", line: UInt32(truncatingIfNeeded: major.line), &problems)
+            }
+        }
+    }
+
+    private func twice(_ what: String, _ entry: FleetLock.Entry, _ first: Int, _ problems: inout ProblemList) {
+        let other = lock.entries[first]
+        report(
+            "\"\(lock.name(other))\" (line \(other.line)) and \"\(lock.name(entry))\" both have \(what), as after a "
+                + "merge: delete the newer line, and `pharos fleet generate` gives that beacon an identity of its own",
+            line: entry.line, &problems)
+    }
+
+    private func report(_ message: String, line: UInt32, _ problems: inout ProblemList) {
+        let problem = ProfileProblem(message, at: .init(line: Int(line), column: 1), path: .root)
+        problems.add(FleetProblem(problem, in: file))
+    }
+}
+
+/// Numbers that were seen, each with the index of the first that had it: an open table of a fixed size that grows.
+struct NumberTable: Sendable {
+    private var keys: [UInt64]
+    private var values: [Int32]
+    private var count = 0
+
+    init(capacity: Int) {
+        var size = 16
+        while size < capacity * 2 { size *= 2 }
+        keys = [UInt64](repeating: 0, count: size)
+        values = [Int32](repeating: -1, count: size)
+    }
+
+    /// Remembers the number; gives the index of the first one that had it.
+    mutating func insert(_ key: UInt64, _ index: Int) -> Int? {
+        if (count + 1) * 2 > keys.count { grow() }
+        let slot = slot(of: key)
+        if values[slot] >= 0 { return Int(values[slot]) }
+        keys[slot] = key
+        values[slot] = Int32(truncatingIfNeeded: index)
+        count += 1
+        return nil
+    }
+
+    func contains(_ key: UInt64) -> Bool { values[slot(of: key)] >= 0 }
+
+    private func slot(of key: UInt64) -> Int {
+        let mask = keys.count - 1
+        var slot = Int(truncatingIfNeeded: StableHash.mixed(key)) & mask
+        while values[slot] >= 0, keys[slot] != key { slot = (slot + 1) & mask }
+        return slot
+    }
+
+    private mutating func grow() {
+        let old = (keys, values)
+        keys = [UInt64](repeating: 0, count: old.0.count * 2)
+        values = [Int32](repeating: -1, count: old.1.count * 2)
+        for (key, value) in zip(old.0, old.1) where value >= 0 {
+            let slot = slot(of: key)
+            keys[slot] = key
+            values[slot] = value
+        }
+    }
+}

@@ -1,0 +1,266 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// Goes from beacon to beacon and fills the slots of the template for each.
+struct BeaconReader {
+    let fleet: Fleet
+    private(set) var row = CSVRow()
+    private var loaded = -1
+    private var plans: [BeaconPlan] = []
+    private var planNumbers: [PlanKey: Int] = [:]
+    private var lastPlan: (key: PlanKey, number: Int)?
+    /// The plan of the beacon that was filled last.
+    private(set) var plan = BeaconPlan(slots: [], faults: [])
+    /// Whether other beacons may have the same plan.
+    private(set) var planNumber: Int?
+
+    /// The values of all slots behind each other, where each ends, and what each is.
+    private(set) var values: [UInt8] = []
+    private(set) var ends: [Int] = []
+    private(set) var types: [BeaconPlan.ValueType] = []
+
+    private struct PlanKey: Hashable {
+        var group: UInt32
+        var source: UInt32
+        var filled: UInt64
+    }
+
+    init(_ fleet: Fleet) {
+        self.fleet = fleet
+    }
+
+    // MARK: what a beacon says of itself
+
+    private mutating func load(_ number: Int) -> (table: CSVTable, columns: TableColumns)? {
+        let beacon = fleet.beacons[number]
+        guard case .table(let table, let columns) = fleet.sources[Int(beacon.source)] else { return nil }
+        if loaded != number {
+            table.row(at: Int(beacon.place), line: Int(beacon.line), &row)
+            loaded = number
+        }
+        return (table, columns)
+    }
+
+    func listed(_ number: Int) -> Fleet.ListedBeacon? {
+        let beacon = fleet.beacons[number]
+        guard case .list(let listed) = fleet.sources[Int(beacon.source)], Int(beacon.place) < listed.count else {
+            return nil
+        }
+        return listed[Int(beacon.place)]
+    }
+
+    private mutating func cell(_ number: Int, _ column: (TableColumns) -> Int?) -> ArraySlice<UInt8>? {
+        guard case .table(_, let columns) = fleet.sources[Int(fleet.beacons[number].source)], let place = column(columns),
+            let (table, _) = load(number), place < row.cells.count, !row.cells[place].isEmpty
+        else { return nil }
+        let cell = row.cells[place]
+        return cell.hasEscapes ? cell.octets(in: table.octets)[...] : table.octets[cell.range]
+    }
+
+    /// The box's serial number.
+    mutating func serial(_ number: Int) -> ArraySlice<UInt8>? {
+        cell(number) { $0.serial } ?? listed(number)?.serial.map { Array($0.utf8)[...] }
+    }
+
+    mutating func host(_ number: Int) -> ArraySlice<UInt8>? {
+        cell(number) { $0.host } ?? listed(number)?.host.map { Array($0.utf8)[...] }
+    }
+
+    mutating func formerName(_ number: Int) -> String? {
+        cell(number) { $0.was }.map { String(decoding: $0, as: UTF8.self) } ?? listed(number)?.was
+    }
+
+    mutating func controller(_ number: Int) -> ControllerKind? {
+        if let text = cell(number, { $0.controller }) {
+            return ControllerKind(rawValue: String(decoding: text, as: UTF8.self))
+        }
+        if let own = listed(number)?.controller { return own }
+        var group = Int(fleet.beacons[number].group)
+        while true {
+            if let controller = fleet.groups[group].controller { return controller }
+            if group == 0 { return nil }
+            group = fleet.groups[group].parent
+        }
+    }
+
+    /// The coordinates as they are written; `nil` where the beacon has none.
+    mutating func coordinate(_ number: Int, _ index: Int) -> ArraySlice<UInt8>? {
+        if let text = cell(number, { $0.coordinates[index] }) { return text }
+        switch (listed(number)?.position, index) {
+        case (.plan(let x, _, _), 0): return Array(x.text.utf8)[...]
+        case (.plan(_, let y, _), 1): return Array(y.text.utf8)[...]
+        case (.plan(_, _, .some(let z)), 2): return Array(z.text.utf8)[...]
+        case (.globe(let latitude, _), 3): return Array(latitude.text.utf8)[...]
+        case (.globe(_, let longitude), 4): return Array(longitude.text.utf8)[...]
+        default: return nil
+        }
+    }
+
+    // MARK: places for messages
+
+    struct Place {
+        var file: String
+        var position: JSONPosition
+        var path: JSONPath
+    }
+
+    /// Where a value comes from.
+    mutating func place(_ origin: BeaconPlan.Origin, of number: Int) -> Place {
+        switch origin {
+        case .node(let node): return Place(file: fleet.file, position: node.position, path: node.path)
+        case .column(let column):
+            guard let (table, _) = load(number), column < row.cells.count else {
+                return Place(file: fleet.file, position: .init(line: 1, column: 1), path: .root)
+            }
+            let position = table.position(of: Int(row.cells[column].start), in: row)
+            return Place(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
+        }
+    }
+
+    /// Where the beacon itself stands, or one of its own columns or keys.
+    mutating func place(of number: Int, column name: String = "name") -> Place {
+        if let (_, columns) = load(number) {
+            let column: Int? = switch name {
+            case "serial": columns.serial
+            case "was": columns.was
+            case "controller": columns.controller
+            default: nil
+            }
+            return place(.column(column ?? columns.name), of: number)
+        }
+        let node = listed(number)?.node ?? fleet.template.node
+        return place(.node(node[name] ?? node), of: number)
+    }
+
+    // MARK: filling
+
+    /// Fills all slots for a beacon.
+    mutating func fill(_ number: Int, _ allocation: FleetAllocation) {
+        let beacon = fleet.beacons[number]
+        choosePlan(number, beacon)
+        values.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        types.removeAll(keepingCapacity: true)
+        var octets: [UInt8] = []
+        if case .table(let table, _) = fleet.sources[Int(beacon.source)] { octets = table.octets }
+        let entry = allocation.lock.entries[Int(allocation.entries[number])]
+        for slot in plan.slots {
+            let start = values.count
+            for atom in slot.atoms {
+                switch atom {
+                case .literal(let text): values.append(contentsOf: text)
+                case .column(let column): row.cells[column].append(to: &values, from: octets)
+                case .name: fleet.names.append(number, to: &values)
+                case .major: values.append(decimal: Int(allocation.groupMajors[Int(beacon.group)]))
+                case .minor: values.append(decimal: Int(entry.minor))
+                case .instance: values.append(hexadecimal: entry.instance, octets: 6)
+                case .address: values.append(address: entry.address)
+                case .epoch:
+                    let time = RFC3339Time(secondsSince1970: entry.epoch == FleetLock.noEpoch ? 0 : Int(entry.epoch))
+                    values.append(contentsOf: time.description.utf8)
+                }
+            }
+            ends.append(values.count)
+            types.append(type(slot.type, start..<values.count))
+        }
+    }
+
+    private func type(_ type: BeaconPlan.ValueType, _ range: Range<Int>) -> BeaconPlan.ValueType {
+        switch type {
+        case .numberCell: return PlainNumber.isNumber(values, range) ? .number : .string
+        case .booleanCell:
+            let text = values[range]
+            return text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) ? .json : .string
+        default: return type
+        }
+    }
+
+    func range(_ slot: Int) -> Range<Int> { (slot == 0 ? 0 : ends[slot - 1])..<ends[slot] }
+
+    private mutating func choosePlan(_ number: Int, _ beacon: Fleet.Beacon) {
+        guard let (_, columns) = load(number) else {
+            chooseListedPlan(number, beacon)
+            return
+        }
+        var filled: UInt64 = 0
+        for (index, variable) in columns.variables.enumerated() where !row.cells[variable.column].isEmpty {
+            filled |= 1 << UInt64(index)
+        }
+        let key = PlanKey(group: beacon.group, source: beacon.source, filled: filled)
+        if let lastPlan, lastPlan.key == key {
+            if planNumber != lastPlan.number { plan = plans[lastPlan.number] }
+            planNumber = lastPlan.number
+            return
+        }
+        let made = planNumbers[key] ?? compile(key, columns)
+        plan = plans[made]
+        planNumber = made
+        lastPlan = (key, made)
+    }
+
+    private mutating func compile(_ key: PlanKey, _ columns: TableColumns) -> Int {
+        var compiler = PlanCompiler(fleet, group: Int(key.group))
+        compiler.allColumns = columns.variables
+        compiler.filledColumns = columns.variables.enumerated().filter { key.filled >> UInt64($0.offset) & 1 == 1 }
+            .map(\.element)
+        return remember(compiler.compile(), key)
+    }
+
+    private mutating func remember(_ plan: BeaconPlan, _ key: PlanKey) -> Int {
+        plans.append(plan)
+        planNumbers[key] = plans.count - 1
+        return plans.count - 1
+    }
+
+    /// Beacons of a list that say nothing of their own share a plan.
+    private mutating func chooseListedPlan(_ number: Int, _ beacon: Fleet.Beacon) {
+        let listed = listed(number)
+        let isPlain = listed.map { $0.variables.isEmpty && $0.host == nil && $0.serial == nil } ?? true
+        let key = PlanKey(group: beacon.group, source: beacon.source, filled: 0)
+        if isPlain, let known = planNumbers[key], plans[known].faults.isEmpty {
+            plan = plans[known]
+            planNumber = known
+            return
+        }
+        var compiler = PlanCompiler(fleet, group: Int(beacon.group))
+        compiler.listed = listed
+        plan = compiler.compile()
+        planNumber = nil
+        if isPlain, plan.faults.isEmpty { planNumber = remember(plan, key) }
+    }
+
+    /// The profile's text.
+    func appendProfile(to text: inout [UInt8]) {
+        for (index, fixed) in fleet.template.fixedText.enumerated() {
+            text.append(contentsOf: fixed)
+            guard index < ends.count else { continue }
+            if types[index] == .string {
+                text.append(quoted: values, range(index))
+            } else {
+                text.append(contentsOf: values[range(index)])
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// As a JSON string.
+    mutating func append(quoted text: [UInt8], _ range: Range<Int>) {
+        var isPlain = true
+        let span = text.span
+        for index in range {
+            let octet = span[index]
+            if octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F {
+                isPlain = false
+                break
+            }
+        }
+        if isPlain {
+            append(UInt8(ascii: "\""))
+            append(contentsOf: text[range])
+            append(UInt8(ascii: "\""))
+        } else {
+            append(contentsOf: JSONValue.string(String(decoding: text[range], as: UTF8.self)).line.utf8)
+        }
+    }
+}

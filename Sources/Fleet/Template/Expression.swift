@@ -1,0 +1,76 @@
+/// A string of a fleet file with `${variables}` in it.
+///
+/// `$${` stands for the two characters `${` themselves.
+struct Expression: Hashable, Sendable {
+    enum Part: Hashable, Sendable {
+        case literal(String)
+        case variable(String)
+    }
+
+    var parts: [Part]
+
+    /// The variable's name where the string is exactly `${x}`: then its value's type is taken, too.
+    var wholeVariable: String? {
+        guard parts.count == 1, case .variable(let name) = parts[0] else { return nil }
+        return name
+    }
+
+    var variables: [String] {
+        parts.compactMap { if case .variable(let name) = $0 { name } else { nil } }
+    }
+
+    var isConstant: Bool { variables.isEmpty }
+
+    /// Why a text with `${` in it is none.
+    enum Fault: Error, Hashable, CustomStringConvertible {
+        case unclosed
+        case name(String)
+
+        var description: String {
+            switch self {
+            case .unclosed: "\"${\" begins a variable here that no \"}\" ends; \"$${\" stands for the characters as they are"
+            case .name(let name):
+                "\"${\(name)}\" is no variable: its name has letters, digits and \"_\", with a letter or \"_\" first"
+            }
+        }
+    }
+
+    init(_ text: String) throws(Fault) {
+        parts = []
+        var literal = ""
+        var rest = text[...]
+        while let dollar = rest.firstIndex(of: "$") {
+            let after = rest[dollar...]
+            if after.hasPrefix("$${") {
+                literal += rest[..<dollar] + "${"
+                rest = after.dropFirst(3)
+            } else if after.hasPrefix("${") {
+                guard let end = after.firstIndex(of: "}") else { throw .unclosed }
+                let name = String(after[after.index(after.startIndex, offsetBy: 2)..<end])
+                guard Self.isName(name) else { throw .name(name) }
+                literal += rest[..<dollar]
+                if !literal.isEmpty { parts.append(.literal(literal)) }
+                literal = ""
+                parts.append(.variable(name))
+                rest = after[after.index(after: end)...]
+            } else {
+                literal += rest[...dollar]
+                rest = after.dropFirst()
+            }
+        }
+        literal += rest
+        if !literal.isEmpty || parts.isEmpty { parts.append(.literal(literal)) }
+    }
+
+    static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+        return name.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}
