@@ -1,7 +1,7 @@
 internal import Profiles
 
 /// A CSV text with its header row read.
-struct CSVTable: Sendable {
+final class CSVTable: Sendable {
     /// As the fleet file names it.
     let file: String
     let octets: [UInt8]
@@ -13,6 +13,19 @@ struct CSVTable: Sendable {
     /// Where the rows begin.
     let rowsOffset: Int
     let rowsLine: Int
+
+    private init(
+        file: String, octets: [UInt8], separator: UInt8, header: [String], headerPositions: [JSONPosition],
+        rowsOffset: Int, rowsLine: Int
+    ) {
+        self.file = file
+        self.octets = octets
+        self.separator = separator
+        self.header = header
+        self.headerPositions = headerPositions
+        self.rowsOffset = rowsOffset
+        self.rowsLine = rowsLine
+    }
 
     /// Reads the header; problems are those of the encoding and of the header row.
     ///

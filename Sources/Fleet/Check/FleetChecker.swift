@@ -163,7 +163,7 @@ struct FleetChecker {
             let message =
                 "\(advertisement.type) \(text) is also what \"\(fleet.names.string(first))\" sends "
                 + "(\(place.file):\(place.position))"
-            let keys = advertisement.identity.map { "\($0.name)" }
+            let keys = advertisement.identity.map(\.name)
             let slots = keys.compactMap { slot(at: JSONPath([.key("advertisements"), .index(index), .key($0)])) }
             let own = slots.first { if case .column = reader.plan.slots[$0].origin { true } else { false } } ?? slots.last
             let origin = own.map { reader.plan.slots[$0].origin }
@@ -212,7 +212,7 @@ struct FleetChecker {
         for (index, advertisement) in shape.advertisements.enumerated() {
             guard let source = advertisement.keyFile else { continue }
             key.removeAll(keepingCapacity: true)
-            IdentityText.append(source, "identityKeyFile", reader, to: &key)
+            IdentityText.append(source, isUUID: false, reader, to: &key)
             let path = String(decoding: key, as: UTF8.self)
             let file = path.split(separator: "/").last.map(String.init) ?? path
             let reason: String
@@ -300,7 +300,7 @@ struct PairCount: Sendable {
     mutating func add(_ advertisement: ShapeAdvertisement, _ reader: BeaconReader) {
         guard let first = advertisement.identity.first else { return }
         uuid.removeAll(keepingCapacity: true)
-        IdentityText.append(first.value, first.name, reader, to: &uuid)
+        IdentityText.append(first.value, isUUID: true, reader, to: &uuid)
         counts[uuid, default: 0] += 1
     }
 

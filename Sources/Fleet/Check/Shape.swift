@@ -10,6 +10,10 @@ struct Shape: Sendable {
     /// In the places of the profile.
     let problems: [ProfileProblem]
     let advertisements: [ShapeAdvertisement]
+    /// What stands in the manifest behind a beacon's own values.
+    let manifest: [ManifestSegment]
+    /// What stands in each line of its table behind them.
+    let rows: [[ManifestSegment]]
 
     /// The text of a value: always the same, or what fills a slot.
     enum Source: Sendable {
@@ -26,10 +30,16 @@ struct Shape: Sendable {
             template.slots.firstIndex { $0.path == path }.flatMap { isGeneral($0) ? $0 : nil }
         }
         let wanted = try? profile?.advertisements { _ in DeviceAddress(FixedOctets<6>(repeating: 0xC1)) }
-        advertisements = (profile?.advertisements ?? []).enumerated().map { index, advertisement in
+        let advertisements = (profile?.advertisements ?? []).enumerated().map { index, advertisement in
             let path = JSONPath([.key("advertisements"), .index(index)])
             let whole = wanted.flatMap { index < $0.count ? $0[index] : nil }
             return ShapeAdvertisement(advertisement, whole, radioPower: profile?.radioPower) { slot(path.key($0)) }
+        }
+        self.advertisements = advertisements
+        let slots = template.slots
+        manifest = ManifestSegment.joined(ManifestSegment.json(advertisements, slots))
+        rows = advertisements.enumerated().map { index, advertisement in
+            ManifestSegment.joined(ManifestSegment.row(advertisement, index, slots))
         }
     }
 }
@@ -45,7 +55,7 @@ struct ShapeAdvertisement: Sendable {
     let radioPower: Int?
     let measuredPower: Int?
     /// Names in the manifest and where their values are, in its order.
-    let identity: [(name: StaticString, value: Shape.Source, isNumber: Bool)]
+    let identity: [(name: String, value: Shape.Source, isNumber: Bool)]
     let url: Shape.Source?
     let keyFile: Shape.Source?
     let rotationExponent: Int?

@@ -51,7 +51,7 @@ public struct Fleet: Sendable {
     /// Where beacons stand.
     enum Source: Sendable {
         case list([ListedBeacon])
-        case table(CSVTable, TableColumns)
+        case table(TableSource)
     }
 
     /// A beacon of a list in the fleet file.
@@ -74,6 +74,17 @@ public struct Fleet: Sendable {
         var place: UInt32
         /// The row's line.
         var line: UInt32
+    }
+}
+
+/// A table of beacons.
+final class TableSource: Sendable {
+    let table: CSVTable
+    let columns: TableColumns
+
+    init(_ table: CSVTable, _ columns: TableColumns) {
+        self.table = table
+        self.columns = columns
     }
 }
 

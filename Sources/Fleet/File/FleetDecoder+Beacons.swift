@@ -68,7 +68,7 @@ extension FleetDecoder {
         case .list(let listed):
             guard Int(beacon.place) < listed.count else { return ", first in line \(beacon.line)" }
             return ", first at \(listed[Int(beacon.place)].node.position)"
-        case .table(let table, _): return ", first at \(table.file):\(beacon.line)"
+        case .table(let source): return ", first at \(source.table.file):\(beacon.line)"
         }
     }
 

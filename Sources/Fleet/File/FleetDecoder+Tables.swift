@@ -27,7 +27,7 @@ extension FleetDecoder {
         let (table, faults) = CSVTable.open(octets, file: name)
         problems.add(faults, in: name, kind: .malformed)
         guard let table, let columns = columns(of: table, mapping) else { return }
-        sources.append(.table(table, columns))
+        sources.append(.table(TableSource(table, columns)))
         var rows = TableRows(table: table, columns: columns, group: group, source: sources.count - 1)
         rows.read(into: &self)
     }

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import Profiles
 
 /// Goes from beacon to beacon and fills the slots of the template for each.
-struct BeaconReader {
+final class BeaconReader {
     let fleet: Fleet
     private(set) var row = CSVRow()
     private var loaded = -1
@@ -31,14 +31,14 @@ struct BeaconReader {
 
     // MARK: what a beacon says of itself
 
-    private mutating func load(_ number: Int) -> (table: CSVTable, columns: TableColumns)? {
+    private func load(_ number: Int) -> TableSource? {
         let beacon = fleet.beacons[number]
-        guard case .table(let table, let columns) = fleet.sources[Int(beacon.source)] else { return nil }
+        guard case .table(let source) = fleet.sources[Int(beacon.source)] else { return nil }
         if loaded != number {
-            table.row(at: Int(beacon.place), line: Int(beacon.line), &row)
+            source.table.row(at: Int(beacon.place), line: Int(beacon.line), &row)
             loaded = number
         }
-        return (table, columns)
+        return source
     }
 
     func listed(_ number: Int) -> Fleet.ListedBeacon? {
@@ -49,28 +49,28 @@ struct BeaconReader {
         return listed[Int(beacon.place)]
     }
 
-    private mutating func cell(_ number: Int, _ column: (TableColumns) -> Int?) -> ArraySlice<UInt8>? {
-        guard case .table(_, let columns) = fleet.sources[Int(fleet.beacons[number].source)], let place = column(columns),
-            let (table, _) = load(number), place < row.cells.count, !row.cells[place].isEmpty
+    private func cell(_ number: Int, _ column: (TableColumns) -> Int?) -> ArraySlice<UInt8>? {
+        guard case .table(let source) = fleet.sources[Int(fleet.beacons[number].source)],
+            let place = column(source.columns), load(number) != nil, place < row.cells.count, !row.cells[place].isEmpty
         else { return nil }
         let cell = row.cells[place]
-        return cell.hasEscapes ? cell.octets(in: table.octets)[...] : table.octets[cell.range]
+        return cell.hasEscapes ? cell.octets(in: source.table.octets)[...] : source.table.octets[cell.range]
     }
 
     /// The box's serial number.
-    mutating func serial(_ number: Int) -> ArraySlice<UInt8>? {
+    func serial(_ number: Int) -> ArraySlice<UInt8>? {
         cell(number) { $0.serial } ?? listed(number)?.serial.map { Array($0.utf8)[...] }
     }
 
-    mutating func host(_ number: Int) -> ArraySlice<UInt8>? {
+    func host(_ number: Int) -> ArraySlice<UInt8>? {
         cell(number) { $0.host } ?? listed(number)?.host.map { Array($0.utf8)[...] }
     }
 
-    mutating func formerName(_ number: Int) -> String? {
+    func formerName(_ number: Int) -> String? {
         cell(number) { $0.was }.map { String(decoding: $0, as: UTF8.self) } ?? listed(number)?.was
     }
 
-    mutating func controller(_ number: Int) -> ControllerKind? {
+    func controller(_ number: Int) -> ControllerKind? {
         if let text = cell(number, { $0.controller }) {
             return ControllerKind(rawValue: String(decoding: text, as: UTF8.self))
         }
@@ -83,8 +83,18 @@ struct BeaconReader {
         }
     }
 
+    /// Whether the beacon says where it is.
+    func hasPosition(_ number: Int) -> Bool {
+        if case .table(let source) = fleet.sources[Int(fleet.beacons[number].source)] {
+            return load(number) != nil && source.columns.coordinates.contains { place in
+                place.map { $0 < row.cells.count && !row.cells[$0].isEmpty } ?? false
+            }
+        }
+        return listed(number)?.position != nil
+    }
+
     /// The coordinates as they are written; `nil` where the beacon has none.
-    mutating func coordinate(_ number: Int, _ index: Int) -> ArraySlice<UInt8>? {
+    func coordinate(_ number: Int, _ index: Int) -> ArraySlice<UInt8>? {
         if let text = cell(number, { $0.coordinates[index] }) { return text }
         switch (listed(number)?.position, index) {
         case (.plan(let x, _, _), 0): return Array(x.text.utf8)[...]
@@ -105,11 +115,11 @@ struct BeaconReader {
     }
 
     /// Where a value comes from.
-    mutating func place(_ origin: BeaconPlan.Origin, of number: Int) -> Place {
+    func place(_ origin: BeaconPlan.Origin, of number: Int) -> Place {
         switch origin {
         case .node(let node): return Place(file: fleet.file, position: node.position, path: node.path)
         case .column(let column):
-            guard let (table, _) = load(number), column < row.cells.count else {
+            guard let table = load(number)?.table, column < row.cells.count else {
                 return Place(file: fleet.file, position: .init(line: 1, column: 1), path: .root)
             }
             let position = table.position(of: Int(row.cells[column].start), in: row)
@@ -118,8 +128,8 @@ struct BeaconReader {
     }
 
     /// Where the beacon itself stands, or one of its own columns or keys.
-    mutating func place(of number: Int, column name: String = "name") -> Place {
-        if let (_, columns) = load(number) {
+    func place(of number: Int, column name: String = "name") -> Place {
+        if let columns = load(number)?.columns {
             let column: Int? = switch name {
             case "serial": columns.serial
             case "was": columns.was
@@ -135,14 +145,14 @@ struct BeaconReader {
     // MARK: filling
 
     /// Fills all slots for a beacon.
-    mutating func fill(_ number: Int, _ allocation: FleetAllocation) {
+    func fill(_ number: Int, _ allocation: FleetAllocation) {
         let beacon = fleet.beacons[number]
         choosePlan(number, beacon)
         values.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
         var octets: [UInt8] = []
-        if case .table(let table, _) = fleet.sources[Int(beacon.source)] { octets = table.octets }
+        if case .table(let source) = fleet.sources[Int(beacon.source)] { octets = source.table.octets }
         let entry = allocation.lock.entries[Int(allocation.entries[number])]
         for slot in plan.slots {
             let start = values.count
@@ -177,8 +187,8 @@ struct BeaconReader {
 
     func range(_ slot: Int) -> Range<Int> { (slot == 0 ? 0 : ends[slot - 1])..<ends[slot] }
 
-    private mutating func choosePlan(_ number: Int, _ beacon: Fleet.Beacon) {
-        guard let (_, columns) = load(number) else {
+    private func choosePlan(_ number: Int, _ beacon: Fleet.Beacon) {
+        guard let columns = load(number)?.columns else {
             chooseListedPlan(number, beacon)
             return
         }
@@ -198,7 +208,7 @@ struct BeaconReader {
         lastPlan = (key, made)
     }
 
-    private mutating func compile(_ key: PlanKey, _ columns: TableColumns) -> Int {
+    private func compile(_ key: PlanKey, _ columns: TableColumns) -> Int {
         var compiler = PlanCompiler(fleet, group: Int(key.group))
         compiler.allColumns = columns.variables
         compiler.filledColumns = columns.variables.enumerated().filter { key.filled >> UInt64($0.offset) & 1 == 1 }
@@ -206,14 +216,14 @@ struct BeaconReader {
         return remember(compiler.compile(), key)
     }
 
-    private mutating func remember(_ plan: BeaconPlan, _ key: PlanKey) -> Int {
+    private func remember(_ plan: BeaconPlan, _ key: PlanKey) -> Int {
         plans.append(plan)
         planNumbers[key] = plans.count - 1
         return plans.count - 1
     }
 
     /// Beacons of a list that say nothing of their own share a plan.
-    private mutating func chooseListedPlan(_ number: Int, _ beacon: Fleet.Beacon) {
+    private func chooseListedPlan(_ number: Int, _ beacon: Fleet.Beacon) {
         let listed = listed(number)
         let isPlain = listed.map { $0.variables.isEmpty && $0.host == nil && $0.serial == nil } ?? true
         let key = PlanKey(group: beacon.group, source: beacon.source, filled: 0)
