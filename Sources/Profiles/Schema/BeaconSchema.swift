@@ -8,7 +8,7 @@ public enum BeaconSchema {
     /// The text of `profiles/schema/beacon.schema.json`, and what `pharos profile schema` prints.
     public static var text: String { json.pretty }
 
-    static var json: JSONValue {
+    package static var json: JSONValue {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos beacon profile",
