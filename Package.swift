@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
+        .library(name: "Fleet", targets: ["Fleet"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -63,11 +64,14 @@ let package = Package(
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Profiles"], swiftSettings: strict),
         .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
+        .target(
+            name: "Fleet", dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles"],
+            swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI", "HCITransports",
-                "LinuxHost", "PlanReport", "Profiles", "Sites", "VirtualController", argumentParser,
+                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Fleet", "HCI",
+                "HCITransports", "LinuxHost", "PlanReport", "Profiles", "Sites", "VirtualController", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -107,6 +111,9 @@ let package = Package(
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
         .testTarget(
             name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "FleetTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Fleet", "Profiles"],
+            swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",

@@ -16,7 +16,7 @@ struct Pharos: ParsableCommand {
         version: version,
         subcommands: [
             Encode.self, Decode.self, Adapters.self, Advertise.self, Run.self, Status.self, Doctor.self,
-            ControllerCommand.self, ProfileCommand.self, PlanCommand.self,
+            ControllerCommand.self, ProfileCommand.self, FleetCommand.self, PlanCommand.self,
         ])
 
     static func main() {
