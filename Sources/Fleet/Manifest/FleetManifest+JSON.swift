@@ -13,6 +13,9 @@ extension FleetManifest {
     }
 
     static let jsonEnd = "]}\n"
+
+    /// How `manifest.json` begins, by which it is told from other files.
+    public static let firstOctets = Array("{\"version\":\(version),\"fleet\":\"".utf8)
 }
 
 extension FleetManifest.Beacon {

@@ -105,7 +105,7 @@ private struct TemplateBuilder {
                 return lastMark
             } catch {
                 decoder.error(error.description, at: node)
-                return .string("")
+                return .string(text)
             }
         case .array(let elements):
             return .array(elements.enumerated().map { value($1, at: path.index($0), &decoder) })

@@ -1,4 +1,4 @@
-internal import Profiles
+package import Profiles
 
 /// A variable as `defaults`, a group or a beacon sets it.
 struct Variable: Sendable {
@@ -19,7 +19,7 @@ struct Variable: Sendable {
 
 extension JSONValue {
     /// The value that a text holds, without its places.
-    init(_ node: JSONNode) {
+    package init(_ node: JSONNode) {
         switch node.value {
         case .null, .malformed: self = .null
         case .boolean(let value): self = .boolean(value)

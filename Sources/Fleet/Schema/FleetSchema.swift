@@ -1,0 +1,233 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// The JSON Schema (draft 2020-12) of a fleet file, made from the same key lists as the decoder.
+///
+/// It says what a schema can say. What variables stand for, whether identities meet and what a table holds only the
+/// decoder and `fleet check` know.
+public enum FleetSchema {
+    /// The text of `profiles/schema/fleet.schema.json`, and what `pharos fleet schema` prints.
+    public static var text: String { json.pretty }
+
+    static var json: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Pharos fleet",
+            "description": "What many boxes send: one template, what differs between them, and who they are.",
+            "type": "object",
+            "properties": [
+                "$schema": ["description": "Where this schema lies, for editors.", "type": "string"],
+                "version": ["description": "The version of the format.", "const": 1],
+                "name": name("What this fleet is called."),
+                "listeners": [
+                    "description": "Who listens, as far as it changes what is good for the fleet.", "type": "array",
+                    "minItems": 1, "uniqueItems": true, "items": words(FleetListener.self),
+                ],
+                "keys": [
+                    "description": "The folder with identity keys, beside this file: one file of mode 0600 each.",
+                    "type": "string",
+                ],
+                "template": TemplateSchema.template,
+                "defaults": [
+                    "description": "What holds for all beacons.", "type": "object",
+                    "properties": object(
+                        Fleet.defaultKeys, ["controller": reference("controller"), "variables": reference("variables")]),
+                    "additionalProperties": false,
+                ],
+                "identities": identities,
+                "groups": list("The sites.", reference("site")),
+                "beacons": reference("beacons"),
+            ],
+            "required": ["version", "name", "template"],
+            "anyOf": [["required": ["beacons"]], ["required": ["groups"]]],
+            "additionalProperties": false,
+            "$defs": .object(definitions + TemplateSchema.definitions),
+        ]
+    }
+
+    private static var definitions: [JSONValue.Member] {
+        [
+            .init(
+                "controller",
+                [
+                    "description": "The kind of controller that the boxes have.",
+                    "enum": .array(ControllerKind.allCases.map { .string($0.rawValue) }),
+                ]),
+            .init(
+                "variables",
+                [
+                    "description": """
+                    Values for ${variables}: the innermost one holds. A string may have other variables in it.
+                    """,
+                    "type": "object",
+                    "propertyNames": [
+                        "pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
+                        "not": ["enum": .array(Variable.reserved.map { .string($0) })],
+                    ],
+                ]),
+            .init("site", group("A site: what shares the air.", below: "floor")),
+            .init("floor", group("A floor of a site.", below: "room")),
+            .init("room", group("A room of a floor.", below: nil)),
+            .init("beacons", ["anyOf": [list("The beacons.", reference("beacon")), reference("table")]]),
+            .init("beacon", beacon),
+            .init("table", table),
+        ]
+    }
+
+    private static var identities: JSONValue {
+        let levels = words(AllocationRules.Level.self)
+        let first = BoundedInteger.schema("The first number (1).", 0, 65_535)
+        return [
+            "description": "What is given out, by which rule; the lock file keeps it.", "type": "object",
+            "properties": [
+                "major": [
+                    "description": "${major}: each part of the fleet has its own.", "type": "object",
+                    "properties": ["per": levels, "first": first], "required": ["per"], "additionalProperties": false,
+                ],
+                "minor": [
+                    "description": "${minor}: counted within each part of the fleet.", "type": "object",
+                    "properties": ["within": levels, "first": first], "required": ["within"],
+                    "additionalProperties": false,
+                ],
+                "namespace": [
+                    "description": "${namespace}: from a domain name of yours, or from a UUID.", "type": "object",
+                    "properties": [
+                        "domain": ["type": "string", "pattern": "^[A-Za-z0-9._-]+$"],
+                        "uuid": ["type": "string", "pattern": "^[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){15}$"],
+                    ],
+                    "oneOf": [["required": ["domain"]], ["required": ["uuid"]]], "additionalProperties": false,
+                ],
+                "instance": [
+                    "description": "${instance}: counted, or the last 12 digits of the box's serial number.",
+                    "type": "object",
+                    "properties": [
+                        "from": words(FleetDecoder.InstanceSource.self),
+                        "first": BoundedInteger.schema("The first number (1).", 0, Int(AllocationRules.instanceLimit)),
+                    ],
+                    "required": ["from"],
+                    "if": ["properties": ["from": ["const": "serial"]], "required": ["from"]],
+                    "then": ["properties": ["first": false]], "additionalProperties": false,
+                ],
+                "eidEpoch": [
+                    "description": "From when the counters of new beacons run (RFC 3339); else from when they are made.",
+                    "type": "string",
+                    "pattern": """
+                    ^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$
+                    """,
+                ],
+            ],
+            "additionalProperties": false,
+        ]
+    }
+
+    private static func group(_ description: String, below: String?) -> JSONValue {
+        var properties: [String: JSONValue] = [
+            "name": name("What it is called."), "was": name("What it was called: its numbers stay as they are."),
+            "controller": reference("controller"), "variables": reference("variables"), "beacons": reference("beacons"),
+        ]
+        if let below { properties["groups"] = list("The \(below)s in it.", reference(below)) }
+        return [
+            "description": .string(description), "type": "object", "properties": object(Fleet.groupKeys, properties),
+            "required": ["name"], "additionalProperties": false,
+        ]
+    }
+
+    private static var beacon: JSONValue {
+        let word = "^[A-Za-z0-9][A-Za-z0-9._:-]*$"
+        return [
+            "description": "One box.", "type": "object",
+            "properties": object(
+                Fleet.beaconKeys,
+                [
+                    "name": name("What it is called: its profile is NAME.json."),
+                    "group": [
+                        "description": "The group's names with slashes between them.", "type": "string",
+                        "pattern":
+                            "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,2}$",
+                    ],
+                    "was": name("What it was called: its identity stays."),
+                    "host": [
+                        "description": "Under which name or address the box is reached.", "type": "string",
+                        "pattern": .string(word), "maxLength": .integer(NameRule.limit),
+                    ],
+                    "serial": [
+                        "description": "The box's own serial number. Another box keeps the beacon's identity.",
+                        "type": "string", "pattern": .string(word), "maxLength": .integer(NameRule.limit),
+                    ],
+                    "controller": reference("controller"), "position": position,
+                    "variables": reference("variables"),
+                ]),
+            "required": ["name"], "additionalProperties": false,
+        ]
+    }
+
+    private static var position: JSONValue {
+        func number(_ description: String, _ limit: Int) -> JSONValue {
+            [
+                "description": .string(description), "type": "number", "minimum": .integer(-limit),
+                "maximum": .integer(limit),
+            ]
+        }
+        return [
+            "description": "Where the box hangs: metres east, north and up, or degrees.",
+            "anyOf": [
+                [
+                    "type": "array", "minItems": 2, "maxItems": 3, "items": number("Metres.", Int(Fleet.extent)),
+                ],
+                [
+                    "type": "object",
+                    "properties": ["latitude": number("Degrees north.", 90), "longitude": number("Degrees east.", 180)],
+                    "required": ["latitude", "longitude"], "additionalProperties": false,
+                ],
+            ],
+        ]
+    }
+
+    private static var table: JSONValue {
+        [
+            "description": "A CSV file with a header row, one row a beacon.", "type": "object",
+            "properties": [
+                "csv": ["description": "The file, beside this one.", "type": "string", "minLength": 1],
+                "columns": [
+                    "description": """
+                    Which of its columns is what, where they are not called so: name, site, floor, room or group, host, \
+                    serial, was, controller, x, y, z, latitude, longitude, and variables.
+                    """,
+                    "type": "object", "additionalProperties": ["type": "string"],
+                ],
+            ],
+            "required": ["csv"], "additionalProperties": false,
+        ]
+    }
+
+    private static func name(_ description: String) -> JSONValue {
+        [
+            "description": .string(description + " Letters, digits, \".\", \"_\", \"-\"."), "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$", "maxLength": .integer(NameRule.limit),
+        ]
+    }
+
+    private static func list(_ description: String, _ items: JSONValue) -> JSONValue {
+        ["description": .string(description), "type": "array", "minItems": 1, "items": items]
+    }
+
+    private static func words<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> JSONValue {
+        ["enum": .array(Word.allCases.map { .string($0.rawValue) })]
+    }
+
+    /// Members in the order of `keys`.
+    private static func object(_ keys: [String], _ values: [String: JSONValue]) -> JSONValue {
+        .object(keys.compactMap { key in values[key].map { .init(key, $0) } })
+    }
+
+    static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/" + name)] }
+
+    private enum BoundedInteger {
+        static func schema(_ description: String, _ low: Int, _ high: Int) -> JSONValue {
+            [
+                "description": .string(description), "type": "integer", "minimum": .integer(low),
+                "maximum": .integer(high),
+            ]
+        }
+    }
+}

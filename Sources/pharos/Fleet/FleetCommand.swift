@@ -1,0 +1,13 @@
+internal import ArgumentParser
+
+struct FleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet", abstract: "Makes and checks the profiles of many boxes from one file.",
+        discussion: """
+            One JSON file, with a table where there is one, says what all boxes send. Try `pharos fleet init museum`, \
+            then `pharos fleet check museum.json` and `pharos fleet generate museum.json --output museum`.
+            """,
+        subcommands: [
+            FleetInit.self, FleetCheck.self, FleetGenerate.self, FleetDiffCommand.self, FleetSchemaCommand.self,
+        ])
+}
