@@ -1,0 +1,213 @@
+import BluetoothTypes
+import Profiles
+import Testing
+
+@testable import Fleet
+
+@Suite("Identities")
+struct AllocationTests {
+    /// A beacon of a made-up fleet.
+    private struct Box: Equatable {
+        var name: String
+        var site: Int
+        var serial: String
+        var was = ""
+    }
+
+    private static func text(_ boxes: [Box], siteNames: [Int: String] = [:]) -> (String, [String: String]) {
+        let fleet = """
+            {
+              "version": 1, "name": "made", "template": { "advertisements": [
+                { "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": "${major}",
+                  "minor": "${minor}", "intervalMs": 500, "measuredPowerDbm": -59 },
+                { "type": "eddystone-uid", "namespace": "${namespace}", "instance": "${instance}", "intervalMs": 500,
+                  "measuredPowerDbm": -18 } ] },
+              "identities": { "major": { "per": "site" }, "minor": { "within": "site" },
+                "namespace": { "domain": "example.org" }, "instance": { "from": "counter" } },
+              "beacons": { "csv": "boxes.csv" }
+            }
+            """
+        let rows = boxes.map { "\($0.name),site\($0.site),\($0.serial),\($0.was)" }
+        return (fleet, ["boxes.csv": (["name,site,serial,was"] + rows).joined(separator: "\n") + "\n"])
+    }
+
+    private static func allocate(_ boxes: [Box], _ lock: FleetLock?, releasing: [String] = []) throws
+        -> (fleet: Fleet, allocation: FleetAllocation, problems: [FleetProblem])
+    {
+        let (text, tables) = text(boxes)
+        let (fleet, problems) = MadeFleet.decode(text, tables: tables)
+        #expect(problems == [])
+        let made = try #require(fleet)
+        let (allocation, faults) = FleetAllocation.make(made, lock: lock, releasing: releasing, now: MadeFleet.now)
+        return (made, allocation, faults)
+    }
+
+    /// What is written is read again: that is the lock of the next run.
+    private static func written(_ lock: FleetLock) throws -> FleetLock {
+        let (read, problems) = FleetLock.decode(lock.text, file: "made.lock.json")
+        #expect(problems == [])
+        let again = try #require(read)
+        #expect(again.text == lock.text)
+        return again
+    }
+
+    @Test("nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...40)
+    func staysTheSame(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        var boxes = (0..<Int.random(in: 1...12, using: &random)).map {
+            Box(name: "b\($0)", site: Int.random(in: 0...2, using: &random), serial: "s\($0)")
+        }
+        var (fleet, allocation, _) = try Self.allocate(boxes, nil)
+        var lock = try Self.written(allocation.lock)
+        var known = allocation.identities(of: fleet)
+        /// Everything that was ever given out, and to whom.
+        var owners: [String: String] = [:]
+        for (name, identity) in known { owners[identity] = name }
+        var counter = boxes.count
+        for _ in 0..<30 {
+            var renamed: [String: String] = [:]
+            var moved: Set<String> = []
+            for index in boxes.indices { boxes[index].was = "" }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0, 1:
+                counter += 1
+                let place = Int.random(in: 0...boxes.count, using: &random)
+                let box = Box(name: "b\(counter)", site: Int.random(in: 0...3, using: &random), serial: "s\(counter)")
+                boxes.insert(box, at: place)
+            case 2 where boxes.count > 1: boxes.remove(at: Int.random(in: boxes.indices, using: &random))
+            case 3: boxes.shuffle(using: &random)
+            case 4:
+                counter += 1
+                let index = Int.random(in: boxes.indices, using: &random)
+                renamed["r\(counter)"] = boxes[index].name
+                boxes[index].was = boxes[index].name
+                boxes[index].name = "r\(counter)"
+            case 5:
+                counter += 1
+                boxes[Int.random(in: boxes.indices, using: &random)].serial = "t\(counter)"
+            default:
+                let index = Int.random(in: boxes.indices, using: &random)
+                boxes[index].site = (boxes[index].site + 1) % 4
+                moved.insert(boxes[index].name)
+            }
+            (fleet, allocation, _) = try Self.allocate(boxes, lock)
+            let now = allocation.identities(of: fleet)
+            for (name, identity) in now where !moved.contains(name) {
+                if let before = known[renamed[name] ?? name] { #expect(identity == before, "\(name)") }
+            }
+            #expect(Set(now.values).count == now.count)
+            for (name, identity) in now {
+                let owner = owners[identity]
+                #expect(owner == nil || owner == name || owner == renamed[name], "\(identity) was \(owner ?? "")'s")
+                owners[identity] = name
+            }
+            // Who is gone keeps what was theirs, under the name that they had last.
+            for (name, identity) in known where now[name] == nil && !renamed.values.contains(name) {
+                owners[identity] = name
+            }
+            for (name, identity) in now { known[name] = identity }
+            for old in renamed.values { known[old] = nil }
+            lock = try Self.written(allocation.lock)
+        }
+    }
+
+    @Test("a second run with the same fleet changes nothing")
+    func isStable() throws {
+        let boxes = (0..<50).map { Box(name: "b\($0)", site: $0 % 5, serial: "") }
+        let first = try Self.allocate(boxes, nil)
+        let second = try Self.allocate(boxes, first.allocation.lock)
+        #expect(second.allocation.lock.text == first.allocation.lock.text)
+        #expect(second.allocation.changes == FleetAllocation.Changes())
+    }
+
+    @Test("a retired identity comes back to its own beacon, and to others only when it is released")
+    func keepsRetired() throws {
+        let all = ["a", "b", "c"].map { Box(name: $0, site: 0, serial: "") }
+        let first = try Self.allocate(all, nil)
+        let without = try Self.allocate([all[0], all[1]], first.allocation.lock)
+        #expect(without.allocation.changes.retired == ["c"])
+        #expect(without.allocation.lock.retiredNames == ["c"])
+        let newcomer = try Self.allocate(
+            [all[0], all[1], Box(name: "d", site: 0, serial: "")], without.allocation.lock)
+        #expect(newcomer.allocation.identities(of: newcomer.fleet)["d"]?.hasPrefix("1 4 4 ") == true)
+        let back = try Self.allocate(all, without.allocation.lock)
+        #expect(back.allocation.changes.revived == ["c"])
+        #expect(back.allocation.identities(of: back.fleet) == first.allocation.identities(of: first.fleet))
+        let released = try Self.allocate(
+            [all[0], all[1], Box(name: "d", site: 0, serial: "")], without.allocation.lock, releasing: ["c"])
+        #expect(released.problems == [])
+        #expect(released.allocation.changes.released == ["c"])
+        #expect(released.allocation.identities(of: released.fleet)["d"]?.hasPrefix("1 3 3 ") == true)
+    }
+
+    @Test("only retired beacons can be released", arguments: ["a", "nobody"])
+    func refusesRelease(name: String) throws {
+        let box = Box(name: "a", site: 0, serial: "")
+        let first = try Self.allocate([box], nil)
+        let second = try Self.allocate([box], first.allocation.lock, releasing: [name])
+        #expect(second.problems.contains { $0.description.contains("cannot release") && $0.isError })
+    }
+
+    @Test("another box keeps the identity, and the lock says which ones there were")
+    func recordsBoxes() throws {
+        let first = try Self.allocate([Box(name: "a", site: 0, serial: "s1")], nil)
+        let second = try Self.allocate([Box(name: "a", site: 0, serial: "s2")], first.allocation.lock)
+        let third = try Self.allocate([Box(name: "a", site: 0, serial: "s3")], Self.written(second.allocation.lock))
+        #expect(third.allocation.identities(of: third.fleet) == first.allocation.identities(of: first.fleet))
+        #expect(third.allocation.changes.replacedBoxes == [.init(name: "a", other: "s3")])
+        let text = String(decoding: third.allocation.lock.text, as: UTF8.self)
+        #expect(text.contains(#""box":"s3","earlierBoxes":["s1","s2"]"#))
+    }
+
+    @Test("groups that are renamed keep their numbers")
+    func renamesGroups() throws {
+        func text(_ site: String, _ was: String) -> String {
+            """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
+              "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": "${major}", "minor": "${minor}",
+              "intervalMs": 500, "measuredPowerDbm": -59 } ] },
+              "identities": { "major": { "per": "site" }, "minor": { "within": "floor" } },
+              "groups": [ { "name": "first", "beacons": [ { "name": "x" } ] },
+                { "name": "\(site)"\(was), "groups": [ { "name": "ground",
+                  "beacons": [ { "name": "a" }, { "name": "b" } ] } ] } ] }
+            """
+        }
+        let old = try #require(MadeFleet.decode(text("north", "")).fleet)
+        let (before, _) = FleetAllocation.make(old, lock: nil, now: MadeFleet.now)
+        let new = try #require(MadeFleet.decode(text("south", ", \"was\": \"north\"")).fleet)
+        let (after, problems) = FleetAllocation.make(new, lock: before.lock, now: MadeFleet.now)
+        #expect(problems == [])
+        #expect(after.identities(of: new) == before.identities(of: old))
+        #expect(after.changes == FleetAllocation.Changes())
+        let (again, _) = FleetAllocation.make(new, lock: after.lock, now: MadeFleet.now)
+        #expect(again.identities(of: new) == before.identities(of: old))
+    }
+
+    @Test("65536 minors are given out, and not one more")
+    func exhaustsMinors() throws {
+        let boxes = (0..<65_537).map { Box(name: "b\($0)", site: 0, serial: "") }
+        let full = try Self.allocate(Array(boxes.dropLast()), nil)
+        #expect(full.problems == [])
+        #expect(Set(full.allocation.lock.entries.map(\.minor)).count == 65_536)
+        let over = try Self.allocate(boxes, full.allocation.lock)
+        #expect(over.problems.contains { $0.description.contains("the 65536 minor numbers of \"site0\"") })
+    }
+
+    @Test("addresses are static random ones, and follow from the names")
+    func givesAddresses() throws {
+        let boxes = (0..<1000).map { Box(name: "b\($0)", site: 0, serial: "") }
+        let first = try Self.allocate(boxes, nil)
+        let addresses = first.allocation.lock.entries.map { DeviceAddress(number: $0.address) }
+        #expect(addresses.allSatisfy { $0.isValidStaticRandom })
+        #expect(Set(addresses).count == 1000)
+        let reversed = try Self.allocate(boxes.reversed(), nil)
+        #expect(Set(reversed.allocation.lock.entries.map(\.address)) == Set(first.allocation.lock.entries.map(\.address)))
+    }
+
+    @Test("an instance can be the box's serial number", arguments: [
+        ("10000000a1b2c3d4", "0000a1b2c3d4"), ("ab", "0000000000ab"), ("00:11:22:33:44:55", "001122334455"),
+    ])
+    func takesSerials(serial: String, instance: String) {
+        #expect(Allocator.instance(fromSerial: serial) == UInt64(instance, radix: 16))
+    }
+}

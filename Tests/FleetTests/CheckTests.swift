@@ -1,0 +1,162 @@
+import Profiles
+import Testing
+
+@testable import Fleet
+
+@Suite("Checks")
+struct CheckTests {
+    private static func fleet(
+        advertisement: String, more: String = "", beacons: String = #"[ { "name": "a" }, { "name": "b" } ]"#
+    ) -> String {
+        """
+        { "version": 1, "name": "f", \(more) "template": { "advertisements": [ \(advertisement) ] },
+          "beacons": \(beacons) }
+        """
+    }
+
+    private static let uid = #"""
+        { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}", "intervalMs": 500,
+          "measuredPowerDbm": -18 }
+        """#
+
+    @Test("identities that meet are found, in whatever form they are written", arguments: [
+        #"[ { "name": "a", "variables": { "instance": "0000000000ff" } }, { "name": "b", "variables": { "instance": "0000000000FF" } } ]"#,
+        #"[ { "name": "a", "variables": { "instance": "00:00:00:00:00:ff" } }, { "name": "b", "variables": { "instance": "0000000000ff" } } ]"#,
+    ])
+    func findsTwins(beacons: String) {
+        let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, beacons: beacons))
+        #expect(problems.contains { $0.contains("is also what \"a\" sends") && $0.contains("0000000000ff") }, "\(problems)")
+    }
+
+    @Test("one address for all is one too few")
+    func findsSharedAddresses() {
+        let text = Self.fleet(advertisement: Self.uid, beacons:
+            #"[ { "name": "a", "variables": { "instance": "000000000001" } }, { "name": "b", "variables": { "instance": "000000000002" } } ]"#)
+            .replacing("\"template\": {", with: "\"template\": { \"address\": \"C1:02:03:04:05:06\",")
+        #expect(MadeFleet.problems(text).contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") })
+    }
+
+    @Test("variables that are not there, or need each other", arguments: [
+        ("", "template.advertisements[0].instance: the variable \"instance\" is not set; \"identities\" has no rule for it"),
+        (#""defaults": { "variables": { "instance": "${a}", "a": "${b}", "b": "${instance}" } },"#,
+         "the variables need each other: instance → a → b → instance"),
+        (#""defaults": { "variables": { "instance": "${instance}" } },"#, "instance → instance"),
+        (#""defaults": { "variables": { "instance": "${instanze}" } },"#, "the variable \"instanze\" is not set; did you mean \"${instance}\"?"),
+        (#""defaults": { "variables": { "instanz": "1" } },"#, "nothing uses the variable \"instanz\"; did you mean \"instance\"?"),
+        (#""defaults": { "variables": { "instance": "${room}" } },"#, "this beacon is in no room"),
+        (#""defaults": { "variables": { "instance": "x${serial}" } },"#, "this beacon has no \"serial\""),
+        (#""defaults": { "variables": { "instance": "x${n}", "n": [1] } },"#, "cannot stand within a text"),
+        (#""defaults": { "variables": { "instance": "${1}" } },"#, "\"${1}\" is no variable"),
+        (#""defaults": { "variables": { "instance": "${a" } },"#, "that no \"}\" ends"),
+        (#""defaults": { "variables": { "name": "x" } },"#, "has its value from the beacon itself"),
+        (#""identities": { "instance": { "from": "counter" } }, "defaults": { "variables": { "instance": "x" } },"#,
+         "is allocated by \"identities\" and set here as well"),
+        (#""identities": { "instance": { "from": "serial" } },"#, "this beacon has none: add its \"serial\""),
+    ])
+    func findsVariables(more: String, problem: String) {
+        let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, more: more))
+        #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+    }
+
+    private static func beacon(_ ms: String) -> String {
+        #"{ "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": "${minor}", "intervalMs": \#(ms), "measuredPowerDbm": -59 }"#
+    }
+    private static let counted = #""identities": { "minor": { "within": "fleet" } },"#
+
+    @Test("intervals that a controller does not take", arguments: [
+        ("raspberry-pi", "99", true), ("raspberry-pi", "100", false), ("bluetooth-5", "20", false),
+        ("bluetooth-5", "10241", true), ("extended", "20000", false), ("bluetooth-4", "50", true),
+    ])
+    func knowsControllers(kind: String, ms: String, isRefused: Bool) {
+        let more = #"\#(Self.counted) "defaults": { "controller": "\#(kind)" },"#
+        let problems = MadeFleet.problems(Self.fleet(advertisement: Self.beacon(ms), more: more))
+        #expect(problems.contains { $0.contains("is not among the intervals of") } == isRefused, "\(problems)")
+        #expect(!isRefused || problems.contains { $0.contains("template.advertisements[0].intervalMs") }, "\(problems)")
+    }
+
+    @Test("an EID and something else need two sets")
+    func knowsSets() {
+        let eid = #"""
+            { "type": "eddystone-eid", "identityKeyFile": "k", "rotationExponent": 4, "intervalMs": 500,
+              "measuredPowerDbm": -18 }, \#(Self.beacon("500"))
+            """#
+        let pi = MadeFleet.problems(
+            Self.fleet(advertisement: eid, more: #"\#(Self.counted) "defaults": { "controller": "raspberry-pi" },"#))
+        #expect(pi.contains { $0.contains("has one address at a time") }, "\(pi)")
+        let extended = MadeFleet.problems(
+            Self.fleet(advertisement: eid, more: #"\#(Self.counted) "defaults": { "controller": "extended" },"#))
+        #expect(extended == [])
+    }
+
+    @Test("too much on one site is a warning", arguments: [(40, false), (200, true)])
+    func warnsOfAirtime(count: Int, isTooMuch: Bool) {
+        let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
+        let problems = MadeFleet.problems(
+            Self.fleet(advertisement: Self.beacon("100"), more: Self.counted, beacons: beacons))
+        #expect(problems.contains { $0.contains("warning: where all \(count) beacons") } == isTooMuch, "\(problems)")
+    }
+
+    @Test("more than fifty pairs of a UUID are too many for Home Assistant", arguments: [(50, false), (51, true)])
+    func warnsOfHomeAssistant(count: Int, isTooMuch: Bool) {
+        let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
+        func problems(_ listeners: String) -> [String] {
+            MadeFleet.problems(
+                Self.fleet(
+                    advertisement: Self.beacon("5000"), more: #"\#(Self.counted) "listeners": ["\#(listeners)"],"#,
+                    beacons: beacons))
+        }
+        let found = problems("home-assistant")
+        #expect(found.contains { $0.contains("warning: listeners: \(count) pairs of major and minor share the UUID") } == isTooMuch)
+        #expect(problems("android") == [])
+    }
+
+    @Test("keys that are missing or open to others")
+    func findsKeys() {
+        let eid = #"""
+            { "type": "eddystone-eid", "identityKeyFile": "/etc/pharos/keys/${name}.key", "rotationExponent": 4,
+              "intervalMs": 500, "measuredPowerDbm": -18 }
+            """#
+        let text = Self.fleet(advertisement: eid, more: #""keys": "keys","#)
+        func problems(_ files: Set<String>?, _ exposed: Set<String> = []) -> [String] {
+            MadeFleet.problems(text, keys: FleetKeyFolder(path: "keys", files: files, exposed: exposed))
+        }
+        #expect(problems(["a.key", "b.key"]) == [])
+        #expect(problems(["a.key"]).count == 1)
+        #expect(problems(["a.key"]).first?.contains("there is no key \"b.key\" in keys") == true)
+        #expect(problems(["a.key", "b.key"], ["a.key"]).first?.contains("others may read the key \"a.key\"") == true)
+        #expect(problems(nil).first?.contains("there is no folder \"keys\"") == true)
+    }
+
+    @Test("groups that contradict each other", arguments: [
+        (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" is there twice"),
+        (#"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
+         "a room has no groups in it"),
+        (#"[ { "name": "a/b" } ]"#, "would lead into another folder"), (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
+    ])
+    func findsGroups(groups: String, problem: String) {
+        let text = Self.fleet(advertisement: Self.beacon("500"), more: #"\#(Self.counted) "groups": \#(groups),"#)
+        let problems = MadeFleet.problems(text)
+        #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+    }
+
+    @Test("the innermost value of a variable holds")
+    func overrides() throws {
+        let text = #"""
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url", "intervalMs": 500,
+                "url": "https://e.org/${v}", "measuredPowerDbm": -18 } ] },
+              "defaults": { "variables": { "v": "d" } }, "beacons": [ { "name": "none" } ],
+              "groups": [ { "name": "s", "variables": { "v": "s" }, "beacons": [ { "name": "site" } ],
+                "groups": [ { "name": "f", "beacons": [ { "name": "inherits" } ] },
+                  { "name": "g", "variables": { "v": "${site}${w}", "w": "$${x}" }, "beacons": [ { "name": "floor" },
+                    { "name": "own", "variables": { "v": "o" } } ] } ] } ] }
+            """#
+        let (fleet, problems) = MadeFleet.decode(text)
+        #expect(problems == [])
+        let made = try #require(fleet)
+        let (allocation, _) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
+        let profiles = FleetGenerator(made, allocation).all().profiles
+        for (name, url) in [("none", "d"), ("site", "s"), ("inherits", "s"), ("floor", "s${x}"), ("own", "o")] {
+            #expect(profiles[name]?.contains("\"https://e.org/\(url)\"") == true, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Profiles
+import Testing
+
+@testable import Fleet
+
+@Suite("The corpus of fleet files")
+struct FleetCorpusTests {
+    struct File: CustomTestStringConvertible, Sendable {
+        let path: String
+        var testDescription: String { path }
+    }
+
+    private static func files(in folder: String) -> [File] {
+        Repository.names(in: folder).filter { $0.hasSuffix(".json") }.map { File(path: folder + "/" + $0) }
+    }
+
+    static let good = files(in: "Tests/Corpus/fleets/good")
+    static let bad = files(in: "Tests/Corpus/fleets/bad")
+    static let semantic = files(in: "Tests/Corpus/fleets/semantic")
+    static let samples = files(in: "profiles/fleets")
+
+    /// All problems; the fleet is good where none is an error.
+    private static func problems(_ file: File) -> [FleetProblem] {
+        let folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
+        let octets = Array(Repository.text(file.path).utf8)
+        let (fleet, problems) = Fleet.decode(octets, file: file.path) { name in
+            let text = Repository.text(folder + "/" + name)
+            return text.isEmpty ? .unreadable("there is no such file") : .octets(Array(text.utf8))
+        }
+        guard let fleet else { return problems }
+        let (allocation, faults) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
+        return problems + faults + fleet.check(allocation).problems
+    }
+
+    @Test("is there")
+    func isComplete() {
+        #expect(Self.good.count >= 12)
+        #expect(Self.bad.count >= 40)
+        #expect(Self.semantic.count >= 12)
+        #expect(Self.samples.count == 3)
+    }
+
+    @Test("good files have no error", arguments: good)
+    func acceptsGood(_ file: File) {
+        #expect(Self.problems(file).filter(\.isError) == [])
+    }
+
+    @Test("samples give no warnings either", arguments: samples)
+    func samplesAreClean(_ file: File) {
+        #expect(Self.problems(file) == [])
+    }
+
+    @Test("bad files are refused for their one fault", arguments: bad + semantic)
+    func refusesBad(_ file: File) {
+        let errors = Self.problems(file).filter(\.isError)
+        #expect(errors.count == 1, "\(errors)")
+    }
+
+    @Test("the schema file is what the program prints")
+    func schemaIsCurrent() {
+        let isCurrent = Repository.text("profiles/schema/fleet.schema.json") == FleetSchema.text
+        #expect(isCurrent, "write it anew with `pharos fleet schema`")
+    }
+
+    @Test("what `fleet init` writes are the samples", arguments: FleetSample.allCases)
+    func samplesAreCurrent(_ sample: FleetSample) {
+        let file = Repository.text("profiles/fleets/\(sample.rawValue).json").split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(file.filter { !$0.contains("\"$schema\"") }.joined(separator: "\n") == sample.text)
+        if let table = sample.table { #expect(Repository.text("profiles/fleets/" + table.name) == table.text) }
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Profiles
+
+@testable import Fleet
+
+/// A fleet made from texts.
+struct MadeFleet {
+    var fleet: Fleet
+    var problems: [FleetProblem]
+
+    static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
+
+    /// - Parameter tables: The tables by the names that the fleet file has for them.
+    static func decode(_ text: String, tables: [String: String] = [:]) -> (fleet: Fleet?, problems: [FleetProblem]) {
+        Fleet.decode(Array(text.utf8), file: "fleet.json") { name in
+            tables[name].map { .octets(Array($0.utf8)) } ?? .unreadable("there is no such file")
+        }
+    }
+
+    /// Everything that decoding, allocating and checking say.
+    static func problems(_ text: String, tables: [String: String] = [:], keys: FleetKeyFolder? = nil) -> [String] {
+        let (fleet, problems) = decode(text, tables: tables)
+        guard let fleet else { return problems.map(\.description) }
+        let (allocation, faults) = FleetAllocation.make(fleet, lock: nil, now: now)
+        return (problems + faults + fleet.check(allocation, keys: keys).problems).map(\.description)
+    }
+}
+
+extension FleetAllocation {
+    /// Each beacon's name with all that was given to it.
+    func identities(of fleet: Fleet) -> [String: String] {
+        var found: [String: String] = [:]
+        for (index, entry) in entries.enumerated() {
+            let own = lock.entries[Int(entry)]
+            let major = groupMajors[Int(fleet.beacons[index].group)]
+            found[fleet.names.string(index)] = "\(major) \(own.minor) \(own.instance) \(own.address)"
+        }
+        return found
+    }
+}
+
+extension FleetGenerator {
+    /// All profiles by name, and both manifests.
+    func all() -> (profiles: [String: String], manifest: String, table: String) {
+        var profiles: [String: String] = [:]
+        var manifest = manifestStart
+        var table = tableStart
+        while next() {
+            profiles[name] = String(decoding: profile, as: UTF8.self)
+            manifest += manifestLine
+            table += tableLines
+        }
+        manifest += manifestEnd
+        return (profiles, String(decoding: manifest, as: UTF8.self), String(decoding: table, as: UTF8.self))
+    }
+}
+
+/// Files of the repository.
+enum Repository {
+    static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
+
+    static func text(_ path: String) -> String {
+        FileManager.default.contents(atPath: root + "/" + path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    static func names(in folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: root + "/" + folder)) ?? []).sorted()
+    }
+}
+
+/// A generator that gives the same numbers for the same seed: SplitMix64 (Steele, Lea, Flood, 2014).
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,186 @@
+import BeaconFrames
+import BluetoothTypes
+import Profiles
+import Testing
+
+@testable import Fleet
+
+@Suite("Generation")
+struct GenerationTests {
+    private static func generate(_ text: String, tables: [String: String] = [:]) throws
+        -> (profiles: [String: String], manifest: String, table: String)
+    {
+        let (fleet, problems) = MadeFleet.decode(text, tables: tables)
+        #expect(problems == [])
+        let made = try #require(fleet)
+        let (allocation, faults) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
+        #expect(faults == [])
+        #expect(made.check(allocation).problems.filter(\.isError) == [])
+        return FleetGenerator(made, allocation).all()
+    }
+
+    private static let everything = #"""
+        { "version": 1, "name": "all", "template": {
+            "adapter": "${adapter}", "radioPowerDbm": "${power}", "calibration": "${calibration}",
+            "channels": ["${channel}", 38], "advertisements": [
+              { "type": "ibeacon", "uuid": "${uuid}", "major": "${major}", "minor": "${minor}", "intervalMs": "${ms}" },
+              { "type": "altbeacon", "companyId": "${company}", "id": "${id}", "intervalMs": 152.5,
+                "measuredPowerDbm": "typical" },
+              { "type": "eddystone-uid", "namespace": "${namespace}", "instance": "${instance}", "intervalMs": 500 },
+              { "type": "eddystone-url", "url": "${base}${page}", "intervalMs": 500 },
+              { "type": "eddystone-tlm", "intervalMs": 5000, "encrypted": true,
+                "identityKeyFile": "keys/${name}.key", "rotationExponent": 10 },
+              { "type": "raw", "intervalMs": 1000,
+                "structures": [ { "type": "complete-local-name", "name": "${label}" } ] } ] },
+          "defaults": { "variables": { "power": 0, "ms": 350, "channel": 37, "company": "0x0118",
+            "base": "https://example.org/", "calibration": { "-8": -67, "0": -59 }, "adapter": "hci0",
+            "uuid": "FB0B57A2-8228-44CD-913A-94A122BA1206", "label": "${name} in ${room}" } },
+          "identities": { "major": { "per": "site" }, "minor": { "within": "site" },
+            "namespace": { "domain": "example.org" }, "instance": { "from": "counter" },
+            "eidEpoch": "2026-03-01T12:00:00Z" },
+          "groups": [ { "name": "n", "controller": "extended", "groups": [ { "name": "g", "groups": [ { "name": "r",
+            "variables": { "power": -8 }, "beacons": { "csv": "t.csv" } } ] } ] } ],
+          "beacons": [ { "name": "single", "group": "n/g/r", "host": "pi-9", "serial": "00ff",
+            "position": { "latitude": 52.5, "longitude": 13.25 },
+            "variables": { "id": "8b0ca750095477cb3e77001122334455000000ff", "page": "a,\"b", "ms": 1000,
+              "adapter": "unix:/tmp/=x,y" } } ] }
+        """#
+    private static let table = """
+        name,id,page,host,serial,x,y,z,ms,uuid,Notes
+        one,8B0CA750095477CB3E770011223344550000AAAA,x,10.0.0.1,s-1,1.50,-2,3,,,free text
+        two,8b0ca750095477cb3e770011223344550000bbbb,y,,,,,,200.5,00112233445566778899aabbccddeeff,
+
+        """
+
+    @Test("every profile is one that a box takes, and says what was wanted")
+    func makesProfiles() throws {
+        let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
+        #expect(made.profiles.keys.sorted() == ["one", "single", "two"])
+        for (name, text) in made.profiles {
+            let (profile, problems) = BeaconProfile.decode(Array(text.utf8))
+            #expect(profile?.name == name, "\(problems)")
+            #expect(profile?.eidEpoch?.description == "2026-03-01T12:00:00Z")
+            #expect(text.hasPrefix("{\n  \"version\": 1,\n  \"name\": \"\(name)\",\n") && text.hasSuffix("}\n"))
+        }
+        let two = try #require(BeaconProfile.decode(Array((made.profiles["two"] ?? "").utf8)).profile)
+        #expect(two.radioPower?.dBm == -8)
+        #expect(two.channels.numbers == [37, 38])
+        #expect(two.advertisements[0].requestedMicroseconds == 200_500)
+        #expect(two.advertisements[4].rotatingKey?.identityKeyFile == "keys/two.key")
+        guard case .iBeacon(let uuid, let major, let minor, _) = two.advertisements[0].content else { return }
+        #expect(uuid.uuidText == "00112233-4455-6677-8899-aabbccddeeff")
+        #expect((major, minor) == (1, 3))
+    }
+
+    @Test("the manifests are what their readers and writers say")
+    func makesManifests() throws {
+        let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
+        let (manifest, problems) = FleetManifest.decode(Array(made.manifest.utf8))
+        let read = try #require(manifest, "\(problems)")
+        #expect(read.json == made.manifest)
+        #expect(read.csv == made.table)
+        let (table, faults) = FleetManifest.decodeCSV(Array(made.table.utf8), fleet: "all")
+        #expect(table == manifest, "\(faults)")
+        var streamed = FleetManifest(fleet: "")
+        streamed.fleet = try FleetManifest.forEachBeacon(in: Array(made.manifest.utf8)) { streamed.beacons.append($0) }
+        #expect(streamed == manifest)
+        let one = try #require(read.beacons.first { $0.name == "one" })
+        #expect(one.group == ["n", "g", "r"])
+        #expect(one.json.line.contains(#""position":{"x":1.50,"y":-2,"z":3}"#))
+        #expect(one.advertisements[0].measuredPower == -67)
+        #expect(one.advertisements[2].measuredPower == -26)
+        #expect(one.advertisements[4].identityKeyFile == "keys/one.key")
+        #expect(one.controller == "extended")
+    }
+
+    @Test("nothing in a table is a formula to a spreadsheet")
+    func escapesFormulas() throws {
+        #expect(FleetManifest.cell("=1+1") == "'=1+1")
+        #expect(FleetManifest.cell("-59") == "-59")
+        #expect(FleetManifest.cell("-a") == "'-a")
+        #expect(FleetManifest.cell("+4") == "'+4")
+        #expect(FleetManifest.cell("@x,y") == "\"'@x,y\"")
+        #expect(FleetManifest.cell("\tx") == "\"'\tx\"")
+        #expect(FleetManifest.cell("a\"b") == "\"a\"\"b\"")
+    }
+
+    @Test("the same fleet gives the same octets")
+    func isDeterministic() throws {
+        let first = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
+        let second = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
+        #expect(first.profiles == second.profiles)
+        #expect(first.manifest == second.manifest)
+        #expect(first.table == second.table)
+    }
+
+    /// Values good and bad for each kind of place.
+    private static let values: [String: [String]] = [
+        "uuid": ["fb0b57a2-8228-44cd-913a-94a122ba1206", "FB0B57A2822844CD913A94A122BA1206", "fb0b", "zz", "fb:0b"],
+        "major": ["0", "65535", "65536", "1.0", "01", "-1", "x", "1e2"],
+        "url": [
+            "https://www.info/", "http://a.com/", "https://example.org/12345678901", "https://example.org/123456789012",
+            "ftp://x", "HTTPS://EX.ORG/", "https://", "https://a b", "https://www.example.com/abcdefgh",
+        ],
+        "label": ["a", "ä", String(repeating: "x", count: 22), String(repeating: "x", count: 23), ""],
+        "key": ["k", "0123456789abcdef0123456789abcdef", "a/b"],
+        "instance": ["000000000001", "0000000000FF", "1", "00-00-00-00-00-01"],
+        "ms": ["100", "19", "20.5", "\"x\"", "10485759.375", "10485760", "1e3"],
+    ]
+
+    @Test("fast checks say what the decoder of profiles says", arguments: 1...60)
+    func agreesWithTheDecoder(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        let names = Self.values.keys.sorted()
+        var rows = ["name," + names.joined(separator: ",")]
+        for index in 0..<40 {
+            // Mostly good values, so that good beacons come up at all.
+            let cells = names.map { name -> String in
+                let all = Self.values[name] ?? []
+                return Int.random(in: 0..<8, using: &random) > 0 ? all[0] : all.randomElement(using: &random) ?? ""
+            }
+            rows.append("b\(index)," + cells.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: ","))
+        }
+        let text = #"""
+            { "version": 1, "name": "f", "template": { "advertisements": [
+                { "type": "ibeacon", "uuid": "${uuid}", "major": "${major}", "minor": 1, "intervalMs": "${ms}",
+                  "measuredPowerDbm": -59 },
+                { "type": "eddystone-url", "url": "${url}", "intervalMs": 500, "measuredPowerDbm": -18 },
+                { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}",
+                  "intervalMs": 500, "measuredPowerDbm": -18 },
+                { "type": "eddystone-tlm", "intervalMs": 5000, "encrypted": true, "identityKeyFile": "${key}",
+                  "rotationExponent": 4 } ], "scanResponse": { "localName": "${label}${label}" } },
+              "defaults": { "variables": { "label": "d" } }, "beacons": { "csv": "t.csv" } }
+            """#
+        let (fleet, problems) = MadeFleet.decode(text, tables: ["t.csv": rows.joined(separator: "\n")])
+        let made = try #require(fleet, "\(problems)")
+        let (allocation, _) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
+        let reader = BeaconReader(made)
+        var shapes = ShapeTable()
+        for number in made.beacons.indices {
+            reader.fill(number, allocation)
+            var profile: [UInt8] = []
+            reader.appendProfile(to: &profile)
+            let (shape, _) = shapes.find(reader)
+            let (decoded, faults) = BeaconProfile.decode(profile)
+            #expect((shape.profile != nil) == (decoded != nil), "\(rows[number + 1]): \(faults)")
+            guard let decoded, shape.profile != nil else { continue }
+            // Lengths are part of the shape, so the airtime is right, too.
+            let wanted = try decoded.advertisements { _ in DeviceAddress(FixedOctets<6>(repeating: 0xC1)) }
+            for (advertisement, own) in zip(wanted, shape.advertisements) {
+                #expect(try advertisement.payloadOctetCount() == own.octets)
+            }
+        }
+    }
+
+    @Test("a URL's length is that of its shortest encoding", arguments: 1...300)
+    func measuresURLs(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        let parts = ["www.", ".com", ".com/", ".info/", ".info", "x", ".", "/", "a", ".org/", ".gov", "www", ".biz/", "é"]
+        let text = ["http://", "https://", "http://www.", "ftp://"].randomElement(using: &random) ?? ""
+        let url = (0..<Int.random(in: 0...9, using: &random)).reduce(text) { url, _ in
+            url + (parts.randomElement(using: &random) ?? "")
+        }
+        let octets = Array(url.utf8)
+        #expect(URLLength.encoded(octets, 0..<octets.count).map(Int.init) == (try? CompressedURL(url))?.count, "\(url)")
+    }
+}

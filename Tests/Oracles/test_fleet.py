@@ -1,0 +1,291 @@
+"""The fleet commands as a user runs them: whole files or none, whatever happens in between."""
+import csv
+import hashlib
+import io
+import json
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import jsonschema
+import pytest
+
+from pathlib import Path
+
+import pharos
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILE = jsonschema.Draft202012Validator(
+    json.loads((ROOT / "profiles" / "schema" / "beacon.schema.json").read_text(encoding="utf-8")))
+
+
+def fleet(folder: Path, count: int, interval: int = 500) -> Path:
+    """A fleet of so many beacons from a table."""
+    (folder / "boxes.csv").write_text(
+        "name,site,page\n" + "".join(f"box-{n},site-{n % 7},p{n}\n" for n in range(count)), encoding="utf-8")
+    file = folder / "fleet.json"
+    file.write_text(json.dumps({
+        "version": 1, "name": "made",
+        "template": {"advertisements": [
+            {"type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": "${major}",
+             "minor": "${minor}", "intervalMs": interval, "measuredPowerDbm": -59},
+            {"type": "eddystone-url", "url": "https://e.org/${page}", "intervalMs": 1000, "measuredPowerDbm": -18}]},
+        "identities": {"major": {"per": "site"}, "minor": {"within": "site"}},
+        "beacons": {"csv": "boxes.csv"}}), encoding="utf-8")
+    return file
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def stamps(folder: Path) -> dict[str, tuple]:
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def generate(file: Path, folder: Path, *options: str) -> pharos.Result:
+    return pharos.run("fleet", "generate", file, "--output", folder, *options, timeout=60)
+
+
+@pytest.mark.parametrize("sample", ["museum", "shop", "car-park"])
+def test_a_newcomer_gets_profiles_from_a_sample(tmp_path, sample):
+    made = pharos.checked("fleet", "init", sample, cwd=tmp_path)
+    assert f"pharos fleet check {sample}.json" in made.out
+    assert pharos.run("fleet", "init", sample, cwd=tmp_path).code == 64
+    assert ": good, 5 beacons in the fleet" in pharos.checked("fleet", "check", f"{sample}.json", cwd=tmp_path).out
+    result = pharos.checked("fleet", "generate", f"{sample}.json", "--output", "out", cwd=tmp_path)
+    assert result.out == "out: 7 written, 0 unchanged, 0 removed; 5 new identities\n"
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert len(manifest["beacons"]) == 5
+    for beacon in manifest["beacons"]:
+        path = tmp_path / "out" / f"{beacon['name']}.json"
+        assert beacon["profileHash"] == hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        profile = json.loads(path.read_bytes())
+        assert list(PROFILE.iter_errors(profile)) == []
+        assert profile["address"] == beacon["address"]
+        assert pharos.run("profile", "check", path).code == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "manifest.csv").read_text(encoding="utf-8"))))
+    assert len(rows) == sum(len(beacon["advertisements"]) for beacon in manifest["beacons"])
+
+
+def test_a_second_run_touches_nothing_and_an_edit_one_file(tmp_path):
+    file, out = fleet(tmp_path, 200), tmp_path / "out"
+    assert generate(file, out).code == 0
+    before, lock = stamps(out), stamps(tmp_path)["fleet.lock.json"]
+    inode = out.stat().st_ino
+    assert generate(file, out).out == f"{out}: 0 written, 202 unchanged, 0 removed\n"
+    assert stamps(out) == before and stamps(tmp_path)["fleet.lock.json"] == lock and out.stat().st_ino == inode
+    table = tmp_path / "boxes.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace(",p7\n", ",other\n"), encoding="utf-8")
+    assert generate(file, out).out == f"{out}: 3 written, 199 unchanged, 0 removed\n"
+    changed = {name for name, stamp in stamps(out).items() if before[name] != stamp}
+    assert changed == {"box-7.json", "manifest.json", "manifest.csv"}
+    assert stamps(tmp_path)["fleet.lock.json"] == lock
+
+
+def test_same_input_same_octets(tmp_path):
+    for name in "one", "two":
+        (tmp_path / name).mkdir()
+        assert generate(fleet(tmp_path / name, 100), tmp_path / name / "out").code == 0
+    assert contents(tmp_path / "one" / "out") == contents(tmp_path / "two" / "out")
+    locks = [(tmp_path / name / "fleet.lock.json").read_bytes() for name in ("one", "two")]
+    assert locks[0] == locks[1]
+
+
+def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
+    file, out = fleet(tmp_path, 3000), tmp_path / "out"
+    assert generate(file, out).code == 0
+    old = contents(out)
+    shutil.copy(tmp_path / "fleet.lock.json", tmp_path / "kept.lock")
+    fleet(tmp_path, 3000, interval=600)
+    start = time.monotonic()
+    assert generate(file, tmp_path / "other").code == 0
+    whole = time.monotonic() - start
+    new = contents(tmp_path / "other")
+    assert new.keys() == old.keys() and new != old
+    chance = random.Random(5)
+    seen = {"old": 0, "new": 0}
+    for _ in range(30):
+        process = subprocess.Popen(
+            [pharos.PROGRAM, "fleet", "generate", str(file), "--output", str(out)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, whole * 1.1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        found = contents(out)
+        assert found in (old, new)
+        seen["new" if found == new else "old"] += 1
+        assert (tmp_path / "fleet.lock.json").read_bytes() == (tmp_path / "kept.lock").read_bytes()
+        if found == new:
+            fleet(tmp_path, 3000)
+            assert generate(file, out).code == 0 and contents(out) == old
+            fleet(tmp_path, 3000, interval=600)
+    assert seen["old"] > 0
+    assert generate(file, out).code == 0
+    assert contents(out) == new
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "boxes.csv", "fleet.json", "fleet.lock.json", "kept.lock", "other", "out"]
+
+
+def test_a_full_disk_leaves_the_old_files_whole(tmp_path):
+    """On a file system of 300 kB, in a mount namespace of its own."""
+    script = f"""
+        set -e
+        mount -t tmpfs -o size=300k tmpfs {tmp_path}/disk
+        cp {tmp_path}/small.json {tmp_path}/boxes.csv {tmp_path}/disk/
+        cd {tmp_path}/disk
+        {pharos.PROGRAM} fleet generate small.json --output out
+        md5sum out/* small.lock.json > {tmp_path}/before
+        cp {tmp_path}/fleet.json small.json
+        code=0
+        {pharos.PROGRAM} fleet generate small.json --output out 2> {tmp_path}/errors || code=$?
+        md5sum out/* small.lock.json > {tmp_path}/after
+        ls -A > {tmp_path}/left
+        exit $code
+        """
+    (tmp_path / "disk").mkdir()
+    fleet(tmp_path, 40).rename(tmp_path / "small.json")
+    fleet(tmp_path, 40, interval=700)
+    done = subprocess.run(["unshare", "-Urm", "sh", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 71, done.stderr
+    assert "the disk is full; nothing was changed" in (tmp_path / "errors").read_text(encoding="utf-8")
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
+    assert (tmp_path / "left").read_text(encoding="utf-8").split() == ["boxes.csv", "out", "small.json", "small.lock.json"]
+
+
+@pytest.mark.parametrize("name, text, said", [
+    ("notes.txt", "mine", "holds \"notes.txt\" and no manifest.json"),
+    ("manifest.json", "{}", "this is no manifest that `pharos fleet generate` wrote"),
+    ("manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n', "this folder holds the fleet other, not made"),
+])
+def test_folders_of_others_are_left_alone(tmp_path, name, text, said):
+    file, out = fleet(tmp_path, 3), tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text(text, encoding="utf-8")
+    result = generate(file, out)
+    assert result.code == 78 and said in result.err
+    assert contents(out) == {name: text.encode()}
+    assert not (tmp_path / "fleet.lock.json").exists()
+
+
+def test_a_file_among_ours_is_left_alone(tmp_path):
+    file, out = fleet(tmp_path, 3), tmp_path / "out"
+    assert generate(file, out).code == 0
+    (out / "mine.json").write_text("{}", encoding="utf-8")
+    fleet(tmp_path, 4)
+    result = generate(file, out)
+    assert result.code == 78 and "\"mine.json\" was not made by `pharos fleet generate`" in result.err
+    assert (out / "mine.json").read_text(encoding="utf-8") == "{}"
+    assert generate(file, file).code == 66
+
+
+def test_only_manifests(tmp_path):
+    file, out = fleet(tmp_path, 3), tmp_path / "out"
+    assert generate(file, out, "--manifest-only").code == 0
+    assert contents(out).keys() == {"manifest.json", "manifest.csv"}
+    assert generate(file, out, "--manifest-only").out == f"{out}: 0 written, 2 unchanged, 0 removed\n"
+    assert generate(file, out).out == f"{out}: 3 written, 2 unchanged, 0 removed\n"
+    assert generate(file, out, "--manifest-only").code == 78
+
+
+@pytest.mark.parametrize("break_it, code", [
+    (lambda folder: (folder / "fleet.json").write_text("{", encoding="utf-8"), (1, 65)),
+    (lambda folder: (folder / "fleet.json").unlink(), (66, 66)),
+    (lambda folder: (folder / "boxes.csv").unlink(), (66, 66)),
+    (lambda folder: (folder / "boxes.csv").write_text("name,site,page\n\"x", encoding="utf-8"), (1, 65)),
+    (lambda folder: (folder / "boxes.csv").write_bytes(b"name,site,page\n\xff,a,b\n"), (1, 65)),
+    (lambda folder: (folder / "boxes.csv").write_text("name,site,page\n../x,a,b\n", encoding="utf-8"), (1, 78)),
+    (lambda folder: (folder / "fleet.lock.json").write_text("{}", encoding="utf-8"), (1, 78)),
+])
+def test_bad_input_has_its_exit_code(tmp_path, break_it, code):
+    file = fleet(tmp_path, 3)
+    break_it(tmp_path)
+    check = pharos.run("fleet", "check", file)
+    made = generate(file, tmp_path / "out")
+    assert (check.code, made.code) == code, (check, made)
+    assert not (tmp_path / "out").exists()
+
+
+def test_diff_says_what_would_change(tmp_path):
+    file, out = fleet(tmp_path, 5), tmp_path / "out"
+    shutil.copy(file, tmp_path / "old.json")
+    assert generate(file, out).code == 0
+    lock = (tmp_path / "fleet.lock.json").read_bytes()
+    same = pharos.checked("fleet", "diff", file, "--against", out)
+    assert same.out == "0 added, 0 removed, 0 renamed, 0 changed, 5 unchanged\n"
+    (tmp_path / "boxes.csv").write_text(
+        "name,site,page,was\nbox-1,site-1,new,\nbox-2,site-2,p2,\nbox-9,site-9,p9,\nbox-x,site-3,p3,box-3\n",
+        encoding="utf-8")
+    expected = {
+        "added": ["box-9"], "removed": ["box-0", "box-4"], "renamed": [{"name": "box-x", "was": "box-3"}],
+        "changed": [{"name": "box-1", "fields": [
+            {"path": "advertisements[1].url", "old": "https://e.org/p1", "new": "https://e.org/new"}]}],
+        "unchanged": 1}
+    for against in out, out / "manifest.json", out / "manifest.csv":
+        found = json.loads(pharos.checked("fleet", "diff", file, "--against", against, "--json").out)
+        changed = found["changed"][0]["fields"]
+        assert [field["path"] for field in changed] == ["profileHash", "advertisements[1].url"]
+        del changed[0]
+        assert found == expected
+    assert (tmp_path / "fleet.lock.json").read_bytes() == lock
+    # An older fleet file takes its identities from its own lock, or from today's.
+    (tmp_path / "old.json").write_text((tmp_path / "old.json").read_text(encoding="utf-8").replace("500", "900"))
+    older = json.loads(pharos.checked("fleet", "diff", file, "--against", tmp_path / "old.json", "--json").out)
+    assert older["added"] == [] and {change["name"] for change in older["changed"]} == {"box-1", "box-2", "box-9", "box-x"}
+    assert pharos.run("fleet", "diff", file, "--against", tmp_path / "nowhere").code == 66
+
+
+def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
+    def git(*arguments, check=True):
+        return subprocess.run(["git", "-C", tmp_path, "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
+                              check=check, capture_output=True, text=True)
+
+    file, table, out = fleet(tmp_path, 4), tmp_path / "boxes.csv", tmp_path / "out"
+    start = table.read_text(encoding="utf-8")
+    git("init", "-q", "-b", "main")
+
+    def add(*rows):
+        table.write_text(start + "".join(rows), encoding="utf-8")
+        assert generate(file, out).code == 0
+        git("add", "boxes.csv", "fleet.json", "fleet.lock.json")
+        git("commit", "-qm", "more")
+
+    add()
+    git("checkout", "-qb", "theirs")
+    add("theirs,site-1,t\n")
+    git("checkout", "-q", "main")
+    add("ours,site-1,o\n")
+    merge = git("merge", "theirs", check=False)
+    assert "CONFLICT" in merge.stdout and "fleet.lock.json" in merge.stdout
+    lock = tmp_path / "fleet.lock.json"
+    conflicted = lock.read_text(encoding="utf-8")
+    table.write_text(start + "ours,site-1,o\ntheirs,site-1,t\n", encoding="utf-8")
+    result = generate(file, out)
+    assert result.code == 65 and "here begins a merge conflict" in result.err
+    # Both lines kept: the same minor twice is said, with what to do.
+    both = [line for line in conflicted.splitlines() if not line.startswith(("<<<<<<<", "=======", ">>>>>>>"))]
+    lock.write_text("\n".join(line.rstrip(",") + ("," if line.startswith("{\"") and not line.startswith("{\"group")
+                                                 and index + 1 < len(both) and both[index + 1].startswith("{") else "")
+                              if line.startswith("{\"name") else line
+                              for index, line in enumerate(both)) + "\n", encoding="utf-8")
+    result = generate(file, out)
+    assert result.code == 78 and "both have the minor 2 in site-1, as after a merge: delete the newer line" in result.err
+    kept = lock.read_text(encoding="utf-8").splitlines()
+    place = next(index for index, line in enumerate(kept) if "\"theirs\"" in line)
+    del kept[place]
+    kept[place - 1] = kept[place - 1].rstrip(",")
+    lock.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    assert generate(file, out).code == 0
+    minors = {entry["name"]: entry["minor"] for entry in json.loads(lock.read_text(encoding="utf-8"))["beacons"]}
+    assert (minors["ours"], minors["theirs"]) == (2, 3)
+
+
+def test_names_are_units_of_systemd(tmp_path):
+    """A name stands in a unit's name as it is: systemd-escape changes nothing but the dash, which %i keeps."""
+    file, out = fleet(tmp_path, 3), tmp_path / "out"
+    assert generate(file, out).code == 0
+    for path in out.glob("box-*.json"):
+        escaped = subprocess.run(["systemd-escape", path.stem], capture_output=True, text=True, check=True).stdout
+        assert escaped.strip().replace("\\x2d", "-") == path.stem
