@@ -69,4 +69,11 @@ static inline int pharos_clock_watch_arm(int timer) {
     return (int)syscall(SYS_timerfd_settime, timer, absolute | cancelOnSet, never, (void *)0);
 }
 
+// Two paths that change places, whatever is at them (renameat2(2) with RENAME_EXCHANGE), and all of a file system to
+// its disk (syncfs(2)): the C library has both for GNU's friends only.
+static inline int pharos_exchange(const char *one, const char *other) {
+    return (int)syscall(SYS_renameat2, -100 /* AT_FDCWD */, one, -100, other, 2u /* RENAME_EXCHANGE */);
+}
+static inline int pharos_synchronise(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
+
 #endif

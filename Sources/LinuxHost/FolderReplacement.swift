@@ -132,12 +132,11 @@ public final class FolderReplacement {
 
     private func synchronise() throws(SystemError) {
         let folder = try Descriptor.open(next, .read)
-        _ = try retryingInterrupts("syncfs", path) { syncfs(folder.number) }
+        _ = try retryingInterrupts("syncfs", path) { pharos_synchronise(folder.number) }
     }
 
     private func exchange() throws(SystemError) {
-        let exchangeBoth: UInt32 = 2
-        if unsafe renameat2(AT_FDCWD, next, AT_FDCWD, path, exchangeBoth) == 0 {
+        if unsafe pharos_exchange(next, path) == 0 {
             Self.remove(next)
             return
         }

@@ -129,24 +129,25 @@ struct ShapeTable: Sendable {
     /// The shape of the beacon that the reader has filled; without a number where there are too many to remember.
     mutating func find(_ reader: BeaconReader) -> (shape: Shape, number: Int?) {
         let slots = reader.fleet.template.slots
+        let (values, types) = (reader.values, reader.types)
         key.removeAll(keepingCapacity: true)
         var keyFiles: [Range<Int>] = []
         for index in slots.indices {
             let range = reader.range(index)
-            SlotClass.append(slots[index].kind, reader.types[index], reader.values, range, to: &key)
+            SlotClass.append(slots[index].kind, types[index], values, range, to: &key)
             if slots[index].kind == .keyFile { keyFiles.append(range) }
         }
         // Advertisements with the same key belong together.
         for (place, range) in keyFiles.enumerated() {
             for other in keyFiles[..<place] {
-                key.append(reader.values[range] == reader.values[other] ? 1 : 0)
+                key.append(values[range] == values[other] ? 1 : 0)
             }
         }
         if let known = numbers[key] { return (shapes[known], known) }
         profile.removeAll(keepingCapacity: true)
         reader.appendProfile(to: &profile)
         let shape = Shape(profile, template: reader.fleet.template) { index in
-            SlotClass.isGeneral(slots[index].kind, reader.types[index], reader.values, reader.range(index))
+            SlotClass.isGeneral(slots[index].kind, types[index], values, reader.range(index))
         }
         guard shapes.count < Self.limit else { return (shape, nil) }
         shapes.append(shape)

@@ -148,34 +148,41 @@ final class BeaconReader {
     func fill(_ number: Int, _ allocation: FleetAllocation) {
         let beacon = fleet.beacons[number]
         choosePlan(number, beacon)
-        values.removeAll(keepingCapacity: true)
+        // Taken out while they are filled: a class' variables are checked at every access, locals are not.
+        var (text, ends, types) = (values, self.ends, self.types)
+        (values, self.ends, self.types) = ([], [], [])
+        text.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
         var octets: [UInt8] = []
         if case .table(let source) = fleet.sources[Int(beacon.source)] { octets = source.table.octets }
         let entry = allocation.lock.entries[Int(allocation.entries[number])]
+        let cells = row.cells
         for slot in plan.slots {
-            let start = values.count
+            let start = text.count
             for atom in slot.atoms {
                 switch atom {
-                case .literal(let text): values.append(contentsOf: text)
-                case .column(let column): row.cells[column].append(to: &values, from: octets)
-                case .name: fleet.names.append(number, to: &values)
-                case .major: values.append(decimal: Int(allocation.groupMajors[Int(beacon.group)]))
-                case .minor: values.append(decimal: Int(entry.minor))
-                case .instance: values.append(hexadecimal: entry.instance, octets: 6)
-                case .address: values.append(address: entry.address)
+                case .literal(let literal): text.append(contentsOf: literal)
+                case .column(let column): cells[column].append(to: &text, from: octets)
+                case .name: fleet.names.append(number, to: &text)
+                case .major: text.append(decimal: Int(allocation.groupMajors[Int(beacon.group)]))
+                case .minor: text.append(decimal: Int(entry.minor))
+                case .instance: text.append(hexadecimal: entry.instance, octets: 6)
+                case .address: text.append(address: entry.address)
                 case .epoch:
                     let time = RFC3339Time(secondsSince1970: entry.epoch == FleetLock.noEpoch ? 0 : Int(entry.epoch))
-                    values.append(contentsOf: time.description.utf8)
+                    text.append(contentsOf: time.description.utf8)
                 }
             }
-            ends.append(values.count)
-            types.append(type(slot.type, start..<values.count))
+            ends.append(text.count)
+            types.append(Self.type(slot.type, text, start..<text.count))
         }
+        (values, self.ends, self.types) = (text, ends, types)
     }
 
-    private func type(_ type: BeaconPlan.ValueType, _ range: Range<Int>) -> BeaconPlan.ValueType {
+    private static func type(
+        _ type: BeaconPlan.ValueType, _ values: [UInt8], _ range: Range<Int>
+    ) -> BeaconPlan.ValueType {
         switch type {
         case .numberCell: return PlainNumber.isNumber(values, range) ? .number : .string
         case .booleanCell:
@@ -241,14 +248,17 @@ final class BeaconReader {
 
     /// The profile's text.
     func appendProfile(to text: inout [UInt8]) {
+        let (values, ends, types) = (self.values, self.ends, self.types)
+        var start = 0
         for (index, fixed) in fleet.template.fixedText.enumerated() {
             text.append(contentsOf: fixed)
             guard index < ends.count else { continue }
             if types[index] == .string {
-                text.append(quoted: values, range(index))
+                text.append(quoted: values, start..<ends[index])
             } else {
-                text.append(contentsOf: values[range(index)])
+                text.append(contentsOf: values[start..<ends[index]])
             }
+            start = ends[index]
         }
     }
 }

@@ -6,7 +6,9 @@ struct FleetInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Writes a fleet file to start from.")
 
-    @Argument(help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).")
+    @Argument(
+        help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
+        transform: FleetInit.sample)
     var sample: FleetSample = .museum
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The fleet file to make.", valueName: "file"))
@@ -29,6 +31,10 @@ struct FleetInit: ParsableCommand {
         let made = files.map(\.0).joined(separator: " and ")
         Terminal.write("Made \(made). Next: pharos fleet check \(path)\n")
     }
-}
 
-extension FleetSample: ExpressibleByArgument {}
+    private static func sample(_ text: String) throws -> FleetSample {
+        if let sample = FleetSample(rawValue: text) { return sample }
+        let known = FleetSample.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("There is no sample \"\(text)\"; there are \(known).")
+    }
+}
