@@ -32,12 +32,17 @@ public enum Hexadecimal {
 
     /// `octets` in lower case, with `separator` between them.
     public static func text(_ octets: some Sequence<UInt8>, separator: String = "") -> String {
-        var result = ""
+        var digits: [UInt8] = []
         for octet in octets {
-            if !result.isEmpty { result += separator }
-            result += text(octet)
+            if !digits.isEmpty { digits += separator.utf8 }
+            digits.append(digit(octet >> 4))
+            digits.append(digit(octet & 0xF))
         }
-        return result
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 
     /// Two lower-case digits.
