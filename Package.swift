@@ -65,7 +65,8 @@ let package = Package(
         .target(name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Profiles"], swiftSettings: strict),
         .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
         .target(
-            name: "Fleet", dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles"],
+            name: "Fleet",
+            dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles"],
             swiftSettings: strict),
         .executableTarget(
             name: "pharos",
