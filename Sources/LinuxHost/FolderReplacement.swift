@@ -21,9 +21,17 @@ public final class FolderReplacement {
 
     /// What was done.
     public struct Outcome: Hashable, Sendable {
-        public var written: Int
-        public var unchanged: Int
-        public var removed: Int
+        public var written = 0
+        public var unchanged = 0
+        public var removed = 0
+
+        public init() {}
+
+        fileprivate init(written: Int, unchanged: Int, removed: Int) {
+            self.written = written
+            self.unchanged = unchanged
+            self.removed = removed
+        }
     }
 
     /// - Throws: ENOTDIR where something else is at the path; ENOENT where the folder around it is missing.

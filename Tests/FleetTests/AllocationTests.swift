@@ -51,7 +51,8 @@ struct AllocationTests {
         return again
     }
 
-    @Test("nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...40)
+    @Test(
+        "nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...40)
     func staysTheSame(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
         var boxes = (0..<Int.random(in: 1...12, using: &random)).map {
@@ -201,12 +202,15 @@ struct AllocationTests {
         #expect(addresses.allSatisfy { $0.isValidStaticRandom })
         #expect(Set(addresses).count == 1000)
         let reversed = try Self.allocate(boxes.reversed(), nil)
-        #expect(Set(reversed.allocation.lock.entries.map(\.address)) == Set(first.allocation.lock.entries.map(\.address)))
+        #expect(
+            Set(reversed.allocation.lock.entries.map(\.address)) == Set(first.allocation.lock.entries.map(\.address)))
     }
 
-    @Test("an instance can be the box's serial number", arguments: [
-        ("10000000a1b2c3d4", "0000a1b2c3d4"), ("ab", "0000000000ab"), ("00:11:22:33:44:55", "001122334455"),
-    ])
+    @Test(
+        "an instance can be the box's serial number",
+        arguments: [
+            ("10000000a1b2c3d4", "0000a1b2c3d4"), ("ab", "0000000000ab"), ("00:11:22:33:44:55", "001122334455"),
+        ])
     func takesSerials(serial: String, instance: String) {
         #expect(Allocator.instance(fromSerial: serial) == UInt64(instance, radix: 16))
     }

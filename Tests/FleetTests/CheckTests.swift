@@ -19,40 +19,61 @@ struct CheckTests {
           "measuredPowerDbm": -18 }
         """#
 
-    @Test("identities that meet are found, in whatever form they are written", arguments: [
-        #"[ { "name": "a", "variables": { "instance": "0000000000ff" } }, { "name": "b", "variables": { "instance": "0000000000FF" } } ]"#,
-        #"[ { "name": "a", "variables": { "instance": "00:00:00:00:00:ff" } }, { "name": "b", "variables": { "instance": "0000000000ff" } } ]"#,
-    ])
+    @Test(
+        "identities that meet are found, in whatever form they are written",
+        arguments: [
+            #"[ { "name": "a", "variables": { "instance": "0000000000ff" } }, { "name": "b", "variables": { "instance": "0000000000FF" } } ]"#,
+            #"[ { "name": "a", "variables": { "instance": "00:00:00:00:00:ff" } }, { "name": "b", "variables": { "instance": "0000000000ff" } } ]"#,
+        ])
     func findsTwins(beacons: String) {
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, beacons: beacons))
-        #expect(problems.contains { $0.contains("is also what \"a\" sends") && $0.contains("0000000000ff") }, "\(problems)")
+        #expect(
+            problems.contains { $0.contains("is also what \"a\" sends") && $0.contains("0000000000ff") }, "\(problems)")
     }
 
     @Test("one address for all is one too few")
     func findsSharedAddresses() {
-        let text = Self.fleet(advertisement: Self.uid, beacons:
-            #"[ { "name": "a", "variables": { "instance": "000000000001" } }, { "name": "b", "variables": { "instance": "000000000002" } } ]"#)
-            .replacing("\"template\": {", with: "\"template\": { \"address\": \"C1:02:03:04:05:06\",")
+        let text = Self.fleet(
+            advertisement: Self.uid,
+            beacons:
+                #"[ { "name": "a", "variables": { "instance": "000000000001" } }, { "name": "b", "variables": { "instance": "000000000002" } } ]"#
+        )
+        .replacing("\"template\": {", with: "\"template\": { \"address\": \"C1:02:03:04:05:06\",")
         #expect(MadeFleet.problems(text).contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") })
     }
 
-    @Test("variables that are not there, or need each other", arguments: [
-        ("", "template.advertisements[0].instance: the variable \"instance\" is not set; \"identities\" has no rule for it"),
-        (#""defaults": { "variables": { "instance": "${a}", "a": "${b}", "b": "${instance}" } },"#,
-         "the variables need each other: instance → a → b → instance"),
-        (#""defaults": { "variables": { "instance": "${instance}" } },"#, "instance → instance"),
-        (#""defaults": { "variables": { "instance": "${instanze}" } },"#, "the variable \"instanze\" is not set; did you mean \"${instance}\"?"),
-        (#""defaults": { "variables": { "instanz": "1" } },"#, "nothing uses the variable \"instanz\"; did you mean \"instance\"?"),
-        (#""defaults": { "variables": { "instance": "${room}" } },"#, "this beacon is in no room"),
-        (#""defaults": { "variables": { "instance": "x${serial}" } },"#, "this beacon has no \"serial\""),
-        (#""defaults": { "variables": { "instance": "x${n}", "n": [1] } },"#, "cannot stand within a text"),
-        (#""defaults": { "variables": { "instance": "${1}" } },"#, "\"${1}\" is no variable"),
-        (#""defaults": { "variables": { "instance": "${a" } },"#, "that no \"}\" ends"),
-        (#""defaults": { "variables": { "name": "x" } },"#, "has its value from the beacon itself"),
-        (#""identities": { "instance": { "from": "counter" } }, "defaults": { "variables": { "instance": "x" } },"#,
-         "is allocated by \"identities\" and set here as well"),
-        (#""identities": { "instance": { "from": "serial" } },"#, "this beacon has none: add its \"serial\""),
-    ])
+    @Test(
+        "variables that are not there, or need each other",
+        arguments: [
+            (
+                "",
+                "template.advertisements[0].instance: the variable \"instance\" is not set; \"identities\" has no rule for it"
+            ),
+            (
+                #""defaults": { "variables": { "instance": "${a}", "a": "${b}", "b": "${instance}" } },"#,
+                "the variables need each other: instance → a → b → instance"
+            ),
+            (#""defaults": { "variables": { "instance": "${instance}" } },"#, "instance → instance"),
+            (
+                #""defaults": { "variables": { "instance": "${instanze}" } },"#,
+                "the variable \"instanze\" is not set; did you mean \"${instance}\"?"
+            ),
+            (
+                #""defaults": { "variables": { "instanz": "1" } },"#,
+                "nothing uses the variable \"instanz\"; did you mean \"instance\"?"
+            ),
+            (#""defaults": { "variables": { "instance": "${room}" } },"#, "this beacon is in no room"),
+            (#""defaults": { "variables": { "instance": "x${serial}" } },"#, "this beacon has no \"serial\""),
+            (#""defaults": { "variables": { "instance": "x${n}", "n": [1] } },"#, "cannot stand within a text"),
+            (#""defaults": { "variables": { "instance": "${1}" } },"#, "\"${1}\" is no variable"),
+            (#""defaults": { "variables": { "instance": "${a" } },"#, "that no \"}\" ends"),
+            (#""defaults": { "variables": { "name": "x" } },"#, "has its value from the beacon itself"),
+            (
+                #""identities": { "instance": { "from": "counter" } }, "defaults": { "variables": { "instance": "x" } },"#,
+                "is allocated by \"identities\" and set here as well"
+            ),
+            (#""identities": { "instance": { "from": "serial" } },"#, "this beacon has none: add its \"serial\""),
+        ])
     func findsVariables(more: String, problem: String) {
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, more: more))
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
@@ -63,10 +84,12 @@ struct CheckTests {
     }
     private static let counted = #""identities": { "minor": { "within": "fleet" } },"#
 
-    @Test("intervals that a controller does not take", arguments: [
-        ("raspberry-pi", "99", true), ("raspberry-pi", "100", false), ("bluetooth-5", "20", false),
-        ("bluetooth-5", "10241", true), ("extended", "20000", false), ("bluetooth-4", "50", true),
-    ])
+    @Test(
+        "intervals that a controller does not take",
+        arguments: [
+            ("raspberry-pi", "99", true), ("raspberry-pi", "100", false), ("bluetooth-5", "20", false),
+            ("bluetooth-5", "10241", true), ("extended", "20000", false), ("bluetooth-4", "50", true),
+        ])
     func knowsControllers(kind: String, ms: String, isRefused: Bool) {
         let more = #"\#(Self.counted) "defaults": { "controller": "\#(kind)" },"#
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.beacon(ms), more: more))
@@ -106,7 +129,9 @@ struct CheckTests {
                     beacons: beacons))
         }
         let found = problems("home-assistant")
-        #expect(found.contains { $0.contains("warning: listeners: \(count) pairs of major and minor share the UUID") } == isTooMuch)
+        #expect(
+            found.contains { $0.contains("warning: listeners: \(count) pairs of major and minor share the UUID") }
+                == isTooMuch)
         #expect(problems("android") == [])
     }
 
@@ -127,12 +152,17 @@ struct CheckTests {
         #expect(problems(nil).first?.contains("there is no folder \"keys\"") == true)
     }
 
-    @Test("groups that contradict each other", arguments: [
-        (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" is there twice"),
-        (#"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
-         "a room has no groups in it"),
-        (#"[ { "name": "a/b" } ]"#, "would lead into another folder"), (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
-    ])
+    @Test(
+        "groups that contradict each other",
+        arguments: [
+            (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" is there twice"),
+            (
+                #"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
+                "a room has no groups in it"
+            ),
+            (#"[ { "name": "a/b" } ]"#, "would lead into another folder"),
+            (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
+        ])
     func findsGroups(groups: String, problem: String) {
         let text = Self.fleet(advertisement: Self.beacon("500"), more: #"\#(Self.counted) "groups": \#(groups),"#)
         let problems = MadeFleet.problems(text)

@@ -175,7 +175,9 @@ struct GenerationTests {
     @Test("a URL's length is that of its shortest encoding", arguments: 1...300)
     func measuresURLs(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
-        let parts = ["www.", ".com", ".com/", ".info/", ".info", "x", ".", "/", "a", ".org/", ".gov", "www", ".biz/", "é"]
+        let parts = [
+            "www.", ".com", ".com/", ".info/", ".info", "x", ".", "/", "a", ".org/", ".gov", "www", ".biz/", "é",
+        ]
         let text = ["http://", "https://", "http://www.", "ftp://"].randomElement(using: &random) ?? ""
         let url = (0..<Int.random(in: 0...9, using: &random)).reduce(text) { url, _ in
             url + (parts.randomElement(using: &random) ?? "")

@@ -36,33 +36,45 @@ struct LockTests {
         #expect(lock?.liveCount == 2)
     }
 
-    @Test("lines in other forms mean the same", arguments: [
-        ("{\"name\":\"a\",\"in\"", "{ \"name\": \"a\", \"in\""), ("[\n{\"group\"", "[ {\"group\""), ("\"version\":1", "\"version\": 1"),
-        ("C1:02:03:04:05:06", "c1:02:03:04:05:06"), (",\n{\"name\":\"b\"", ", {\"name\":\"b\""), ("\n]\n}", "]}"),
-    ])
+    @Test(
+        "lines in other forms mean the same",
+        arguments: [
+            ("{\"name\":\"a\",\"in\"", "{ \"name\": \"a\", \"in\""), ("[\n{\"group\"", "[ {\"group\""),
+            ("\"version\":1", "\"version\": 1"),
+            ("C1:02:03:04:05:06", "c1:02:03:04:05:06"), (",\n{\"name\":\"b\"", ", {\"name\":\"b\""), ("\n]\n}", "]}"),
+        ])
     func readsOtherForms(from: String, into: String) throws {
         let (lock, problems) = Self.decode(Self.good.replacing(from, with: into))
         #expect(problems == [])
         #expect(try String(decoding: #require(lock).text, as: UTF8.self) == Self.good)
     }
 
-    @Test("what is wrong is said with its line", arguments: [
-        ("\"version\":1", "\"version\":2", "f.lock.json:2:11: version: the lock file is of version 2, this Pharos knows 1"),
-        ("\"minor\":2", "\"minor\":1", "10:1: \"a\" (line 9) and \"b\" both have the minor 1 in north, as after a merge"),
-        ("000000000002", "000000000001", "10:1: \"a\" (line 9) and \"b\" both have the instance 000000000001"),
-        ("05:07", "05:06", "10:1: \"a\" (line 9) and \"b\" both have the address C1:02:03:04:05:06"),
-        ("\"name\":\"b\"", "\"name\":\"a\"", "10:1: \"a\" is there twice, first in line 9"),
-        ("\"major\":2", "\"major\":1", "6:1: the groups north (line 5) and south have the same major 1"),
-        ("\"group\":\"south\"", "\"group\":\"north\"", "6:1: the group north is there twice"),
-        ("C1:02:03:04:05:07", "01:02:03:04:05:07", "10:1: 01:02:03:04:05:07 is no static random address"),
-        ("\"minor\":2", "\"minor\":65536", "10:"), ("\"name\":\"b\"", "\"name\":\"b/c\"", "would lead into another folder"),
-        ("\"minor\":2", "\"miner\":2", "did you mean \"minor\"?"), ("\"minor\":2", "\"minor\":\"2\"", "10:"),
-        ("{\"name\":\"b\"", "<<<<<<< HEAD\n{\"name\":\"b\"", "10:1: here begins a merge conflict"),
-        ("\"retired\":true", "\"retired\":1", "11:"), ("2026-03-01", "2026-13-01", "11:"),
-        ("\"box\":\"s:1\"", "\"box\":\"$(id)\"", "10:"), ("\"fleet\":\"f\",\n", "", "the key \"fleet\" is missing"),
-        ("\"fleet\":\"f\"", "\"fleet\":\"\"", "the fleet's name: the name is empty"),
-        ("]\n}\n", "]\n", "the file ends inside the object"), ("\"minor\":1,", "\"minor\":1", "a comma is missing"),
-    ])
+    @Test(
+        "what is wrong is said with its line",
+        arguments: [
+            (
+                "\"version\":1", "\"version\":2",
+                "f.lock.json:2:11: version: the lock file is of version 2, this Pharos knows 1"
+            ),
+            (
+                "\"minor\":2", "\"minor\":1",
+                "10:1: \"a\" (line 9) and \"b\" both have the minor 1 in north, as after a merge"
+            ),
+            ("000000000002", "000000000001", "10:1: \"a\" (line 9) and \"b\" both have the instance 000000000001"),
+            ("05:07", "05:06", "10:1: \"a\" (line 9) and \"b\" both have the address C1:02:03:04:05:06"),
+            ("\"name\":\"b\"", "\"name\":\"a\"", "10:1: \"a\" is there twice, first in line 9"),
+            ("\"major\":2", "\"major\":1", "6:1: the groups north (line 5) and south have the same major 1"),
+            ("\"group\":\"south\"", "\"group\":\"north\"", "6:1: the group north is there twice"),
+            ("C1:02:03:04:05:07", "01:02:03:04:05:07", "10:1: 01:02:03:04:05:07 is no static random address"),
+            ("\"minor\":2", "\"minor\":65536", "10:"),
+            ("\"name\":\"b\"", "\"name\":\"b/c\"", "would lead into another folder"),
+            ("\"minor\":2", "\"miner\":2", "did you mean \"minor\"?"), ("\"minor\":2", "\"minor\":\"2\"", "10:"),
+            ("{\"name\":\"b\"", "<<<<<<< HEAD\n{\"name\":\"b\"", "10:1: here begins a merge conflict"),
+            ("\"retired\":true", "\"retired\":1", "11:"), ("2026-03-01", "2026-13-01", "11:"),
+            ("\"box\":\"s:1\"", "\"box\":\"$(id)\"", "10:"), ("\"fleet\":\"f\",\n", "", "the key \"fleet\" is missing"),
+            ("\"fleet\":\"f\"", "\"fleet\":\"\"", "the fleet's name: the name is empty"),
+            ("]\n}\n", "]\n", "the file ends inside the object"), ("\"minor\":1,", "\"minor\":1", "a comma is missing"),
+        ])
     func findsFaults(from: String, into: String, problem: String) throws {
         let text = Self.good
         let place = try #require(text.firstRange(of: from))
@@ -93,7 +105,8 @@ struct LockTests {
         let lock = try #require(Self.decode(Self.good).lock)
         let sample = try #require(MadeFleet.decode(FleetSample.museum.text).fleet)
         let (_, problems) = FleetAllocation.make(sample, lock: lock, now: MadeFleet.now)
-        #expect(problems.contains { $0.description.contains("this lock belongs to the fleet \"f\", not to \"museum\"") })
+        #expect(
+            problems.contains { $0.description.contains("this lock belongs to the fleet \"f\", not to \"museum\"") })
     }
 }
 

@@ -20,13 +20,16 @@ struct TableTests {
         return (table.header, found, faults)
     }
 
-    @Test("cells are read as RFC 4180 has them", arguments: [
-        ("a,b\n1,2\n", [["1", "2"]]), ("a,b\r\n1,2\r\n", [["1", "2"]]), ("a,b\r1,2", [["1", "2"]]),
-        ("\u{FEFF}a,b\n1,2", [["1", "2"]]), ("a;b\n1,5;2\n", [["1,5", "2"]]), ("a\tb\n1\t\n", [["1", ""]]),
-        ("a,b\n\"1\",\"2\"\n", [["1", "2"]]), ("a,b\n\"x, \"\"y\"\"\",2\n", [["x, \"y\"", "2"]]),
-        ("a,b\n\"1\n2\",3\n4,5", [["1\n2", "3"], ["4", "5"]]), ("a,b\n 1 , 2 \n", [["1", "2"]]),
-        ("a,b\n\" 1 \",2\n", [[" 1 ", "2"]]), ("a,b\n\n1,2\n\n,\n", [["1", "2"]]), ("a,b\n\"\"\"\",\n", [["\"", ""]]),
-    ])
+    @Test(
+        "cells are read as RFC 4180 has them",
+        arguments: [
+            ("a,b\n1,2\n", [["1", "2"]]), ("a,b\r\n1,2\r\n", [["1", "2"]]), ("a,b\r1,2", [["1", "2"]]),
+            ("\u{FEFF}a,b\n1,2", [["1", "2"]]), ("a;b\n1,5;2\n", [["1,5", "2"]]), ("a\tb\n1\t\n", [["1", ""]]),
+            ("a,b\n\"1\",\"2\"\n", [["1", "2"]]), ("a,b\n\"x, \"\"y\"\"\",2\n", [["x, \"y\"", "2"]]),
+            ("a,b\n\"1\n2\",3\n4,5", [["1\n2", "3"], ["4", "5"]]), ("a,b\n 1 , 2 \n", [["1", "2"]]),
+            ("a,b\n\" 1 \",2\n", [[" 1 ", "2"]]), ("a,b\n\n1,2\n\n,\n", [["1", "2"]]),
+            ("a,b\n\"\"\"\",\n", [["\"", ""]]),
+        ])
     func reads(text: String, rows: [[String]]) {
         let found = Self.rows(text)
         #expect(found.header == ["a", "b"])
@@ -34,13 +37,15 @@ struct TableTests {
         #expect(found.problems == [])
     }
 
-    @Test("faults have their line and column", arguments: [
-        ("a,b\n1,\"2\n", "2:3: a cell begins with a double quote here that is never closed"),
-        ("a,b\n\"1\"x,2\n", "2:4: after the closing double quote"),
-        ("a,b\nü,2\"3\n", "2:4: a cell with a double quote in it stands in double quotes"),
-        ("a,b,a\n", "1:5: a: the column \"a\" is there twice, first at 1:1"), ("", "1:1: the file is empty"),
-        ("a,b\n\"1\n2\",3\n4,\"5", "4:3: a cell begins"),
-    ])
+    @Test(
+        "faults have their line and column",
+        arguments: [
+            ("a,b\n1,\"2\n", "2:3: a cell begins with a double quote here that is never closed"),
+            ("a,b\n\"1\"x,2\n", "2:4: after the closing double quote"),
+            ("a,b\nü,2\"3\n", "2:4: a cell with a double quote in it stands in double quotes"),
+            ("a,b,a\n", "1:5: a: the column \"a\" is there twice, first at 1:1"), ("", "1:1: the file is empty"),
+            ("a,b\n\"1\n2\",3\n4,\"5", "4:3: a cell begins"),
+        ])
     func findsFaults(text: String, problem: String) {
         let problems = Self.rows(text).problems
         #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
@@ -58,7 +63,9 @@ struct TableTests {
     @Test("ill-formed UTF-8 is what the standard library says it is", arguments: 1...200)
     func agreesOnEncoding(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        let starts: [UInt8] = [0x41, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0]
+        let starts: [UInt8] = [
+            0x41, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0,
+        ]
         let octets = (0..<Int.random(in: 1...8, using: &random)).map { _ in starts.randomElement(using: &random) ?? 0 }
         #expect(TextEncoding.illFormed(octets, limit: 9).isEmpty == (String(validating: octets, as: UTF8.self) != nil))
     }
@@ -71,34 +78,37 @@ struct TableTests {
           "beacons": { "csv": "t.csv" } }
         """
 
-    @Test("rows are refused with what is wrong with them", arguments: [
-        ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another folder"),
-        ("name,page\n../a,x\n", "would lead into another folder"), ("name,page\n.a,x\n", "would be hidden"),
-        ("name,page\n-a,x\n", "taken for an option"), ("name,page\na%i,x\n", "unit files replace"),
-        ("name,page\n=1+1,x\n", "formula"), ("name,page\n@a,x\n", "formula"), ("name,page\na b,x\n", "a space"),
-        ("name,page\n\"a\nb\",x\n", "the control character 0x0A"), ("name,page\nä,x\n", "beyond ASCII"),
-        ("name,page\n,x\n", "the name is empty"),
-        ("name,page\n\(String(repeating: "a", count: 65)),x\n", "65 octets, more than the 64"),
-        ("name,page\na,x\nb,y\na,z\n", "t.csv:4:1: name: the name \"a\" is there twice, first at t.csv:2"),
-        ("name,page\na\n", "t.csv:2:2: the row has 1 cells, the header 2"),
-        ("name,page\na,b,c\n", "t.csv:2:5: the row has 3 cells, the header 2"),
-        ("page\na\n", "t.csv:1:1: there is no column \"name\""),
-        ("name,page,site\na,x,nroth\n", "t.csv:2:5: site: the site \"nroth\" is not among the groups"),
-        ("name,page,site\na,x,nroth\n", "did you mean \"north\"?"),
-        ("name,page,floor\na,x,ground\n", "a floor is given and no site"),
-        ("name,page,group\na,x,north/ground/a/b\n", "no more than three names"),
-        ("name,page,group,site\na,x,north,north\n", "either a column \"group\" or the columns site"),
-        ("name,page,serial\na,x,1 2\n", "no host's name, address or serial number"),
-        ("name,page,host\na,x,$(id)\n", "no host's name"),
-        ("name,page,controller\na,x,raspberry\n", "no kind of controller"),
-        ("name,page,x,y\na,x,\"1,5\",2\n", "a decimal number has a point"), ("name,page,x\na,x,1\n", "both x and y"),
-        ("name,page,latitude,longitude\na,x,91,0\n", "out of range -90...90 degrees"),
-        ("name,page\na,\n", "t.csv:2:3: page: the variable \"page\" is not set: this cell is empty"),
-        ("name,page,interval\na,x,5\n", "t.csv:2:5: interval: 5 is out of range 20...10485759.375 ms"),
-        ("name,page,interval\na,x,soon\n", "t.csv:2:5: interval: a number is expected, not the string \"soon\""),
-        ("name,page\na,this-is-far-too-long\n", "t.csv:2:3: page: the URL takes"),
-        ("name,page,interval\na,x,50\n", "t.csv:2:5: warning: interval: 50 ms is refused by controllers before"),
-    ])
+    @Test(
+        "rows are refused with what is wrong with them",
+        arguments: [
+            ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another folder"),
+            ("name,page\n../a,x\n", "would lead into another folder"), ("name,page\n.a,x\n", "would be hidden"),
+            ("name,page\n-a,x\n", "taken for an option"), ("name,page\na%i,x\n", "unit files replace"),
+            ("name,page\n=1+1,x\n", "formula"), ("name,page\n@a,x\n", "formula"), ("name,page\na b,x\n", "a space"),
+            ("name,page\n\"a\nb\",x\n", "the control character 0x0A"), ("name,page\nä,x\n", "beyond ASCII"),
+            ("name,page\n,x\n", "the name is empty"),
+            ("name,page\n\(String(repeating: "a", count: 65)),x\n", "65 octets, more than the 64"),
+            ("name,page\na,x\nb,y\na,z\n", "t.csv:4:1: name: the name \"a\" is there twice, first at t.csv:2"),
+            ("name,page\na\n", "t.csv:2:2: the row has 1 cells, the header 2"),
+            ("name,page\na,b,c\n", "t.csv:2:5: the row has 3 cells, the header 2"),
+            ("page\na\n", "t.csv:1:1: there is no column \"name\""),
+            ("name,page,site\na,x,nroth\n", "t.csv:2:5: site: the site \"nroth\" is not among the groups"),
+            ("name,page,site\na,x,nroth\n", "did you mean \"north\"?"),
+            ("name,page,floor\na,x,ground\n", "a floor is given and no site"),
+            ("name,page,group\na,x,north/ground/a/b\n", "no more than three names"),
+            ("name,page,group,site\na,x,north,north\n", "either a column \"group\" or the columns site"),
+            ("name,page,serial\na,x,1 2\n", "no host's name, address or serial number"),
+            ("name,page,host\na,x,$(id)\n", "no host's name"),
+            ("name,page,controller\na,x,raspberry\n", "no kind of controller"),
+            ("name,page,x,y\na,x,\"1,5\",2\n", "a decimal number has a point"),
+            ("name,page,x\na,x,1\n", "both x and y"),
+            ("name,page,latitude,longitude\na,x,91,0\n", "out of range -90...90 degrees"),
+            ("name,page\na,\n", "t.csv:2:3: page: the variable \"page\" is not set: this cell is empty"),
+            ("name,page,interval\na,x,5\n", "t.csv:2:5: interval: 5 is out of range 20...10485759.375 ms"),
+            ("name,page,interval\na,x,soon\n", "t.csv:2:5: interval: a number is expected, not the string \"soon\""),
+            ("name,page\na,this-is-far-too-long\n", "t.csv:2:3: page: the URL takes"),
+            ("name,page,interval\na,x,50\n", "t.csv:2:5: warning: interval: 50 ms is refused by controllers before"),
+        ])
     func refuses(table: String, problem: String) {
         let problems = MadeFleet.problems(Self.fleet, tables: ["t.csv": table])
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
@@ -114,7 +124,8 @@ struct TableTests {
 
     @Test("a table within a group belongs to it")
     func refusesOtherGroups() {
-        let fleet = Self.fleet.replacing("\"name\": \"south\"", with: "\"name\": \"south\", \"beacons\": { \"csv\": \"s.csv\" }")
+        let fleet = Self.fleet.replacing(
+            "\"name\": \"south\"", with: "\"name\": \"south\", \"beacons\": { \"csv\": \"s.csv\" }")
         let tables = ["t.csv": "name,page\na,x\n", "s.csv": "name,site,page\nb,north,x\n"]
         let problems = MadeFleet.problems(fleet, tables: tables)
         #expect(problems.contains { $0.contains("s.csv:2:3: site: this site is \"north\", but the table belongs to") })

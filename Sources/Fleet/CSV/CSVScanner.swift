@@ -43,7 +43,8 @@ struct CSVFault: Hashable, Sendable {
         case .textAfterQuote:
             "after the closing double quote comes neither a separator nor the end of the line; a double quote within "
                 + "a cell is written twice"
-        case .quoteInside: "a cell with a double quote in it stands in double quotes, and the one within is written twice"
+        case .quoteInside:
+            "a cell with a double quote in it stands in double quotes, and the one within is written twice"
         }
     }
 }

@@ -104,7 +104,9 @@ final class CSVTable: Sendable {
     /// The comma, unless the first line has none and has semicolons or tabs, as spreadsheets of many countries write.
     private static func separator(_ octets: [UInt8], from start: Int) -> UInt8 {
         let line = octets[start...].prefix { $0 != 0x0A && $0 != 0x0D }
-        for candidate in [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09] where line.contains(candidate) { return candidate }
+        for candidate in [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09] where line.contains(candidate) {
+            return candidate
+        }
         return UInt8(ascii: ",")
     }
 }

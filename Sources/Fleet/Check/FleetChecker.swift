@@ -165,7 +165,8 @@ struct FleetChecker {
                 + "(\(place.file):\(place.position))"
             let keys = advertisement.identity.map(\.name)
             let slots = keys.compactMap { slot(at: JSONPath([.key("advertisements"), .index(index), .key($0)])) }
-            let own = slots.first { if case .column = reader.plan.slots[$0].origin { true } else { false } } ?? slots.last
+            let own =
+                slots.first { if case .column = reader.plan.slots[$0].origin { true } else { false } } ?? slots.last
             let origin = own.map { reader.plan.slots[$0].origin }
             if let origin, case .column = origin {
                 problems.add(add(message, at: reader.place(origin, of: number)))
@@ -281,9 +282,11 @@ struct ControllerFault: Sendable {
         if hasEID, let plain {
             faults.append(
                 .init(
-                    message: "\(controller.description) has one address at a time: the address of an EID turns over, and "
+                    message:
+                        "\(controller.description) has one address at a time: the address of an EID turns over, and "
                         + "that of \(shape.advertisements[plain].type) would with it; take one of the two out, or use a "
-                        + "controller with extended advertising", path: JSONPath([.key("advertisements"), .index(plain)])))
+                        + "controller with extended advertising",
+                    path: JSONPath([.key("advertisements"), .index(plain)])))
         }
         return faults
     }

@@ -73,7 +73,8 @@ struct SiteAir: Sendable {
             guard
                 let airtime = try? PacketTiming.airtimeMicroseconds(payloadOctets: kind.octets),
                 let group = try? AdvertiserGroup(
-                    count: count, intervalMicroseconds: Double(kind.interval.microseconds), airtimeMicroseconds: airtime)
+                    count: count, intervalMicroseconds: Double(kind.interval.microseconds), airtimeMicroseconds: airtime
+                )
             else { continue }
             groups[kind.site].append(group)
         }

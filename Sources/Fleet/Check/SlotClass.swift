@@ -104,7 +104,9 @@ enum URLLength {
     }
 
     private static func domainLength(_ span: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
-        for name: StaticString in ["com", "org", "edu", "net", "biz", "gov"] where has(span, start, end, name) { return 3 }
+        for name: StaticString in ["com", "org", "edu", "net", "biz", "gov"] where has(span, start, end, name) {
+            return 3
+        }
         return has(span, start, end, "info") ? 4 : nil
     }
 

@@ -104,7 +104,8 @@ struct TableColumns: Sendable {
 
     static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
     /// Names that a fleet file may map to columns of other names.
-    static let known = ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
+    static let known =
+        ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
     /// More variables than this come from no table.
     static let variableLimit = 64
 }

@@ -53,7 +53,8 @@ extension FleetDecoder {
     private static func beaconHint(_ key: String) -> String? {
         switch key {
         case "site", "floor", "room": "the group is written as \"group\": \"site/floor/room\""
-        case "major", "minor", "uuid", "url", "intervalMs", "instance": "what differs between beacons stands in \"variables\""
+        case "major", "minor", "uuid", "url", "intervalMs", "instance":
+            "what differs between beacons stands in \"variables\""
         case "x", "y", "z": "a place is written as \"position\": [3.5, 12]"
         default: nil
         }
@@ -109,7 +110,8 @@ extension FleetDecoder {
         guard let node, let number = decoder.number(node) else { return nil }
         guard let value = Double(number.text), abs(value) <= limit else {
             decoder.error(
-                "\(ProblemText.shortened(number.text)) is out of range \(Int(-limit))...\(Int(limit)) \(unit)", at: node)
+                "\(ProblemText.shortened(number.text)) is out of range \(Int(-limit))...\(Int(limit)) \(unit)", at: node
+            )
             return nil
         }
         return number

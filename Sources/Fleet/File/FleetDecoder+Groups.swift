@@ -12,7 +12,9 @@ extension FleetDecoder {
         for element in elements {
             guard let object = decoder.object(element, keys: Fleet.groupKeys, hint: Self.groupHint) else { continue }
             let level = Fleet.levelNames[groups[parent].path.count]
-            guard let name = name(decoder.required("name", in: object, "what this \(level) is called")) else { continue }
+            guard let name = name(decoder.required("name", in: object, "what this \(level) is called")) else {
+                continue
+            }
             if let first = groupNumbers[key(name, in: parent)] {
                 let place = groups[first].node.map { ", first at \($0.position)" } ?? ""
                 decoder.error(

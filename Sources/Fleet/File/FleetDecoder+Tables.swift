@@ -86,13 +86,15 @@ extension FleetDecoder {
         for name in used.sorted() where !Variable.reserved.contains(name) || name == "host" || name == "serial" {
             guard let place = column(name) else { continue }
             if rules.isAllocated(name) {
-                let message = "\"\(name)\" is allocated by \"identities\" and a column here as well: take one of the two out"
+                let message =
+                    "\"\(name)\" is allocated by \"identities\" and a column here as well: take one of the two out"
                 problems.add([.init(message, at: table.headerPositions[place], path: .root)], in: table.file)
             }
             found.variables.append((name, place))
         }
         if found.variables.count > TableColumns.variableLimit {
-            let message = "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
+            let message =
+                "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
             problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file)
             found.variables.removeLast(found.variables.count - TableColumns.variableLimit)
         }
@@ -287,7 +289,8 @@ private struct TableRows {
         guard let number = JSONNumber(text) else {
             let hint = text.contains(",") ? "; a decimal number has a point" : ""
             report(
-                "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: Int(cell.start), column: column, row,
+                "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: Int(cell.start), column: column,
+                row,
                 &decoder)
             return
         }

@@ -17,8 +17,9 @@ public final class FleetGenerator {
     private let allocation: FleetAllocation
     private let reader: BeaconReader
     private var shapes = ShapeTable()
-    private var number = -1
-    private var isFirst = true
+    private let range: Range<Int>
+    private var number: Int
+    private var isFirst: Bool
     /// Parts of the manifest that are the same for all beacons of a group.
     private let groupMembers: [[UInt8]]
     private let groupCells: [[UInt8]]
@@ -31,9 +32,14 @@ public final class FleetGenerator {
     /// Its lines in `manifest.csv`.
     public private(set) var tableLines: [UInt8] = []
 
-    public init(_ fleet: Fleet, _ allocation: FleetAllocation) {
+    /// - Parameter range: Which of the fleet's beacons; `nil` for all. Parts behind each other, made by several threads,
+    ///   are the same as the whole.
+    public init(_ fleet: Fleet, _ allocation: FleetAllocation, range: Range<Int>? = nil) {
         self.fleet = fleet
         self.allocation = allocation
+        self.range = (range ?? fleet.beacons.indices).clamped(to: fleet.beacons.indices)
+        number = self.range.lowerBound - 1
+        isFirst = self.range.lowerBound == 0
         reader = BeaconReader(fleet)
         groupMembers = fleet.groups.map { group in
             group.path.isEmpty ? [] : Array(",\"group\":\"\(group.pathText)\"".utf8)
@@ -45,9 +51,9 @@ public final class FleetGenerator {
     }
 
     /// How many beacons there are.
-    public var count: Int { fleet.beacons.count }
+    public var count: Int { range.count }
     /// How many of them are done.
-    public var done: Int { number + 1 }
+    public var done: Int { min(number + 1, range.upperBound) - range.lowerBound }
 
     /// What stands before the first line of `manifest.json`.
     public var manifestStart: [UInt8] { Array(FleetManifest.jsonStart(fleet.name).utf8) }
@@ -57,11 +63,11 @@ public final class FleetGenerator {
     public var tableStart: [UInt8] { Array((FleetManifest.columns.joined(separator: ",") + "\r\n").utf8) }
 
     /// The beacon's name.
-    public var name: String { number >= 0 && number < fleet.beacons.count ? fleet.names.string(number) : "" }
+    public var name: String { range.contains(number) ? fleet.names.string(number) : "" }
 
     /// Goes on to the next beacon; `false` after the last one.
     public func next() -> Bool {
-        while number + 1 < fleet.beacons.count, allocation.entries.count == fleet.beacons.count {
+        while number + 1 < range.upperBound, allocation.entries.count == fleet.beacons.count {
             number += 1
             reader.fill(number, allocation)
             guard reader.plan.faults.isEmpty else { continue }
@@ -80,7 +86,7 @@ public final class FleetGenerator {
             isFirst = false
             return true
         }
-        number = fleet.beacons.count
+        number = range.upperBound
         return false
     }
 

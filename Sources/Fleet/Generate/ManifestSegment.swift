@@ -69,7 +69,8 @@ enum ManifestSegment: Sendable {
 
     private static func text(_ text: String) -> ManifestSegment { .literal(Array(text.utf8)) }
 
-    private static func value(_ source: Shape.Source, _ name: String, _ slots: [FleetTemplate.Slot]) -> ManifestSegment {
+    private static func value(_ source: Shape.Source, _ name: String, _ slots: [FleetTemplate.Slot]) -> ManifestSegment
+    {
         switch source {
         case .constant(let octets): return .literal(octets)
         case .slot(let slot):
@@ -109,7 +110,9 @@ enum ManifestSegment: Sendable {
             if let power = advertisement.measuredPower { rest += ",\"measuredPowerDbm\":\(power)" }
             result.append(text(rest))
             if let file = advertisement.keyFile { result += [text(",\"identityKeyFile\":"), quoted(file)] }
-            if let exponent = advertisement.rotationExponent { result.append(text(",\"rotationExponent\":\(exponent)")) }
+            if let exponent = advertisement.rotationExponent {
+                result.append(text(",\"rotationExponent\":\(exponent)"))
+            }
             result.append(text("}"))
         }
         return result + [text("]}")]

@@ -87,7 +87,8 @@ struct Allocator {
             guard !knowsNew else { continue }
             guard !current.contains(old) else {
                 if let node = group.node?["was"] {
-                    problems.add("the group \"\(old)\" is still there, so this is not its new name", at: node, in: fleet.file)
+                    problems.add(
+                        "the group \"\(old)\" is still there, so this is not its new name", at: node, in: fleet.file)
                 }
                 continue
             }
@@ -235,7 +236,8 @@ struct Allocator {
     private mutating func append(_ number: Int, _ scope: UInt32) -> Int {
         let range = fleet.names.range(number)
         var entry = FleetLock.Entry(
-            nameStart: allocation.lock.store(fleet.names.text[range]), nameCount: UInt8(truncatingIfNeeded: range.count))
+            nameStart: allocation.lock.store(fleet.names.text[range]), nameCount: UInt8(truncatingIfNeeded: range.count)
+        )
         entry.scope = scope
         allocation.lock.entries.append(entry)
         allocation.changes.added += 1
@@ -262,7 +264,9 @@ struct Allocator {
         if entry.instance == FleetLock.none, let rule = fleet.rules.instance {
             entry.instance = newInstance(rule, serial.map { String(decoding: $0, as: UTF8.self) }, number, index)
         }
-        if let serial, !serial.elementsEqual(allocation.lock.texts[entry.boxRange]) { record(serial, in: &entry, number) }
+        if let serial, !serial.elementsEqual(allocation.lock.texts[entry.boxRange]) {
+            record(serial, in: &entry, number)
+        }
         allocation.lock.entries[index] = entry
     }
 
@@ -284,7 +288,9 @@ struct Allocator {
 
     private mutating func nextMinor(scope: UInt32, _ number: Int) -> Int32 {
         let entries = allocation.lock.entries
-        let next = minors[Int(scope)].next { entries.filter { $0.scope == scope && $0.minor >= 0 }.map { Int($0.minor) } }
+        let next = minors[Int(scope)].next {
+            entries.filter { $0.scope == scope && $0.minor >= 0 }.map { Int($0.minor) }
+        }
         if let next { return Int32(truncatingIfNeeded: next) }
         let path = allocation.lock.scopes[Int(scope)]
         let whose = path.isEmpty ? "the fleet" : "\"\(path)\""
@@ -308,7 +314,8 @@ struct Allocator {
         case .serial:
             let place = reader.place(of: number, column: "serial")
             guard let serial else {
-                let message = "the instance comes from the box's serial number, and this beacon has none: add its \"serial\""
+                let message =
+                    "the instance comes from the box's serial number, and this beacon has none: add its \"serial\""
                 problems.add(
                     FleetProblem(.init(message, at: place.position, path: place.path), in: place.file))
                 return FleetLock.none
@@ -329,7 +336,8 @@ struct Allocator {
     static func instance(fromSerial serial: String) -> UInt64 {
         let digits = serial.filter { $0 != ":" && $0 != "-" }
         let isHexadecimal = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
-        let source = isHexadecimal ? String(digits.suffix(12)) : String(Fingerprint.text(of: Array(serial.utf8)).prefix(12))
+        let source =
+            isHexadecimal ? String(digits.suffix(12)) : String(Fingerprint.text(of: Array(serial.utf8)).prefix(12))
         return UInt64(source, radix: 16) ?? 0
     }
 

@@ -225,7 +225,8 @@ private struct LockReader {
         if let beacons = object["beacons"], case .array(let elements) = beacons.value {
             for element in elements { read(entry: element, lineOffset: 0) }
         } else {
-            problems.add("a list of \"beacons\" is expected, which may be empty", at: object["beacons"] ?? object, in: file)
+            problems.add(
+                "a list of \"beacons\" is expected, which may be empty", at: object["beacons"] ?? object, in: file)
         }
     }
 
@@ -261,7 +262,8 @@ private struct LockReader {
         let earlier = decoder.list(object["earlierBoxes"], of: "serial numbers")?.compactMap { decoder.text($0) }
         let isRetired = decoder.boolean(object["retired"])
         guard !decoder.problems.contains(where: { $0.severity == .error }), let name else { return }
-        var entry = FleetLock.Entry(nameStart: lock.store(name.utf8), nameCount: UInt8(truncatingIfNeeded: name.utf8.count))
+        var entry = FleetLock.Entry(
+            nameStart: lock.store(name.utf8), nameCount: UInt8(truncatingIfNeeded: name.utf8.count))
         entry.line = UInt32(truncatingIfNeeded: node.position.line + lineOffset)
         if let scope {
             let octets = Array(scope.utf8)

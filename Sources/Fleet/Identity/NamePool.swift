@@ -59,7 +59,9 @@ struct NamePool: Sendable {
         let own = self.range(index)
         guard own.count == range.count else { return false }
         let (left, right) = (octets.span, text.span)
-        for place in 0..<own.count where left[own.lowerBound + place] != right[range.lowerBound + place] { return false }
+        for place in 0..<own.count where left[own.lowerBound + place] != right[range.lowerBound + place] {
+            return false
+        }
         return true
     }
 

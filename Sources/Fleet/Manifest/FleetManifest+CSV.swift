@@ -4,7 +4,8 @@ internal import Profiles
 extension FleetManifest {
     /// The columns of `manifest.csv`, in order.
     public static let columns = [
-        "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address", "x", "y", "z", "latitude",
+        "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address", "x", "y", "z",
+        "latitude",
         "longitude", "profileHash", "eidEpoch", "advertisement", "type", "uuid", "major", "minor", "companyId", "id",
         "namespace", "instance", "url", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile",
         "rotationExponent",
@@ -66,7 +67,8 @@ extension FleetManifest.Advertisement {
         case .iBeacon(let uuid, let major, let minor): identity[0...2] = [uuid.uuidText, "\(major)", "\(minor)"]
         case .altBeacon(let company, let id):
             identity[3...4] = [Hexadecimal.number(company, width: 4), id.description]
-        case .eddystoneUID(let namespace, let instance): identity[5...6] = [namespace.description, instance.description]
+        case .eddystoneUID(let namespace, let instance):
+            identity[5...6] = [namespace.description, instance.description]
         case .eddystoneURL(let url): identity[7] = url
         case .none: break
         }

@@ -109,7 +109,8 @@ private struct ManifestRow {
             at: start, path: .root)
         members.append(
             JSONMember(
-                key: "advertisements", keyPosition: start, value: JSONNode(.array([advertisement]), at: start, path: .root)))
+                key: "advertisements", keyPosition: start,
+                value: JSONNode(.array([advertisement]), at: start, path: .root)))
         return decoder.beacon(JSONNode(.object(members), at: start, path: .root))
     }
 }

@@ -56,7 +56,8 @@ extension FleetManifest.Advertisement {
             ]
         case .altBeacon(let companyID, let id):
             members += [
-                .init("companyId", .string(Hexadecimal.number(companyID, width: 4))), .init("id", .string(id.description)),
+                .init("companyId", .string(Hexadecimal.number(companyID, width: 4))),
+                .init("id", .string(id.description)),
             ]
         case .eddystoneUID(let namespace, let instance):
             members += [

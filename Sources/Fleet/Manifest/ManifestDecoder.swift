@@ -38,7 +38,8 @@ struct ManifestDecoder {
     mutating func beacon(_ node: JSONNode) -> FleetManifest.Beacon? {
         guard let object = decoder.object(node, keys: Self.beaconKeys) else { return nil }
         let name = decoder.name(decoder.required("name", in: object, "the beacon's name"))
-        let group = decoder.text(object["group"]).map { $0.split(separator: "/", omittingEmptySubsequences: false) } ?? []
+        let group =
+            decoder.text(object["group"]).map { $0.split(separator: "/", omittingEmptySubsequences: false) } ?? []
         for part in group where NameRule.fault(String(part)) != nil || group.count > Fleet.depthLimit {
             decoder.error("this is no path of a group", at: object["group"] ?? object)
             break

@@ -109,7 +109,8 @@ public enum FleetSchema {
                     "then": ["properties": ["first": false]], "additionalProperties": false,
                 ],
                 "eidEpoch": [
-                    "description": "From when the counters of new beacons run (RFC 3339); else from when they are made.",
+                    "description":
+                        "From when the counters of new beacons run (RFC 3339); else from when they are made.",
                     "type": "string",
                     "pattern": """
                     ^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$
@@ -176,7 +177,9 @@ public enum FleetSchema {
                 ],
                 [
                     "type": "object",
-                    "properties": ["latitude": number("Degrees north.", 90), "longitude": number("Degrees east.", 180)],
+                    "properties": [
+                        "latitude": number("Degrees north.", 90), "longitude": number("Degrees east.", 180),
+                    ],
                     "required": ["latitude", "longitude"], "additionalProperties": false,
                 ],
             ],

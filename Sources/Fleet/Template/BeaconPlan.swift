@@ -162,7 +162,8 @@ struct PlanCompiler {
                 .init(
                     message: "this beacon is in no \(name), which \"${\(name)}\" needs", origin: ownOrigin(origin)))
         default:
-            var known = Set(Variable.reserved + filledColumns.map(\.name) + (listed.map { Array($0.variables.keys) } ?? []))
+            var known = Set(
+                Variable.reserved + filledColumns.map(\.name) + (listed.map { Array($0.variables.keys) } ?? []))
             var number = group
             while true {
                 known.formUnion(fleet.groups[number].variables.keys)
@@ -174,8 +175,10 @@ struct PlanCompiler {
             let rule = FleetTemplate.allocatedNames.contains(name) ? "\"identities\" has no rule for it, and " : ""
             faults.append(
                 .init(
-                    message: "the variable \"\(name)\" is not set; " + (nearest ?? rule
-                        + "\"defaults\", groups, beacons and the columns of tables can set it"), origin: origin))
+                    message: "the variable \"\(name)\" is not set; "
+                        + (nearest ?? rule
+                            + "\"defaults\", groups, beacons and the columns of tables can set it"),
+                    origin: origin))
         }
     }
 

@@ -86,9 +86,10 @@ final class BeaconReader {
     /// Whether the beacon says where it is.
     func hasPosition(_ number: Int) -> Bool {
         if case .table(let source) = fleet.sources[Int(fleet.beacons[number].source)] {
-            return load(number) != nil && source.columns.coordinates.contains { place in
-                place.map { $0 < row.cells.count && !row.cells[$0].isEmpty } ?? false
-            }
+            return load(number) != nil
+                && source.columns.coordinates.contains { place in
+                    place.map { $0 < row.cells.count && !row.cells[$0].isEmpty } ?? false
+                }
         }
         return listed(number)?.position != nil
     }
@@ -130,12 +131,13 @@ final class BeaconReader {
     /// Where the beacon itself stands, or one of its own columns or keys.
     func place(of number: Int, column name: String = "name") -> Place {
         if let columns = load(number)?.columns {
-            let column: Int? = switch name {
-            case "serial": columns.serial
-            case "was": columns.was
-            case "controller": columns.controller
-            default: nil
-            }
+            let column: Int? =
+                switch name {
+                case "serial": columns.serial
+                case "was": columns.was
+                case "controller": columns.controller
+                default: nil
+                }
             return place(.column(column ?? columns.name), of: number)
         }
         let node = listed(number)?.node ?? fleet.template.node

@@ -28,7 +28,8 @@ struct Expression: Hashable, Sendable {
 
         var description: String {
             switch self {
-            case .unclosed: "\"${\" begins a variable here that no \"}\" ends; \"$${\" stands for the characters as they are"
+            case .unclosed:
+                "\"${\" begins a variable here that no \"}\" ends; \"$${\" stands for the characters as they are"
             case .name(let name):
                 "\"${\(name)}\" is no variable: its name has letters, digits and \"_\", with a letter or \"_\" first"
             }
@@ -63,7 +64,9 @@ struct Expression: Hashable, Sendable {
     }
 
     static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+        guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
+            return false
+        }
         return name.utf8.allSatisfy { octet in
             switch octet {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

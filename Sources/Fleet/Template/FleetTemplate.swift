@@ -40,9 +40,10 @@ struct FleetTemplate: Sendable {
         members.append(.init("name", builder.lastMark))
         let wantsAddress = node["address"].map { $0.string == "random-static" } ?? true
         let rotates = Self.rotates(node)
-        for key in ["adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration", "eidEpoch",
-            "advertisements", "scanResponse"]
-        {
+        for key in [
+            "adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration", "eidEpoch",
+            "advertisements", "scanResponse",
+        ] {
             let path = JSONPath([.key(key)])
             if key == "address", wantsAddress {
                 builder.add(expression: "address", at: path, node: node[key], kind: .allocated)

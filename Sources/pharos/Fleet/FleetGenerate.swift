@@ -14,7 +14,9 @@ struct FleetGenerate: ParsableCommand {
     @Argument(help: "A fleet in JSON.")
     var file: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The folder for the files; made where it is not there.", valueName: "dir"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The folder for the files; made where it is not there.", valueName: "dir"))
     var output: String
 
     @Flag(help: "Only manifest.json and manifest.csv.")
@@ -33,13 +35,14 @@ struct FleetGenerate: ParsableCommand {
         guard !files.hasErrors, let fleet = files.fleet, let allocation = files.allocate(releasing: release) else {
             throw files.refusal
         }
-        let report = fleet.check(allocation, keys: files.keys)
-        files.add(report.problems)
+        let writer = FleetWriter(
+            fleet: fleet, allocation: allocation, folder: output, lockFile: files.lockFile, keys: files.keys,
+            manifestOnly: manifestOnly)
+        let result = try writer.write()
+        files.add(result.report.problems)
         guard !files.hasErrors else { throw files.refusal }
         for problem in files.problems { Terminal.writeError("pharos: \(problem)\n") }
-        let writer = FleetWriter(
-            fleet: fleet, allocation: allocation, folder: output, lockFile: files.lockFile, manifestOnly: manifestOnly)
-        show(try writer.write(), allocation, fleet)
+        show(result, allocation, fleet)
     }
 
     private func show(_ result: FleetWriter.Result, _ allocation: FleetAllocation, _ fleet: Fleet) {

@@ -8,11 +8,14 @@ struct FleetWriter {
     let allocation: FleetAllocation
     let folder: String
     let lockFile: String
+    let keys: FleetKeyFolder?
     let manifestOnly: Bool
 
     struct Result {
-        var outcome: FolderReplacement.Outcome
-        var lockWritten: Bool
+        /// What was found; where it is not good, nothing was written.
+        var report: FleetReport
+        var outcome = FolderReplacement.Outcome()
+        var lockWritten = false
     }
 
     private static let manifest = "manifest.json"
@@ -28,13 +31,17 @@ struct FleetWriter {
         try refuseForeignFiles(replacement)
         let lock = FileDraft(lockFile, draft: lockDraft)
         do throws(SystemError) {
-            try generate(into: replacement)
+            let report = try generate(into: replacement)
+            guard report.isGood else {
+                replacement.discard()
+                return Result(report: report)
+            }
             try allocation.lock.write { (piece) throws(SystemError) in try lock.append(piece) }
             try lock.finish()
             let lockWritten = lock.isChanged
             // From here on the identities are given out, whether or not the folder follows.
             try lock.commit()
-            return Result(outcome: try replacement.commit(), lockWritten: lockWritten)
+            return Result(report: report, outcome: try replacement.commit(), lockWritten: lockWritten)
         } catch {
             replacement.discard()
             lock.discard()
@@ -47,23 +54,30 @@ struct FleetWriter {
         return "\(folder).\(lockFile.dropFirst(folder.count)).new"
     }
 
-    private func generate(into replacement: FolderReplacement) throws(SystemError) {
+    private func generate(into replacement: FolderReplacement) throws(SystemError) -> FleetReport {
+        let assembly = FleetAssembly(fleet, allocation, keys: keys, manifestOnly: manifestOnly)
         let generator = FleetGenerator(fleet, allocation)
         let manifest = replacement.draft(Self.manifest)
         let table = replacement.draft(Self.table)
-        let progress = FleetProgress(of: generator.count, what: "beacons")
+        let progress = FleetProgress(of: fleet.beaconCount, what: "beacons")
         defer { progress.finish() }
+        var end = generator.manifestEnd
+        var done = 0
         try manifest.append(generator.manifestStart)
         try table.append(generator.tableStart)
-        while generator.next() {
-            if !manifestOnly { try replacement.put(generator.name + ".json", generator.profile) }
-            try manifest.append(generator.manifestLine)
-            try table.append(generator.tableLines)
-            progress.report(generator.done)
+        let report = try assembly.run { (part) throws(SystemError) in
+            for (name, text) in part.profiles { try replacement.put(name + ".json", text) }
+            try manifest.append(part.manifest)
+            try table.append(part.table)
+            end = part.manifestEnd
+            done += part.beacons
+            progress.report(done)
         }
-        try manifest.append(generator.manifestEnd)
+        guard report.isGood else { return report }
+        try manifest.append(end)
         try replacement.finish(manifest, Self.manifest)
         try replacement.finish(table, Self.table)
+        return report
     }
 
     /// A folder is ours when it is empty, or when all that is in it was made by an earlier run for the same fleet.
@@ -181,7 +195,7 @@ final class FleetProgress {
 
     /// To be called after each step; looks up only now and then.
     func report(_ done: Int) {
-        guard isShown, done % 256 == 0 else { return }
+        guard isShown else { return }
         let now = BootClock.nanoseconds()
         guard now - start > 1_000_000_000, now - shown > 100_000_000 else { return }
         shown = now
