@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
+        .library(name: "QRCodes", targets: ["QRCodes"]),
         .library(name: "Fleet", targets: ["Fleet"]),
     ],
     dependencies: [
@@ -64,9 +65,10 @@ let package = Package(
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Profiles"], swiftSettings: strict),
         .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
+        .target(name: "QRCodes", swiftSettings: strict),
         .target(
             name: "Fleet",
-            dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles"],
+            dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles", "QRCodes"],
             swiftSettings: strict),
         .executableTarget(
             name: "pharos",
@@ -116,6 +118,7 @@ let package = Package(
             name: "FleetTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Fleet", "Profiles"],
             swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
+        .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",
             dependencies: [
