@@ -1,0 +1,86 @@
+/// What a version of the code settles: its size and how its codewords are divided.
+struct QRVersion: Hashable {
+    let number: Int
+
+    /// - Parameter number: 1...40.
+    init(_ number: Int) {
+        self.number = number
+    }
+
+    var size: Int { 17 + 4 * number }
+
+    /// The rows, and columns, in whose crossings alignment patterns lie (Annex E): the first beside the timing pattern,
+    /// the last seven modules from the edge, even steps between them and the odd one at the start.
+    var alignmentCenters: [Int] {
+        guard number > 1 else { return [] }
+        let gaps = number / 7 + 1
+        // The distance in even steps, rounded so that only the first gap differs from the others.
+        let step = 2 * ((8 * number + 3 * (gaps + 1) + 5) / (4 * gaps))
+        return [6] + (0..<gaps).reversed().map { size - 7 - $0 * step }
+    }
+
+    /// All codewords, those of the error correction included (Table 1).
+    var codewordCount: Int {
+        let centers = alignmentCenters.count
+        // Finder patterns with their separators, timing patterns, format information and the dark module.
+        var taken = 3 * 64 + 2 * (size - 16) + 31
+        if centers > 0 {
+            // Three crossings are covered by finder patterns, and twice so many as lie on the timing patterns share
+            // five modules with them.
+            taken += 25 * (centers * centers - 3) - 5 * 2 * (centers - 2)
+        }
+        if hasVersionInformation { taken += 36 }
+        return (size * size - taken) / 8
+    }
+
+    var hasVersionInformation: Bool { number >= 7 }
+
+    /// Codewords that carry data.
+    func dataCodewordCount(_ level: QRCode.Level) -> Int {
+        codewordCount - blockCount(level) * correctionCount(level)
+    }
+
+    /// Into how many blocks the data are divided, each corrected for itself (Table 9).
+    func blockCount(_ level: QRCode.Level) -> Int { Self.blockCounts[level.rawValue][number - 1] }
+
+    /// Error correction codewords of each block (Table 9).
+    func correctionCount(_ level: QRCode.Level) -> Int { Self.correctionCounts[level.rawValue][number - 1] }
+
+    private static let blockCounts = [
+        [
+            1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8,
+            8, 9, 9, 10, 12, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 21, 22, 24, 25,
+        ],
+        [
+            1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16,
+            17, 17, 18, 20, 21, 23, 25, 26, 28, 29, 31, 33, 35, 37, 38, 40, 43, 45, 47, 49,
+        ],
+        [
+            1, 1, 2, 2, 4, 4, 6, 6, 8, 8, 8, 10, 12, 16, 12, 17, 16, 18, 21, 20,
+            23, 23, 25, 27, 29, 34, 34, 35, 38, 40, 43, 45, 48, 51, 53, 56, 59, 62, 65, 68,
+        ],
+        [
+            1, 1, 2, 4, 4, 4, 5, 6, 8, 8, 11, 11, 16, 16, 18, 16, 19, 21, 25, 25,
+            25, 34, 30, 32, 35, 37, 40, 42, 45, 48, 51, 54, 57, 60, 63, 66, 70, 74, 77, 81,
+        ],
+    ]
+
+    private static let correctionCounts = [
+        [
+            7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28,
+            28, 28, 30, 30, 26, 28, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
+        ],
+        [
+            10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26,
+            26, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28,
+        ],
+        [
+            13, 22, 18, 26, 18, 24, 18, 22, 20, 24, 28, 26, 24, 20, 30, 24, 28, 28, 26, 30,
+            28, 30, 30, 30, 30, 28, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
+        ],
+        [
+            17, 28, 22, 16, 22, 28, 26, 26, 24, 28, 24, 28, 22, 24, 24, 30, 28, 28, 26, 28,
+            30, 24, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
+        ],
+    ]
+}
