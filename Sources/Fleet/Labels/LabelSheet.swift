@@ -1,0 +1,97 @@
+public import QRCodes
+
+/// Labels for the boxes of a fleet, page by page: each page is one SVG of A4, to be printed at its own size.
+public struct LabelSheet: Sendable {
+    private let beacons: [FleetManifest.Beacon]
+    private let paper: LabelPaper
+    private let skipped: Int
+    private let hasCutLines: Bool
+
+    /// - Parameters:
+    ///   - skipping: So many labels of the first page are gone already; no more than a page has, and not below 0.
+    ///   - hasCutLines: Draws thin lines between the labels, for plain paper.
+    public init(
+        _ beacons: [FleetManifest.Beacon], paper: LabelPaper = .standard, skipping: Int = 0, hasCutLines: Bool = false
+    ) {
+        self.beacons = beacons
+        self.paper = paper
+        skipped = min(max(0, skipping), paper.labelsPerPage)
+        self.hasCutLines = hasCutLines
+    }
+
+    /// None for a fleet without boxes.
+    public var pageCount: Int {
+        beacons.isEmpty ? 0 : (skipped + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
+    }
+
+    /// A page, counted from 0; an empty sheet outside ``pageCount``.
+    ///
+    /// - Throws: ``QRCodeError`` never in practice: what a label says is cut to what a code holds.
+    public func page(_ index: Int) throws(QRCodeError) -> String {
+        let (width, height) = (LabelPaper.pageWidth, LabelPaper.pageHeight)
+        var body = ""
+        for place in 0..<paper.labelsPerPage {
+            let (first, isOver) = index.multipliedReportingOverflow(by: paper.labelsPerPage)
+            guard !isOver, beacons.indices.contains(first + place - skipped) else { continue }
+            let corner = paper.corner(place)
+            body += "<g transform=\"translate(\(corner.x) \(corner.y))\">"
+            body += try label(BeaconLabel(beacons[first + place - skipped]))
+            body += "</g>\n"
+        }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <svg xmlns="http://www.w3.org/2000/svg" width="210mm" height="297mm" viewBox="0 0 \(width) \(height)" \
+            font-family="DejaVu Sans, Arial, Helvetica, sans-serif">
+            <rect width="\(width)" height="\(height)" fill="white"/>
+            \(body)</svg>
+
+            """
+    }
+
+    /// The code on the left, as large as the label is high; the texts beside it.
+    private func label(_ label: BeaconLabel) throws(QRCodeError) -> String {
+        let (width, height) = (paper.labelWidth, paper.labelHeight)
+        var result = ""
+        if hasCutLines {
+            result +=
+                "<rect width=\"\(width)\" height=\"\(height)\" fill=\"none\" stroke=\"#999\" stroke-width=\"10\"/>"
+        }
+        let code = try label.code()
+        // Whole hundredths of a millimeter, and four modules of quiet zone around.
+        let module = (min(height, width / 2) - 2 * Self.margin) / (code.size + 8)
+        let codeSide = module * code.size
+        let codeLeft = Self.margin + 4 * module
+        result += "<path transform=\"translate(\(codeLeft) \((height - codeSide) / 2)) scale(\(module))\" "
+        result += "d=\"\(code.path)\"/>"
+        let left = codeLeft + codeSide + 4 * module
+        result += texts(of: label, left: left, width: width - left - Self.margin)
+        return result
+    }
+
+    private func texts(of label: BeaconLabel, left: Int, width: Int) -> String {
+        let scale = paper.labelHeight
+        let name = LabelText(label.name, width: width, sizes: scale / 16...scale / 8, lineLimit: 6)
+        let place = LabelText(label.place, width: width, sizes: scale / 18...scale / 13, lineLimit: 2)
+        var result = ""
+        var bottom = Self.margin
+        func add(_ text: LabelText, bold: Bool) {
+            for line in text.lines where !line.isEmpty {
+                bottom += text.size * 5 / 4
+                result += "<text x=\"\(left)\" y=\"\(bottom)\" font-size=\"\(text.size)\""
+                result += bold ? " font-weight=\"bold\">" : ">"
+                result += XMLText.escaped(line) + "</text>"
+            }
+        }
+        add(name, bold: true)
+        add(place, bold: false)
+        bottom += scale / 20
+        // What is left of the height is shared by the lines that tell boxes apart.
+        let most = max(1, (scale - Self.margin / 2 - bottom) * 4 / 5 / max(1, label.lines.count))
+        let sizes = min(most, scale / 22)...min(most, scale / 12)
+        for line in label.lines { add(LabelText(line, width: width, sizes: sizes, lineLimit: 1), bold: false) }
+        return result
+    }
+
+    /// Printers and cutters are not exact.
+    private static let margin = 350
+}
