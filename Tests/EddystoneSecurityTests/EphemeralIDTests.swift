@@ -49,3 +49,23 @@ func aTextThatIsNoKeyIsRefusedWithoutRepeatingIt(text: String) throws {
         #expect(!text.contains("a1") && !text.contains("161"))
     }
 }
+
+@Test(arguments: [0, 3, 10, 15])
+func anIDIsFoundWhereItIsSent(_ value: Int) throws {
+    let exponent = try RotationExponent(value)
+    let key = IdentityKey(.init(repeating: 0x42))
+    // Around a turn-over of the temporary key, and at both ends of the counter.
+    for seconds: UInt32 in [0, 65_535, 65_536, 131_071, .max - 100, .max] {
+        let id = try key.ephemeralID(at: seconds, exponent: exponent)
+        let start = exponent.quantized(seconds)
+        let before = seconds < 70_000 ? 0 : seconds - 70_000
+        let after = seconds > .max - 70_000 ? .max : seconds + 70_000
+        #expect(try key.turnOver(to: id, in: before...after, exponent: exponent) == start)
+        #expect(try key.turnOver(to: id, in: seconds...seconds, exponent: exponent) == start)
+        let next = start.addingReportingOverflow(exponent.periodSeconds)
+        if !next.overflow {
+            #expect(try key.turnOver(to: id, in: next.partialValue...after, exponent: exponent) == nil)
+        }
+        #expect(try key.turnOver(to: .init(), in: seconds...seconds, exponent: exponent) == nil)
+    }
+}
