@@ -1,0 +1,113 @@
+internal import BluetoothTypes
+internal import Glibc
+public import Profiles
+
+/// A fleet as GeoJSON (RFC 7946): a point a beacon, as maps show it.
+public struct FleetMap {
+    /// Where the origin of a plan lies on the globe, and how the plan is turned.
+    public struct Anchor: Hashable, Sendable {
+        public let latitude: Double
+        public let longitude: Double
+        /// Degrees from north, clockwise, in which the plan's second axis points.
+        public let bearing: Double
+
+        /// `nil` outside -85...85 and -180...180 degrees, and for a bearing that is not finite.
+        public init?(latitude: Double, longitude: Double, bearing: Double = 0) {
+            guard abs(latitude) <= 85, abs(longitude) <= 180, bearing.isFinite else { return nil }
+            self.latitude = latitude
+            self.longitude = longitude
+            self.bearing = bearing
+        }
+    }
+
+    private let manifest: FleetManifest
+    private let anchors: [String: Anchor]
+    private let anchor: Anchor?
+
+    /// - Parameters:
+    ///   - anchor: For sites that have none of their own.
+    ///   - anchors: By site.
+    public init(_ manifest: FleetManifest, anchor: Anchor? = nil, anchors: [String: Anchor] = [:]) {
+        self.manifest = manifest
+        self.anchor = anchor
+        self.anchors = anchors
+    }
+
+    /// The file. A beacon whose place on the globe is not known is in it too, without a point.
+    public var text: String {
+        JSONValue.object([
+            .init("type", "FeatureCollection"), .init("name", .string(manifest.fleet)),
+            .init("features", .array(manifest.beacons.map(feature))),
+        ])
+        .pretty
+    }
+
+    /// The beacons without a point.
+    public var withoutPoint: [String] { manifest.beacons.filter { point($0) == nil }.map(\.name) }
+
+    private func feature(_ beacon: FleetManifest.Beacon) -> JSONValue {
+        var properties: [JSONValue.Member] = [.init("name", .string(beacon.name))]
+        func add(_ key: String, _ text: String?) {
+            if let text { properties.append(.init(key, .string(text))) }
+        }
+        add("site", beacon.site)
+        add("floor", beacon.floor)
+        add("room", beacon.room)
+        add("host", beacon.host)
+        add("address", beacon.address?.description)
+        if case .plan(let x, let y, let z) = beacon.position {
+            properties += [.init("x", .number(x)), .init("y", .number(y))]
+            if let z { properties.append(.init("z", .number(z))) }
+        }
+        properties.append(.init("advertisements", .array(beacon.advertisements.map { .string($0.type) })))
+        return .object([
+            .init("type", "Feature"), .init("id", .string(beacon.name)), .init("geometry", point(beacon) ?? .null),
+            .init("properties", .object(properties)),
+        ])
+    }
+
+    private func point(_ beacon: FleetManifest.Beacon) -> JSONValue? {
+        let coordinates: [JSONNumber?]
+        switch beacon.position {
+        case .globe(let latitude, let longitude): coordinates = [longitude, latitude]
+        case .plan(let x, let y, let z):
+            guard let anchor = beacon.site.flatMap({ anchors[$0] }) ?? anchor, let x = Double(x.text),
+                let y = Double(y.text), let place = anchor.place(x, y)
+            else { return nil }
+            let height = z.map { [$0] } ?? []
+            coordinates = [Self.degrees(place.longitude), Self.degrees(place.latitude)] + height
+        case nil: return nil
+        }
+        let numbers = coordinates.compactMap { $0 }
+        guard numbers.count == coordinates.count else { return nil }
+        return .object([.init("type", "Point"), .init("coordinates", .array(numbers.map(JSONValue.number)))])
+    }
+
+    /// Seven decimals: a centimeter.
+    private static func degrees(_ value: Double) -> JSONNumber? {
+        let scaled = (value * 1e7).rounded()
+        let magnitude = String(Int64(abs(scaled)))
+        let digits = String(repeating: "0", count: max(0, 8 - magnitude.count)) + magnitude
+        return JSONNumber((scaled < 0 ? "-" : "") + digits.dropLast(7) + "." + digits.suffix(7))
+    }
+}
+
+extension FleetMap.Anchor {
+    /// Meters on the plan as degrees, by the ellipsoid's curvature at the anchor; `nil` more than 100 km away, where
+    /// that does not hold.
+    fileprivate func place(_ x: Double, _ y: Double) -> (latitude: Double, longitude: Double)? {
+        guard abs(x) <= 100_000, abs(y) <= 100_000 else { return nil }
+        let degree = Double.pi / 180
+        let (turn, phi) = (bearing * degree, latitude * degree)
+        let (east, north) = (x * cos(turn) + y * sin(turn), y * cos(turn) - x * sin(turn))
+        // WGS 84.
+        let (radius, eccentricity) = (6_378_137.0, 6.694379990141e-3)
+        let curvature = 1 - eccentricity * sin(phi) * sin(phi)
+        let meridian = radius * (1 - eccentricity) / (curvature * curvature.squareRoot())
+        let parallel = radius / curvature.squareRoot() * cos(phi)
+        var longitude = longitude + east / parallel / degree
+        if longitude > 180 { longitude -= 360 }
+        if longitude < -180 { longitude += 360 }
+        return (latitude + north / meridian / degree, longitude)
+    }
+}

@@ -1,0 +1,63 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// A fleet as a table for people: one line an advertisement, everything that the manifest knows, and nothing that a
+/// spreadsheet would compute, split or round.
+public enum FleetSpreadsheet {
+    private static let columns = [
+        "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address", "x m", "y m", "z m",
+        "latitude", "longitude", "type", "uuid", "major", "minor", "namespace", "instance", "beacon id", "url",
+        "interval ms", "radio power dBm", "measured power dBm", "rotation s", "epoch", "profile hash",
+    ]
+
+    /// The whole file. It begins with a byte order mark, without which spreadsheets do not see UTF-8.
+    public static func text(_ manifest: FleetManifest) -> String {
+        var text = "\u{FEFF}" + SpreadsheetText.line(columns)
+        for beacon in manifest.beacons {
+            for advertisement in beacon.advertisements { text += line(beacon, advertisement) }
+        }
+        return text
+    }
+
+    private static func line(_ beacon: FleetManifest.Beacon, _ advertisement: FleetManifest.Advertisement) -> String {
+        let texts = [
+            beacon.name, beacon.site, beacon.floor, beacon.room, beacon.host, beacon.serial, beacon.controller,
+            beacon.adapter,
+        ]
+        .map { $0.map(SpreadsheetText.text) ?? "" }
+        let period = advertisement.rotationExponent.map { (0...15).contains($0) ? String(1 << $0) : "" }
+        let numbers = [
+            DecimalText.thousandths(advertisement.intervalMicroseconds),
+            advertisement.radioPower.map { String($0) }, advertisement.measuredPower.map { String($0) }, period,
+        ]
+        .map { $0 ?? "" }
+        return SpreadsheetText.line(
+            texts + [beacon.address?.description ?? ""] + position(beacon.position)
+                + [SpreadsheetText.text(advertisement.type)] + identity(advertisement.identity) + numbers + [
+                    beacon.eidEpoch?.description ?? "", SpreadsheetText.hexadecimal(beacon.profileHash),
+                ])
+    }
+
+    private static func position(_ position: FleetManifest.Position?) -> [String] {
+        switch position {
+        case .plan(let x, let y, let z): [x.text, y.text, z?.text ?? "", "", ""]
+        case .globe(let latitude, let longitude): ["", "", "", latitude.text, longitude.text]
+        case nil: ["", "", "", "", ""]
+        }
+    }
+
+    /// uuid, major, minor, namespace, instance, beacon id, url.
+    private static func identity(_ identity: FleetManifest.Identity) -> [String] {
+        var cells = [String](repeating: "", count: 7)
+        switch identity {
+        case .iBeacon(let uuid, let major, let minor):
+            cells[0...2] = [uuid.uuidText, String(major), String(minor)]
+        case .eddystoneUID(let namespace, let instance):
+            cells[3...4] = [SpreadsheetText.hexadecimal(namespace), SpreadsheetText.hexadecimal(instance)]
+        case .altBeacon(_, let id): cells[5] = SpreadsheetText.hexadecimal(id)
+        case .eddystoneURL(let url): cells[6] = SpreadsheetText.text(url)
+        case .none: break
+        }
+        return cells
+    }
+}
