@@ -10,6 +10,8 @@
 
 // Not from its headers: whatever they define besides would become this module's, and Glibc's users would miss it.
 extern long syscall(long number, ...);
+extern int pipe2(int ends[2], int flags);
+extern int syncfs(int descriptor);
 
 static const int PHAROS_SFD_FLAGS = SFD_CLOEXEC | SFD_NONBLOCK;
 

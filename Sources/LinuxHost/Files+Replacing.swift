@@ -46,14 +46,14 @@ extension Files {
     }
 
     /// The folder's part of a path with its last slash, and the name in it.
-    private static func split(_ path: String) -> (directory: String, name: String) {
+    static func split(_ path: String) -> (directory: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return ("", path) }
         return (String(path[...slash]), String(path[path.index(after: slash)...]))
     }
 
     /// Opens or makes the temporary file, and holds it so that no second writer mixes its octets in. A writer that had
     /// it has renamed it by now: then it is opened anew.
-    private static func openLocked(_ path: String) throws(SystemError) -> Descriptor {
+    static func openLocked(_ path: String) throws(SystemError) -> Descriptor {
         for _ in 0..<8 {
             let file = try Descriptor.open(path, .exclusiveUse)
             try file.lock(path)
@@ -62,7 +62,7 @@ extension Files {
         throw SystemError("open", path, errno: EAGAIN)
     }
 
-    private static func writeAll(
+    static func writeAll(
         _ octets: [UInt8], to file: Descriptor, _ path: String
     ) throws(SystemError) {
         do throws(SystemError) {

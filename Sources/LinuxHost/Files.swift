@@ -14,10 +14,12 @@ public enum Files {
         if status.st_size > limit { throw SystemError("read", path, errno: EFBIG) }
         var octets: [UInt8] = []
         octets.reserveCapacity(max(0, min(Int(status.st_size), limit)))
+        // What is larger than it says, such as a pipe or a file of /proc, is read all the same.
+        let step = status.st_size > 0 ? min(Int(status.st_size) + 1, 1 << 18) : 1 << 18
         while true {
             let part: [UInt8]
             do throws(SystemError) {
-                part = try file.read(upTo: 1 << 18)
+                part = try file.read(upTo: step)
             } catch {
                 throw SystemError("read", path, errno: error.errno)
             }
@@ -37,6 +39,12 @@ public enum Files {
     public static func exists(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0
+    }
+
+    /// Whether there is a directory of that name.
+    public static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether the file's owner alone may read it; `false` when it is not there.
