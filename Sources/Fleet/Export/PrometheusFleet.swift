@@ -1,4 +1,4 @@
-public import Profiles
+internal import Profiles
 
 /// What Prometheus has to know of a fleet: where to ask, and when to raise an alarm.
 ///

@@ -14,7 +14,8 @@ public struct BeaconRotation: Hashable, Sendable {
 
     /// `nil` for a beacon that needs no key.
     ///
-    /// - Throws: ``BeaconRotationError`` where the beacon names several files: a fleet keeps one key a beacon.
+    /// - Throws: ``BeaconRotationError`` where the beacon names several files, because a fleet keeps one key a beacon,
+    ///   and where what it names is no file.
     public init?(_ beacon: FleetManifest.Beacon) throws(BeaconRotationError) {
         var files: [String] = []
         var exponents: [RotationExponent] = []
@@ -28,26 +29,65 @@ public struct BeaconRotation: Hashable, Sendable {
             }
         }
         guard let file = files.first else { return nil }
-        guard files.count == 1 else { throw BeaconRotationError(name: beacon.name, files: files) }
+        guard files.count == 1 else { throw BeaconRotationError(.severalKeys(files), of: beacon.name) }
         name = beacon.name
         identityKeyFile = file
         epoch = beacon.eidEpoch
         self.exponents = exponents
+        guard !keyName.isEmpty, !keyName.hasPrefix("."), !keyName.utf8.contains(0) else {
+            throw BeaconRotationError(.noFile(file), of: beacon.name)
+        }
     }
 
-    /// The file in a directory of keys that holds this beacon's.
-    public var keyName: String { name + ".key" }
+    /// What all beacons of a fleet need, in its order.
+    ///
+    /// - Throws: ``BeaconRotationError`` as for one beacon, and where two beacons would share a key.
+    public static func all(in manifest: FleetManifest) throws(BeaconRotationError) -> [BeaconRotation] {
+        var rotations: [BeaconRotation] = []
+        var owners: [String: String] = [:]
+        for beacon in manifest.beacons {
+            guard let rotation = try BeaconRotation(beacon) else { continue }
+            if let owner = owners.updateValue(rotation.name, forKey: rotation.keyName) {
+                throw BeaconRotationError(.shared(rotation.keyName, with: owner), of: rotation.name)
+            }
+            rotations.append(rotation)
+        }
+        return rotations
+    }
+
+    /// The file that holds the key where the fleet keeps its own: the last part of what the profile names.
+    public var keyName: String { identityKeyFile.split(separator: "/").last.map(String.init) ?? "" }
 
     /// The file beside it with the beacon's public key, where the key was agreed on.
-    public var publicKeyName: String { name + ".pub" }
+    public var publicKeyName: String { keyName + ".pub" }
 }
 
-/// A beacon with more than one identity key.
+/// Why a beacon's identity key cannot be kept.
 public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: Hashable, Sendable {
+        case severalKeys([String])
+        case noFile(String)
+        case shared(String, with: String)
+    }
+
+    public let reason: Reason
+    /// The beacon's name.
     public let name: String
-    public let files: [String]
+
+    init(_ reason: Reason, of name: String) {
+        self.reason = reason
+        self.name = name
+    }
 
     public var description: String {
-        "\(name) names several identity keys (\(files.joined(separator: ", "))); a fleet keeps one key a beacon"
+        switch reason {
+        case .severalKeys(let files):
+            "\(name) names several identity keys (\(files.joined(separator: ", "))); a fleet keeps one key a beacon"
+        case .noFile(let file):
+            "\(name) names \"\(file)\" as its identity key, which is no name of a file"
+        case .shared(let file, let other):
+            "\(name) and \(other) would share the identity key \(file); "
+                + "let identityKeyFile contain ${name}, so that each has its own"
+        }
     }
 }

@@ -73,7 +73,19 @@ import Testing
         #expect(try BeaconRotation(twice)?.exponents.count == 1)
         let two = SampleFleet.beacon("two", advertisements: [SampleFleet.ephemeral, other])
         let error = try #require(throws: BeaconRotationError.self) { try BeaconRotation(two) }
-        #expect(error.files == ["keys/own", "keys/other"])
+        #expect(error.reason == .severalKeys(["keys/own", "keys/other"]))
+        let shared = FleetManifest(
+            fleet: "f", beacons: ["a", "b"].map { SampleFleet.beacon($0, advertisements: [SampleFleet.ephemeral]) })
+        #expect(throws: BeaconRotationError.self) { try BeaconRotation.all(in: shared) }
+    }
+
+    @Test(arguments: ["", "/", "keys/..", "keys/.hidden", "a\0b"])
+    func whatIsNoFileIsNoKey(_ file: String) throws {
+        var advertisement = SampleFleet.ephemeral
+        advertisement.identityKeyFile = file
+        let beacon = SampleFleet.beacon("a", advertisements: [advertisement])
+        let error = try #require(throws: BeaconRotationError.self) { try BeaconRotation(beacon) }
+        #expect(error.reason == .noFile(file))
     }
 
     private static func rotation(_ exponent: Int) throws -> BeaconRotation? {
