@@ -13,16 +13,22 @@ enum KeyFile {
                 "\(path): there is no such file; the identity key belongs there, 32 hexadecimal digits that nobody else "
                     + "may read")
         }
+        let octets = try secret(path)
+        do {
+            return try IdentityKey(hexadecimal: String(decoding: octets, as: UTF8.self))
+        } catch {
+            throw Failure(.configuration, "\(path): \(error)")
+        }
+    }
+
+    /// What stands in a file that nobody else may read.
+    static func secret(_ path: String) throws -> [UInt8] {
         let octets = try InputFile.read(path, limit: sizeLimit)
         guard Files.isPrivate(path) else {
             throw Failure(
                 .configuration,
                 "\(path): others may read this identity key; `chmod 600 \(path)` keeps it secret")
         }
-        do {
-            return try IdentityKey(hexadecimal: String(decoding: octets, as: UTF8.self))
-        } catch {
-            throw Failure(.configuration, "\(path): \(error)")
-        }
+        return octets
     }
 }

@@ -1,0 +1,111 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import Fleet
+internal import LinuxHost
+internal import Profiles
+
+struct FleetKeysResolve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve",
+        abstract: "Says which beacon an ephemeral id belongs to; exit 1 when it is none of the fleet's.",
+        discussion: """
+            Looks into the window of the given time and into one more on each side, by each beacon's epoch; \
+            --drift-s looks as far as its clock may be off.
+            """)
+
+    @Argument(help: "The ephemeral id: 16 hexadecimal digits.", transform: Self.identifier)
+    var id: FixedOctets<8>
+
+    @OptionGroup var options: FleetKeyOptions
+
+    @Option(
+        help: ArgumentHelp("When it was heard, such as 2026-03-01T12:00:00Z (default: now).", valueName: "time"),
+        transform: Self.time)
+    var at: RFC3339Time?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How many seconds the beacon's clock may be off.", valueName: "s"), transform: Self.seconds)
+    var driftS: Int?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() throws {
+        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
+        let directory = options.directory
+        var found: [(beacon: FleetManifest.Beacon, answer: EphemeralIDQuestion.Answer)] = []
+        var (tried, withoutKey) = (0, 0)
+        var failure: (any Error)?
+        try options.source.forEachBeacon { beacon in
+            guard failure == nil else { return }
+            do {
+                guard let rotation = try BeaconRotation(beacon), !rotation.exponents.isEmpty else { return }
+                guard let key = try directory.key(of: rotation) else {
+                    withoutKey += 1
+                    return
+                }
+                tried += 1
+                if let answer = try question.answer(rotation, key: key) { found.append((beacon, answer)) }
+            } catch let error as BeaconRotationError {
+                failure = Failure(.configuration, "\(options.source.fleet): \(error)")
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        if json {
+            Terminal.write(Self.json(found, id, question.time, tried: tried, withoutKey: withoutKey).line + "\n")
+        } else {
+            for (beacon, answer) in found { Terminal.write(Self.text(beacon, answer)) }
+        }
+        if withoutKey > 0 {
+            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(directory.path)\n")
+        }
+        guard found.isEmpty else { return }
+        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(tried) beacons at \(question.time)")
+    }
+
+    private static func text(_ beacon: FleetManifest.Beacon, _ answer: EphemeralIDQuestion.Answer) -> String {
+        let place = beacon.group.isEmpty ? "" : " (\(beacon.group.joined(separator: " / ")))"
+        return "\(beacon.name)\(place), from \(answer.from) to \(answer.to)\n"
+    }
+
+    private static func json(
+        _ found: [(beacon: FleetManifest.Beacon, answer: EphemeralIDQuestion.Answer)], _ id: FixedOctets<8>,
+        _ time: RFC3339Time, tried: Int, withoutKey: Int
+    ) -> JSONValue {
+        let beacons = found.map { beacon, answer in
+            JSONValue.record([
+                ("name", .string(beacon.name)), ("group", .array(beacon.group.map(JSONValue.string))),
+                ("counter", .integer(answer.counter)), ("rotationExponent", .integer(answer.exponent.rawValue)),
+                ("from", .string(answer.from.description)), ("to", .string(answer.to.description)),
+            ])
+        }
+        return .record([
+            ("id", .string(id.description)), ("at", .string(time.description)), ("beacons", .array(beacons)),
+            ("tried", .integer(tried)), ("withoutKey", .integer(withoutKey)),
+        ])
+    }
+
+    private static func identifier(_ text: String) throws -> FixedOctets<8> {
+        do {
+            return try FixedOctets<8>(hexadecimal: text)
+        } catch {
+            throw Mistake("an ephemeral id has 16 hexadecimal digits: \(error)")
+        }
+    }
+
+    private static func time(_ text: String) throws -> RFC3339Time {
+        guard let time = RFC3339Time(text) else { throw Mistake("write a time as 2026-03-01T12:00:00Z") }
+        return time
+    }
+
+    private static func seconds(_ text: String) throws -> Int {
+        let value = try OptionValue.integer(text)
+        guard value >= 0 else { throw Mistake("\(value) is below 0") }
+        return value
+    }
+}
