@@ -59,12 +59,15 @@ public struct QRCode: Hashable, Sendable {
         let codewords = QRErrorCorrection.interleaved(segment.codewords(in: version, level), version, level)
         var matrix = QRMatrix(version)
         matrix.place(codewords)
-        let candidates = (mask.map { $0...$0 } ?? QRMask.range).map { ($0, matrix.masked($0, level)) }
-        guard let best = candidates.min(by: { $0.1.penalty < $1.1.penalty }) else { throw .noSuchMask(0) }
+        let candidates = (mask.map { $0...$0 } ?? QRMask.range).map { mask in
+            let candidate = matrix.masked(mask, level)
+            return (mask: mask, modules: candidate.modules, penalty: candidate.penalty)
+        }
+        guard let best = candidates.min(by: { $0.penalty < $1.penalty }) else { throw .noSuchMask(0) }
         self.version = number
         self.level = level
-        self.mask = best.0
-        modules = best.1.modules
+        self.mask = best.mask
+        modules = best.modules
     }
 
     /// Modules along each side: 21...177.

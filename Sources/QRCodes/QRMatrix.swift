@@ -106,9 +106,11 @@ struct QRMatrix {
     /// With a mask over the data, and the format information that names it.
     func masked(_ mask: Int, _ level: QRCode.Level) -> QRMatrix {
         var result = self
+        var place = 0
         for row in 0..<size {
-            for column in 0..<size where !isPattern[row * size + column] && QRMask.inverts(mask, row, column) {
-                result.modules[row * size + column].toggle()
+            for column in 0..<size {
+                if !isPattern[place], QRMask.inverts(mask, row, column) { result.modules[place].toggle() }
+                place += 1
             }
         }
         let levelBits = [0b01, 0b00, 0b11, 0b10][level.rawValue]
