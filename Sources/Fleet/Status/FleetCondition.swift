@@ -1,0 +1,80 @@
+public import Profiles
+
+/// How a fleet is: what its boxes say, held against what its manifest wants.
+public struct FleetCondition: Sendable {
+    /// One beacon of the manifest.
+    public struct Entry: Sendable {
+        public let beacon: FleetManifest.Beacon
+        /// `nil` where nobody has said anything.
+        public let report: BeaconReport?
+        /// None where all is as it should be.
+        public let problems: [BeaconProblem]
+    }
+
+    /// In the manifest's order.
+    public let entries: [Entry]
+    /// What is reported and in no manifest.
+    public let strangers: [BeaconReport]
+
+    public var isGood: Bool { entries.allSatisfy { $0.problems.isEmpty } }
+
+    /// - Parameters:
+    ///   - reports: In any order. Where several have one name, the one from the beacon's own host is its.
+    ///   - reasons: Why nothing was heard of a beacon, by its host.
+    ///   - now: What times are held against.
+    ///   - staleAfter: Seconds after which a beacon that nobody has looked at counts as silent.
+    public init(
+        _ manifest: FleetManifest, _ reports: [BeaconReport], reasons: [String: String] = [:], now: RFC3339Time,
+        staleAfter: Int
+    ) {
+        var byName: [String: [BeaconReport]] = [:]
+        for report in reports { byName[report.name, default: []].append(report) }
+        entries = manifest.beacons.map { beacon in
+            let own = byName.removeValue(forKey: beacon.name) ?? []
+            let report = own.first { $0.source == beacon.host } ?? own.first
+            var problems: [BeaconProblem]
+            if let report {
+                problems = Self.problems(beacon, report, now, staleAfter)
+            } else {
+                problems = [.noReport(beacon.host.flatMap { reasons[$0] } ?? "nothing is known of it")]
+            }
+            let onAir = own.filter { $0.state == .onAir }.map(\.source)
+            if onAir.count > 1 { problems.append(.several(onAir)) }
+            return Entry(beacon: beacon, report: report, problems: problems)
+        }
+        strangers = reports.filter { byName[$0.name] != nil }
+    }
+
+    private static func problems(
+        _ beacon: FleetManifest.Beacon, _ report: BeaconReport, _ now: RFC3339Time, _ staleAfter: Int
+    ) -> [BeaconProblem] {
+        var problems: [BeaconProblem] = []
+        if report.state != .onAir {
+            problems.append(.silent(report.state, since: report.since, lastError: report.lastError))
+        } else if let verified = report.lastVerified {
+            if now.secondsSince1970 - verified.secondsSince1970 > staleAfter {
+                problems.append(.stale(since: verified))
+            }
+        } else {
+            problems.append(.stale(since: nil))
+        }
+        if let hash = report.profileHash, hash != beacon.profileHash {
+            // What it grants is of another profile and says nothing about this one.
+            return problems + [.otherProfile(hash)]
+        }
+        var rest = report.advertisements
+        for wanted in beacon.advertisements {
+            guard let index = rest.firstIndex(where: { $0.type == wanted.type }) else { continue }
+            let granted = rest.remove(at: index)
+            // Half a unit of 0.625 ms more is the controller's nearest.
+            if let interval = granted.grantedInterval, interval - 313 > wanted.intervalMicroseconds {
+                problems.append(
+                    .slow(type: wanted.type, asked: wanted.intervalMicroseconds, granted: interval))
+            }
+            if let asked = wanted.radioPower, let power = granted.grantedRadioPower, power < asked {
+                problems.append(.weak(type: wanted.type, asked: asked, granted: power))
+            }
+        }
+        return problems
+    }
+}

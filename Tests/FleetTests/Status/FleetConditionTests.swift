@@ -1,0 +1,103 @@
+import Fleet
+import Profiles
+import Testing
+
+@Suite struct FleetConditionTests {
+    static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
+    static let hash = "00e1234567890123"
+
+    @Test func aBeaconAsItShouldBeHasNoProblem() {
+        #expect(Self.problems(Self.report()) == [])
+        let condition = FleetCondition(Self.fleet, [Self.report()], now: Self.now, staleAfter: 60)
+        #expect(condition.isGood && condition.strangers.isEmpty)
+    }
+
+    @Test(arguments: [BeaconReport.State.starting, .recovering, .off])
+    func aBeaconThatIsNotOnTheAirIsSilentSinceThen(_ state: BeaconReport.State) {
+        let since = RFC3339Time(secondsSince1970: 1_772_000_000)
+        var report = Self.report()
+        (report.state, report.since, report.lastError) = (state, since, "adapter-gone")
+        #expect(Self.problems(report) == [.silent(state, since: since, lastError: "adapter-gone")])
+    }
+
+    @Test(arguments: [(-100, true), (0, true), (60, true), (61, false)])
+    func aBeaconThatHasNotLookedForAMinuteIsStale(_ age: Int, _ isGood: Bool) {
+        let verified = RFC3339Time(secondsSince1970: Self.now.secondsSince1970 - age)
+        var report = Self.report()
+        report.lastVerified = verified
+        #expect(Self.problems(report) == (isGood ? [] : [.stale(since: verified)]))
+        report.lastVerified = nil
+        #expect(Self.problems(report) == [.stale(since: nil)])
+    }
+
+    @Test func anotherProfileIsOneProblemAndNotMany() {
+        var report = Self.report(interval: 500_000, power: -20)
+        report.profileHash = "ffff"
+        #expect(Self.problems(report) == [.otherProfile("ffff")])
+    }
+
+    @Test(arguments: [(152_500, true), (100_000, true), (152_812, true), (152_813, true), (152_814, false)])
+    func longerIntervalsThanAskedForAreTold(_ granted: Int, _ isGood: Bool) {
+        let problem = BeaconProblem.slow(type: "ibeacon", asked: 152_500, granted: granted)
+        #expect(Self.problems(Self.report(interval: granted)) == (isGood ? [] : [problem]))
+    }
+
+    @Test(arguments: [(-4, true), (0, true), (-5, false)])
+    func lessPowerThanAskedForIsTold(_ granted: Int, _ isGood: Bool) {
+        let problem = BeaconProblem.weak(type: "ibeacon", asked: -4, granted: granted)
+        #expect(Self.problems(Self.report(power: granted)) == (isGood ? [] : [problem]))
+    }
+
+    @Test func twoAdvertisementsOfOneTypeAreComparedInTheirOrder() {
+        var report = Self.report()
+        report.advertisements.append(.init(type: "ibeacon", grantedInterval: 1_000_000))
+        let beacon = SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2), SampleFleet.iBeacon(1, 3)])
+        let fleet = FleetManifest(fleet: "f", beacons: [beacon])
+        let condition = FleetCondition(fleet, [report], now: Self.now, staleAfter: 60)
+        #expect(
+            condition.entries.first?.problems == [.slow(type: "ibeacon", asked: 152_500, granted: 1_000_000)])
+    }
+
+    @Test func whatNobodyReportsSaysWhy() {
+        let reasons = ["pi-1.example": "no answer within 20 s"]
+        let condition = FleetCondition(Self.fleet, [], reasons: reasons, now: Self.now, staleAfter: 60)
+        #expect(condition.entries.first?.problems == [.noReport("no answer within 20 s")])
+        let unknown = FleetCondition(Self.fleet, [], now: Self.now, staleAfter: 60)
+        #expect(unknown.entries.first?.problems == [.noReport("nothing is known of it")])
+        #expect(!unknown.isGood)
+    }
+
+    @Test func theReportOfABeaconsOwnBoxIsItsAndASecondSenderIsTold() {
+        var old = Self.report()
+        (old.source, old.profileHash) = ("pi-old", "ffff")
+        let condition = FleetCondition(Self.fleet, [old, Self.report()], now: Self.now, staleAfter: 60)
+        #expect(condition.entries.first?.report?.source == "pi-1.example")
+        #expect(condition.entries.first?.problems == [.several(["pi-old", "pi-1.example"])])
+        old.state = .off
+        #expect(FleetCondition(Self.fleet, [old, Self.report()], now: Self.now, staleAfter: 60).isGood)
+    }
+
+    @Test func whatIsOfNoFleetIsNamedAndNoProblem() {
+        var other = Self.report()
+        other.name = "b"
+        let condition = FleetCondition(Self.fleet, [other, Self.report()], now: Self.now, staleAfter: 60)
+        #expect(condition.isGood)
+        #expect(condition.strangers == [other])
+    }
+
+    private static let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a")])
+
+    private static func report(interval: Int = 152_500, power: Int = -4) -> BeaconReport {
+        BeaconReport(
+            name: "a", source: "pi-1.example", state: .onAir, lastVerified: now, profileHash: hash,
+            advertisements: [
+                .init(type: "eddystone-tlm", grantedInterval: 1),
+                .init(
+                    type: "ibeacon", grantedInterval: interval, grantedRadioPower: power),
+            ])
+    }
+
+    private static func problems(_ report: BeaconReport) -> [BeaconProblem]? {
+        FleetCondition(fleet, [report], now: now, staleAfter: 60).entries.first?.problems
+    }
+}
