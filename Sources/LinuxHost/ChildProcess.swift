@@ -47,26 +47,39 @@ public final class ChildProcess {
         self.errors = errors
     }
 
-    deinit { if !isOver { _ = end() } }
+    deinit { end() }
 
-    /// Waits for its end; where it would go on, this takes as long.
+    /// Waits for its end, and ends it when a moment of ``MonotonicClock`` has come.
     ///
     /// - Returns: its exit code, or minus the signal that ended it; 0 where the system does not tell, because this
     ///   program was started by one that ignores the ends of its children.
-    public func wait() -> Int32 {
-        isOver = true
-        var status: Int32 = 0
-        while unsafe waitpid(id, &status, 0) < 0 {
-            guard errno == EINTR else { return 0 }
+    public func wait(until deadline: UInt64) -> Int32 {
+        while MonotonicClock.nanoseconds() < deadline {
+            if let code = ended(WNOHANG) { return code }
+            // Programs that have closed their output end at once; this is for the others.
+            _ = try? Poller.wait([], milliseconds: 2)
         }
-        let signal = status & 0x7F
-        return signal == 0 ? status >> 8 & 0xFF : -signal
+        return end()
     }
 
     /// Ends it, if it still runs, and waits for that.
+    @discardableResult
     public func end() -> Int32 {
-        if !isOver { _ = kill(id, SIGKILL) }
-        return wait()
+        guard !isOver else { return 0 }
+        _ = kill(id, SIGKILL)
+        return ended(0) ?? 0
+    }
+
+    /// `nil` while it runs.
+    private func ended(_ options: Int32) -> Int32? {
+        var status: Int32 = 0
+        var result = unsafe waitpid(id, &status, options)
+        while result < 0, errno == EINTR { result = unsafe waitpid(id, &status, options) }
+        if result == 0 { return nil }
+        isOver = true
+        guard result > 0 else { return 0 }
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : -signal
     }
 
     private static func pipe() throws(SystemError) -> (Descriptor, Descriptor) {
