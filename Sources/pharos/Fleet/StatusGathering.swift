@@ -1,0 +1,127 @@
+internal import Fleet
+internal import LinuxHost
+internal import Profiles
+
+/// What boxes say of themselves, from files or by ssh.
+struct StatusGathering {
+    private(set) var reports: [BeaconReport] = []
+    /// Why a host has said nothing.
+    private(set) var reasons: [String: String] = [:]
+    /// Files and answers that say nothing.
+    private(set) var problems: [String] = []
+
+    /// Far more than any box has to say.
+    private static let sizeLimit = 1 << 22
+
+    /// Reads all files `*.json` of a directory, and of the directories in it.
+    mutating func read(_ directory: String) throws {
+        guard Files.isDirectory(directory) else {
+            throw Failure(.noInput, "\(directory): there is no such directory")
+        }
+        for name in Files.names(in: directory) where !name.hasPrefix(".") {
+            let path = "\(directory)/\(name)"
+            if Files.isDirectory(path) {
+                for inner in Files.names(in: path) where inner.hasSuffix(".json") && !inner.hasPrefix(".") {
+                    readFile("\(path)/\(inner)", from: name)
+                }
+            } else if name.hasSuffix(".json") {
+                readFile(path, from: path)
+            }
+        }
+    }
+
+    private mutating func readFile(_ path: String, from source: String) {
+        do {
+            add(try InputFile.read(path, limit: Self.sizeLimit), from: source, called: path)
+        } catch let failure as Failure {
+            problems.append(failure.message)
+        } catch {
+            problems.append("\(path): \(error)")
+        }
+    }
+
+    /// Asks every host once. What a host may be called is settled here again: it becomes an argument of ssh.
+    mutating func ask(_ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int) throws {
+        var hosts: [String] = []
+        var known: Set<String> = []
+        for beacon in beacons {
+            guard let host = beacon.host, known.insert(host).inserted else { continue }
+            guard Self.isHost(host) else {
+                reasons[host] = "its host is no name or address that ssh could be given"
+                continue
+            }
+            hosts.append(host)
+        }
+        let jobs = hosts.map { host in
+            [
+                "ssh", "-nT", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o",
+                "ConnectTimeout=\(timeoutSeconds)", "--", host, "pharos", "status", "--json",
+            ]
+        }
+        let answers = try ProcessPool.run(
+            jobs, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
+        for (host, answer) in zip(hosts, answers) {
+            switch answer {
+            case .ended(let output, let errors, let code):
+                let before = reports.count
+                if !output.isEmpty { add(output, from: host, called: host) }
+                guard reports.count == before else { continue }
+                let said = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).last
+                reasons[host] =
+                    said.map { "ssh: \($0)" }
+                    ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this box")
+            case .late: reasons[host] = "no answer within \(timeoutSeconds) s"
+            case .notStarted(let error): throw Failure(.osError, "ssh: \(error)")
+            }
+        }
+    }
+
+    private mutating func add(_ octets: [UInt8], from source: String, called name: String) {
+        let (root, faults) = JSONDocument.parse(octets)
+        guard let root, faults.isEmpty else {
+            problems.append("\(name): it is no status: \(faults.first?.description ?? "it is empty")")
+            return
+        }
+        var nodes = [root]
+        if case .array(let instances) = root["instances"]?.value { nodes = instances }
+        for node in nodes {
+            do throws(StatusFileError) {
+                reports.append(BeaconReport(try InstanceStatus(node), from: source))
+            } catch {
+                problems.append("\(name): \(error.reason)")
+            }
+        }
+    }
+
+    /// Letters, digits, `.`, `-`, `_`, `:` and one `@`, no dash first: nothing that ssh takes for an option.
+    private static func isHost(_ host: String) -> Bool {
+        guard let first = host.utf8.first, first != UInt8(ascii: "-"), host.utf8.count <= 255 else { return false }
+        return host.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: ":"), UInt8(ascii: "@"):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+extension BeaconReport {
+    init(_ status: InstanceStatus, from source: String) {
+        let state: State =
+            switch status.state {
+            case .onAir: .onAir
+            case .starting: .starting
+            case .recovering: .recovering
+            case .off: .off
+            }
+        self.init(
+            name: status.name, source: source, state: state, since: status.since, lastVerified: status.lastVerified,
+            profileHash: status.profileHash, lastError: status.lastError,
+            advertisements: status.advertisements.map {
+                .init(type: $0.type, grantedInterval: $0.grantedInterval, grantedRadioPower: $0.grantedRadioPower)
+            })
+    }
+}
