@@ -1,0 +1,79 @@
+"""The labels of a fleet, rendered by librsvg and read back by ZBar."""
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import fleets
+import pharos
+
+PAPERS = {"70x37": 24, "63.5x38.1": 21, "99.1x38.1": 14, "105x74": 8}
+
+
+@pytest.fixture
+def codes(needs, tmp_path):
+    """`codes(FILE)`: what the QR codes of an SVG say."""
+    render, read = needs("rsvg-convert"), needs("zbarimg")
+
+    def read_back(svg) -> set[str]:
+        picture = tmp_path / "page.png"
+        subprocess.run([render, "--format", "png", "--dpi-x", "300", "--dpi-y", "300", "-o", picture, svg], check=True)
+        out = subprocess.run([read, "--quiet", "--xml", picture], check=True, capture_output=True).stdout
+        texts = ElementTree.fromstring(out).iter("{http://zbar.sourceforge.net/2008/barcode}data")
+        return {text.text for text in texts}
+
+    return read_back
+
+
+def text_of(number: int) -> str:
+    return (f"hall-{number}\nmuseum / ground / hall\nD0:11:22:33:00:{number:02X}\n"
+            f"ibeacon {fleets.UUID} 1 {number}\neddystone 8b0ca750095477cb3e77 {number:012x}\n"
+            f"https://example.org/n{number}")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_code_of_a_page_is_read_back(tmp_path, codes, paper):
+    count = PAPERS[paper]
+    fleets.write(tmp_path, [fleets.beacon(number) for number in range(count)])
+    pharos.checked("fleet", "labels", tmp_path, "--paper", paper, "--output", tmp_path / "labels.svg")
+    assert codes(tmp_path / "labels.svg") == {text_of(number) for number in range(count)}
+
+
+def test_further_pages_have_numbers(tmp_path, codes):
+    fleets.write(tmp_path, [fleets.beacon(number) for number in range(30)])
+    result = pharos.checked("fleet", "labels", tmp_path, "--skip-labels", "20", "--output", tmp_path / "l.svg")
+    assert result.out.startswith("30 labels on 3 pages: ")
+    pages = [codes(tmp_path / f"l-{page}.svg") for page in (1, 2, 3)]
+    assert pages == [{text_of(n) for n in range(4)}, {text_of(n) for n in range(4, 28)}, {text_of(28), text_of(29)}]
+
+
+def test_the_longest_names_and_many_identities_fit(tmp_path, codes):
+    name = "n" * 64
+    long = fleets.beacon(1, name=name, group="/".join("g" * 64 for _ in range(3)))
+    long["advertisements"] *= 12
+    fleets.write(tmp_path, [long])
+    pharos.checked("fleet", "labels", tmp_path, "--output", tmp_path / "l.svg")
+    texts = codes(tmp_path / "l.svg")
+    assert len(texts) == 1 and texts.pop().startswith(name)
+    svg = ElementTree.parse(tmp_path / "l.svg")
+    said = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert "".join(said).startswith(name)
+    assert said[-1] == "D0:11:22:33:00:01"
+
+
+def test_only_one_box(tmp_path, codes):
+    fleets.write(tmp_path, [fleets.beacon(number) for number in range(3)])
+    pharos.checked("fleet", "labels", tmp_path, "--beacon", "hall-1", "--output", tmp_path / "l.svg")
+    assert codes(tmp_path / "l.svg") == {text_of(1)}
+    refused = pharos.run("fleet", "labels", tmp_path, "--beacon", "hall-9", "--output", tmp_path / "m.svg")
+    assert refused.code == 64 and "hall-9" in refused.err
+    assert not (tmp_path / "m.svg").exists()
+
+
+def test_pages_are_sheets_of_a4(tmp_path):
+    fleets.write(tmp_path, [fleets.beacon(1)])
+    pharos.checked("fleet", "labels", tmp_path, "--cut-lines", "--output", tmp_path / "l.svg")
+    page = ElementTree.parse(tmp_path / "l.svg").getroot()
+    assert (page.get("width"), page.get("height")) == ("210mm", "297mm")
+    assert re.fullmatch(r"0 0 21000 29700", page.get("viewBox"))
