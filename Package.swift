@@ -74,7 +74,8 @@ let package = Package(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Fleet", "HCI",
-                "HCITransports", "LinuxHost", "PlanReport", "Profiles", "Sites", "VirtualController", argumentParser,
+                "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
+                argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -115,7 +116,8 @@ let package = Package(
         .testTarget(
             name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "FleetTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Fleet", "Profiles"],
+            name: "FleetTests",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes"],
             swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),
