@@ -1,7 +1,6 @@
-"""A fleet written for other programs, read by parsers of theirs: PyYAML, csv, json, and promtool where it is there."""
+"""A fleet written for other programs, read by parsers of theirs: PyYAML, csv, json, and promtool."""
 import csv
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -89,11 +88,9 @@ def box(number: int, on_air: str, verified: str, profile_hash: str) -> list[dict
             series("pharos_info", "1x40", profile_hash=profile_hash, **name)]
 
 
-def test_alarms_are_raised_for_what_is_wrong_and_nothing_else(fleet):
+def test_alarms_are_raised_for_what_is_wrong_and_nothing_else(fleet, needs):
     """hall-0 is well, hall-1 is off after a while, hall-2 does not look, hall-3 sends another profile, hall-4 is gone."""
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed (Debian's package prometheus, which starts a server)")
+    promtool = needs("promtool")
     _, rules = prometheus(fleet)
     looks = "0+15x40"
     inputs = [*box(0, "1x40", looks, f"{0:016x}"), *box(1, "1x4 0x36", looks, f"{1:016x}"),

@@ -1,0 +1,53 @@
+import TestSupport
+import Testing
+
+/// A fleet as its engineer meets it: from an empty folder to files, labels and questions.
+@Suite struct FleetTests {
+    private func fleet(_ kind: String) throws -> (folder: TemporaryFolder, file: String) {
+        let folder = try TemporaryFolder()
+        let file = folder.place("\(kind).json")
+        #expect(try Program.run("fleet", "init", kind, "--output", file).code == 0)
+        return (folder, file)
+    }
+
+    @Test(arguments: ["museum", "shop", "car-park"])
+    func theStartPassesItsCheck(_ kind: String) throws {
+        let (folder, file) = try fleet(kind)
+        let check = try Program.run("fleet", "check", file)
+        #expect(check.code == 0, "\(check.errors)")
+        #expect(check.output.contains("good, "))
+        let output = folder.place("files")
+        #expect(try Program.run("fleet", "generate", file, "--output", output).code == 0)
+        for name in try Program.shell("cd \"$1\" && ls *.json | grep -v manifest", output).output.split(separator: "\n") {
+            #expect(try Program.run("profile", "check", "\(output)/\(name)").code == 0, "\(name)")
+        }
+        let again = try Program.run("fleet", "generate", file, "--output", output)
+        #expect(again.code == 0 && again.output.contains(" 0 written, "), "\(again.output)")
+        let diff = try Program.run("fleet", "diff", file, "--against", output)
+        #expect(diff.output.hasPrefix("0 added, 0 removed, 0 renamed, 0 changed, "), "\(diff.output)")
+    }
+
+    @Test func aFleetFileStandsForItsManifest() throws {
+        let (folder, file) = try fleet("museum")
+        let early = try Program.run("fleet", "labels", file, "--output", folder.place("early.svg"))
+        #expect(early.code == 78)
+        #expect(early.errors.contains("5 of its beacons have no identity yet; `pharos fleet generate` gives them theirs"))
+        #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
+        for source in [file, folder.place("files"), folder.place("files/manifest.json")] {
+            let csv = try Program.run("fleet", "export", "csv", source)
+            #expect(csv.code == 0)
+            let first = try Program.run("fleet", "export", "csv", file)
+            #expect(csv.output == first.output && csv.output.contains("hall-entrance"))
+        }
+    }
+
+    @Test func boxesThatSayNothingAreMissed() throws {
+        let (folder, file) = try fleet("museum")
+        #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
+        let reports = folder.place("reports")
+        _ = try Program.shell("mkdir \"$1\"", reports)
+        let status = try Program.run("fleet", "status", file, "--from", reports)
+        #expect(status.code == 1)
+        #expect(status.output.contains("0 of 5 beacons of museum are as they should be."), "\(status.output)")
+    }
+}
