@@ -18,7 +18,8 @@ import Testing
         #expect(check.output.contains("good, "))
         let output = folder.place("files")
         #expect(try Program.run("fleet", "generate", file, "--output", output).code == 0)
-        for name in try Program.shell("cd \"$1\" && ls *.json | grep -v manifest", output).output.split(separator: "\n") {
+        for name in try Program.shell("cd \"$1\" && ls *.json | grep -v manifest", output).output.split(separator: "\n")
+        {
             #expect(try Program.run("profile", "check", "\(output)/\(name)").code == 0, "\(name)")
         }
         let again = try Program.run("fleet", "generate", file, "--output", output)
@@ -31,7 +32,8 @@ import Testing
         let (folder, file) = try fleet("museum")
         let early = try Program.run("fleet", "labels", file, "--output", folder.place("early.svg"))
         #expect(early.code == 78)
-        #expect(early.errors.contains("5 of its beacons have no identity yet; `pharos fleet generate` gives them theirs"))
+        #expect(
+            early.errors.contains("5 of its beacons have no identity yet; `pharos fleet generate` gives them theirs"))
         #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
         for source in [file, folder.place("files"), folder.place("files/manifest.json")] {
             let csv = try Program.run("fleet", "export", "csv", source)

@@ -5,7 +5,8 @@ internal import Profiles
 
 /// A fleet that is named on the command line: its file, the directory that `fleet generate` wrote, or the manifest in it.
 struct FleetArgument: ParsableArguments {
-    @Argument(help: "A fleet in JSON, or what `pharos fleet generate` wrote: its directory, or the manifest.json in it.")
+    @Argument(
+        help: "A fleet in JSON, or what `pharos fleet generate` wrote: its directory, or the manifest.json in it.")
     var fleet: String
 
     /// The whole manifest.
