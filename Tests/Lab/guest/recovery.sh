@@ -18,7 +18,7 @@ meddling() {
     lab_test "recovery/$air/$1/down" comes_back "$1" down powered-down 'powered'
     lab_test "recovery/$air/$1/reset" comes_back "$1" reset 'controller-reset|powered-down' hci0
     lab_test "recovery/$air/$1/cleared" comes_back "$1" cleared controller-reset 'hcitool reset the controller'
-    lab_test "recovery/$air/$1/blocked" comes_back "$1" blocked rfkill 'switched off by rfkill'
+    lab_test "recovery/$air/$1/blocked" comes_back "$1" blocked rfkill 'rfkill'
     lab_test "recovery/$air/$1/disabled" comes_back "$1" disabled foreign-disabled 'turned advertising off'
     lab_test "recovery/$air/$1/changed" comes_back "$1" changed foreign-changed 'changed the advertising data'
     lab_test "recovery/$air/$1/suspended" comes_back "$1" suspended suspended 'sleep'
