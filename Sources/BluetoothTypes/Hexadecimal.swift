@@ -31,6 +31,7 @@ public enum Hexadecimal {
     }
 
     /// `octets` in lower case, with `separator` between them.
+    @inlinable
     public static func text(_ octets: some Sequence<UInt8>, separator: String = "") -> String {
         var digits: [UInt8] = []
         for octet in octets {
@@ -41,7 +42,8 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
+    @inlinable
+    static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 
