@@ -22,14 +22,14 @@ struct FleetChecker {
     let keys: FleetKeyFolder?
     var problems = ProblemList()
     var reader: BeaconReader
-    private var other: BeaconReader
+    var other: BeaconReader
     var shapes = ShapeTable()
-    private var otherShapes = ShapeTable()
-    private var identities: NumberTable
-    private var key: [UInt8] = []
-    private var otherKey: [UInt8] = []
+    var otherShapes = ShapeTable()
+    var identities: NumberTable
+    var key: [UInt8] = []
+    var otherKey: [UInt8] = []
     var air: SiteAir
-    private var homeAssistant = PairCount()
+    var homeAssistant = PairCount()
     /// What has been said for all beacons of a plan.
     private var saidOfPlans: Set<Int> = []
     private var saidOfShapes: Set<[Int]> = []
@@ -72,13 +72,11 @@ struct FleetChecker {
         return FleetReport(problems: problems.sorted, beacons: fleet.beacons.count, sites: sites)
     }
 
-    private func add(_ message: String, at place: BeaconReader.Place, severity: ProfileProblem.Severity = .error)
+    func add(_ message: String, at place: BeaconReader.Place, severity: ProfileProblem.Severity = .error)
         -> FleetProblem
     {
         FleetProblem(.init(message, at: place.position, path: place.path, severity: severity), in: place.file)
     }
-
-    // MARK: values
 
     private mutating func reportPlan(_ number: Int) {
         for fault in reader.plan.faults {
@@ -130,65 +128,6 @@ struct FleetChecker {
         return node
     }
 
-    // MARK: identities
-
-    private mutating func checkIdentities(_ shape: Shape, _ number: Int) {
-        for (index, advertisement) in shape.advertisements.enumerated() where !advertisement.identity.isEmpty {
-            IdentityText.key(advertisement, reader, into: &key)
-            let hash = StableHash.of(key, 0..<key.count)
-            if let first = identities.insert(hash, number), first != number {
-                compare(first, number, index, advertisement)
-            } else if advertisement.type == "ibeacon", fleet.listeners.contains(.homeAssistant) {
-                homeAssistant.add(advertisement, reader)
-            }
-        }
-        if case .explicit(let address) = shape.profile?.address, !fleet.template.hasAddress {
-            let hash = StableHash.of(address.octets.octets, 0..<6)
-            if let first = identities.insert(hash, number), first != number {
-                let message = "\(address) is also the address of \"\(fleet.names.string(first))\""
-                problems.add(add(message, at: place(ofKey: "address", number)))
-            }
-        }
-    }
-
-    /// Whether two beacons with the same hash have the same identity, too.
-    private mutating func compare(_ first: Int, _ number: Int, _ index: Int, _ advertisement: ShapeAdvertisement) {
-        other.fill(first, allocation)
-        let (shape, _) = otherShapes.find(other)
-        for candidate in shape.advertisements where !candidate.identity.isEmpty {
-            IdentityText.key(candidate, other, into: &otherKey)
-            guard otherKey == key else { continue }
-            let text = String(decoding: key, as: UTF8.self).split(separator: "\0").dropFirst().joined(separator: " ")
-            let place = other.place(of: first)
-            let message =
-                "\(advertisement.type) \(text) is also what \"\(fleet.names.string(first))\" sends "
-                + "(\(place.file):\(place.position))"
-            let keys = advertisement.identity.map(\.name)
-            let slots = keys.compactMap { slot(at: JSONPath([.key("advertisements"), .index(index), .key($0)])) }
-            let own =
-                slots.first { if case .column = reader.plan.slots[$0].origin { true } else { false } } ?? slots.last
-            let origin = own.map { reader.plan.slots[$0].origin }
-            if let origin, case .column = origin {
-                problems.add(add(message, at: reader.place(origin, of: number)))
-            } else {
-                problems.add(add(message, at: reader.place(of: number)))
-            }
-            return
-        }
-    }
-
-    /// Where the value at a path of the profile comes from.
-    mutating func place(ofPath path: JSONPath, _ number: Int) -> BeaconReader.Place {
-        let origin = slot(at: path).map { reader.plan.slots[$0].origin } ?? .node(templateNode(path))
-        return reader.place(origin, of: number)
-    }
-
-    private mutating func place(ofKey key: String, _ number: Int) -> BeaconReader.Place {
-        place(ofPath: JSONPath([.key(key)]), number)
-    }
-
-    // MARK: controllers and keys
-
     private mutating func checkController(_ shape: Shape, _ shapeNumber: Int?, _ number: Int) {
         guard let controller = reader.controller(number) else { return }
         var faults: [ControllerFault]
@@ -234,8 +173,6 @@ struct FleetChecker {
         }
     }
 
-    // MARK: the whole
-
     private mutating func checkAir(_ site: FleetReport.Site) {
         guard let probability = site.collisionFreeProbability, probability < 0.5 else { return }
         let percent = Int((probability * 100).rounded())
@@ -256,59 +193,5 @@ struct FleetChecker {
                     + "or send Eddystone-UID and track the addresses (`pharos fleet export homeassistant`)",
                 at: fleet.listenersNode ?? fleet.template.node, in: fleet.file, severity: .warning)
         }
-    }
-}
-
-/// What a controller cannot do of what a shape asks for.
-struct ControllerFault: Sendable {
-    var message: String
-    /// In the profile.
-    var path: JSONPath
-
-    static func find(_ shape: Shape, _ controller: ControllerKind) -> [ControllerFault] {
-        var faults: [ControllerFault] = []
-        for (index, advertisement) in shape.advertisements.enumerated() {
-            let range = controller.intervalRange(for: advertisement.pdu)
-            guard !range.contains(advertisement.interval) else { continue }
-            faults.append(
-                .init(
-                    message: "\(advertisement.interval) is not among the intervals of \(controller.description), "
-                        + "\(range.lowerBound)...\(range.upperBound)",
-                    path: JSONPath([.key("advertisements"), .index(index), .key("intervalMs")])))
-        }
-        guard controller.hasOneSet, shape.advertisements.count > 1 else { return faults }
-        let hasEID = shape.advertisements.contains { $0.type == "eddystone-eid" }
-        let plain = shape.advertisements.firstIndex { $0.keyFile == nil }
-        if hasEID, let plain {
-            faults.append(
-                .init(
-                    message:
-                        "\(controller.description) has one address at a time: the address of an EID turns over, and "
-                        + "that of \(shape.advertisements[plain].type) would with it; take one of the two out, or use a "
-                        + "controller with extended advertising",
-                    path: JSONPath([.key("advertisements"), .index(plain)])))
-        }
-        return faults
-    }
-}
-
-/// How many pairs of major and minor each iBeacon UUID has.
-struct PairCount: Sendable {
-    /// MAX_IDS_PER_UUID of Home Assistant's ibeacon integration.
-    static let limit = 50
-
-    private var counts: [[UInt8]: Int] = [:]
-    private var uuid: [UInt8] = []
-
-    mutating func add(_ advertisement: ShapeAdvertisement, _ reader: BeaconReader) {
-        guard let first = advertisement.identity.first else { return }
-        uuid.removeAll(keepingCapacity: true)
-        IdentityText.append(first.value, isUUID: true, reader, to: &uuid)
-        counts[uuid, default: 0] += 1
-    }
-
-    var tooMany: [(uuid: String, count: Int)] {
-        counts.filter { $0.value > Self.limit }.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
-            .sorted { $0.0 < $1.0 }
     }
 }

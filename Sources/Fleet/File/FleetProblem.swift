@@ -23,6 +23,18 @@ public struct FleetProblem: Error, Hashable, Sendable {
     }
 
     public var isError: Bool { problem.severity == .error }
+
+    /// Those of one file in its order, the files in the order in which they were first named.
+    public static func sorted(_ problems: [FleetProblem]) -> [FleetProblem] {
+        var order: [String: Int] = [:]
+        for problem in problems where order[problem.file] == nil { order[problem.file] = order.count }
+        return problems.enumerated().sorted { left, right in
+            let files = (order[left.element.file] ?? 0, order[right.element.file] ?? 0)
+            if files.0 != files.1 { return files.0 < files.1 }
+            let positions = (left.element.problem.position, right.element.problem.position)
+            return positions.0 == positions.1 ? left.offset < right.offset : positions.0 < positions.1
+        }.map(\.element)
+    }
 }
 
 extension FleetProblem: CustomStringConvertible {
@@ -38,6 +50,7 @@ struct ProblemList: Sendable {
     private(set) var problems: [FleetProblem] = []
     private(set) var omitted = 0
     private(set) var hasErrors = false
+    var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FleetProblem> = []
 
     mutating func add(_ problem: FleetProblem) {
@@ -58,16 +71,9 @@ struct ProblemList: Sendable {
         for problem in list { add(FleetProblem(problem, in: file, kind: kind)) }
     }
 
-    /// Those of one file in its order, the files in the order in which they were first named.
+    /// In the order of ``FleetProblem/sorted(_:)``, with a word about those that were only counted.
     var sorted: [FleetProblem] {
-        var order: [String: Int] = [:]
-        for problem in problems where order[problem.file] == nil { order[problem.file] = order.count }
-        var result = problems.enumerated().sorted { left, right in
-            let files = (order[left.element.file] ?? 0, order[right.element.file] ?? 0)
-            if files.0 != files.1 { return files.0 < files.1 }
-            let positions = (left.element.problem.position, right.element.problem.position)
-            return positions.0 == positions.1 ? left.offset < right.offset : positions.0 < positions.1
-        }.map(\.element)
+        var result = FleetProblem.sorted(problems)
         if omitted > 0, let file = result.last?.file {
             let start = JSONPosition(line: 1, column: 1)
             let message = "\(omitted) more problems are not listed"

@@ -1,5 +1,3 @@
-internal import BluetoothTypes
-internal import EddystoneSecurity
 internal import Profiles
 
 /// Gives identities out. What is in the lock stays; what is new comes behind it, in the order of the fleet file.
@@ -14,13 +12,13 @@ struct Allocator {
     private var firstEntry: [Int32] = []
     private var nextEntry: [Int32] = []
     private var isTaken: [Bool] = []
-    private var addresses = NumberTable(capacity: 0)
-    private var instances = NumberTable(capacity: 0)
-    private var nextInstance: UInt64 = 1
-    private var minors: [MinorSpace] = []
+    var addresses = NumberTable(capacity: 0)
+    var instances = NumberTable(capacity: 0)
+    var nextInstance: UInt64 = 1
+    var minors: [MinorSpace] = []
     /// The number of a group's scope in the lock, and of the group that the scope is.
-    private var groupScopes: [UInt32] = []
-    private var reader: BeaconReader
+    var groupScopes: [UInt32] = []
+    var reader: BeaconReader
 
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
         self.fleet = fleet
@@ -45,108 +43,10 @@ struct Allocator {
         retire()
     }
 
-    private mutating func report(_ message: String, line: UInt32 = 1) {
+    mutating func report(_ message: String, line: UInt32 = 1) {
         let problem = ProfileProblem(message, at: .init(line: Int(line), column: 1), path: .root)
         problems.add(FleetProblem(problem, in: lockFile))
     }
-
-    // MARK: names and groups
-
-    private mutating func release(_ releasing: [String]) {
-        guard !releasing.isEmpty else { return }
-        let wanted = Set(releasing)
-        var found: Set<String> = []
-        let lock = allocation.lock
-        allocation.lock.entries.removeAll { entry in
-            guard entry.isRetired else { return false }
-            let name = lock.name(entry)
-            guard wanted.contains(name) else { return false }
-            found.insert(name)
-            return true
-        }
-        for name in releasing where !found.contains(name) {
-            let reason =
-                fleet.names.find(name) == nil
-                ? "there is no retired beacon \"\(name)\"" : "\"\(name)\" is in use; take it out of the fleet first"
-            report("cannot release: " + reason)
-        }
-        allocation.changes.released = found.sorted()
-    }
-
-    /// Groups that were called otherwise keep their number, and all that was counted in them.
-    private mutating func renameGroups() {
-        let current = Set(fleet.groups.map(\.pathText))
-        for group in fleet.groups.dropFirst() {
-            guard let was = group.was else { continue }
-            let old = (group.path.dropLast() + [was]).joined(separator: "/")
-            let new = group.pathText
-            func isBelow(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
-            let knowsNew =
-                allocation.lock.scopes.contains { isBelow($0, new) }
-                || allocation.lock.majors.contains { isBelow($0.group, new) }
-            guard !knowsNew else { continue }
-            guard !current.contains(old) else {
-                if let node = group.node?["was"] {
-                    problems.add(
-                        "the group \"\(old)\" is still there, so this is not its new name", at: node, in: fleet.file)
-                }
-                continue
-            }
-            for index in allocation.lock.scopes.indices where isBelow(allocation.lock.scopes[index], old) {
-                allocation.lock.scopes[index] = new + allocation.lock.scopes[index].dropFirst(old.count)
-            }
-            for index in allocation.lock.majors.indices where isBelow(allocation.lock.majors[index].group, old) {
-                allocation.lock.majors[index].group = new + allocation.lock.majors[index].group.dropFirst(old.count)
-            }
-        }
-    }
-
-    /// Majors by group, and the scopes in which minors are counted.
-    private mutating func numberGroups() {
-        var majors: [String: Int] = [:]
-        var space = MinorSpace(first: fleet.rules.major?.first ?? 1)
-        for major in allocation.lock.majors {
-            majors[major.group] = major.major
-            space.use(major.major)
-        }
-        var scopes: [String: UInt32] = [:]
-        for (index, scope) in allocation.lock.scopes.enumerated() {
-            scopes[scope] = UInt32(truncatingIfNeeded: index)
-        }
-        var isUsed = [Bool](repeating: false, count: fleet.groups.count)
-        for beacon in fleet.beacons { isUsed[Int(beacon.group)] = true }
-        for (number, group) in fleet.groups.enumerated() {
-            var own = Int32(-1)
-            if let rule = fleet.rules.major, isUsed[number] {
-                let path = group.path.prefix(rule.per.depth).joined(separator: "/")
-                if let known = majors[path] {
-                    own = Int32(truncatingIfNeeded: known)
-                } else if let next = space.next(used: { allocation.lock.majors.map(\.major) }) {
-                    majors[path] = next
-                    allocation.lock.majors.append(.init(group: path, major: next, line: 0))
-                    own = Int32(truncatingIfNeeded: next)
-                } else {
-                    let node = fleet.rules.nodes["major"] ?? fleet.template.node
-                    problems.add("the 65536 major numbers are all given out", at: node, in: fleet.file)
-                }
-            }
-            allocation.groupMajors.append(own)
-            var scope = UInt32(0)
-            if let rule = fleet.rules.minor, isUsed[number] {
-                let path = group.path.prefix(rule.within.depth).joined(separator: "/")
-                if let known = scopes[path] {
-                    scope = known
-                } else {
-                    scope = UInt32(truncatingIfNeeded: allocation.lock.scopes.count)
-                    allocation.lock.scopes.append(path)
-                    scopes[path] = scope
-                }
-            }
-            groupScopes.append(scope)
-        }
-    }
-
-    // MARK: what is there
 
     private mutating func index() {
         let lock = allocation.lock
@@ -190,8 +90,6 @@ struct Allocator {
         }
         return (live ?? retired, elsewhere)
     }
-
-    // MARK: every beacon
 
     private mutating func place() {
         allocation.entries.reserveCapacity(fleet.beacons.count)
@@ -286,78 +184,6 @@ struct Allocator {
         entry.boxCount = UInt8(truncatingIfNeeded: serial.count)
     }
 
-    private mutating func nextMinor(scope: UInt32, _ number: Int) -> Int32 {
-        let entries = allocation.lock.entries
-        let next = minors[Int(scope)].next {
-            entries.filter { $0.scope == scope && $0.minor >= 0 }.map { Int($0.minor) }
-        }
-        if let next { return Int32(truncatingIfNeeded: next) }
-        let path = allocation.lock.scopes[Int(scope)]
-        let whose = path.isEmpty ? "the fleet" : "\"\(path)\""
-        let node = fleet.rules.nodes["minor"] ?? fleet.template.node
-        problems.add(
-            "the 65536 minor numbers of \(whose) are all given out; count them within a smaller part "
-                + "(\"within\"), or release retired beacons", at: node, in: fleet.file)
-        return -1
-    }
-
-    private mutating func newInstance(
-        _ rule: AllocationRules.Instance, _ serial: String?, _ number: Int, _ index: Int
-    ) -> UInt64 {
-        switch rule {
-        case .counter:
-            while instances.contains(nextInstance), nextInstance < AllocationRules.instanceLimit { nextInstance += 1 }
-            let given = nextInstance
-            nextInstance = min(nextInstance + 1, AllocationRules.instanceLimit)
-            _ = instances.insert(given, index)
-            return given
-        case .serial:
-            let place = reader.place(of: number, column: "serial")
-            guard let serial else {
-                let message =
-                    "the instance comes from the box's serial number, and this beacon has none: add its \"serial\""
-                problems.add(
-                    FleetProblem(.init(message, at: place.position, path: place.path), in: place.file))
-                return FleetLock.none
-            }
-            let given = Self.instance(fromSerial: serial)
-            if let first = instances.insert(given, index) {
-                let other = allocation.lock.name(allocation.lock.entries[first])
-                let message = "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
-                problems.add(
-                    FleetProblem(.init(message, at: place.position, path: place.path), in: place.file))
-                return FleetLock.none
-            }
-            return given
-        }
-    }
-
-    /// The last 12 digits of a hexadecimal serial number; of another one the first 12 of its fingerprint.
-    static func instance(fromSerial serial: String) -> UInt64 {
-        let digits = serial.filter { $0 != ":" && $0 != "-" }
-        let isHexadecimal = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
-        let source =
-            isHexadecimal ? String(digits.suffix(12)) : String(Fingerprint.text(of: Array(serial.utf8)).prefix(12))
-        return UInt64(source, radix: 16) ?? 0
-    }
-
-    /// 46 bits that follow from the fleet's and the beacon's names; others where somebody has these already.
-    private mutating func newAddress(_ number: Int) -> UInt64 {
-        let range = fleet.names.range(number)
-        let text = fleet.names.text
-        let fleetSeed = StableHash.of(Array(fleet.name.utf8), 0..<fleet.name.utf8.count)
-        var attempt: UInt64 = 0
-        while true {
-            let bits = StableHash.of(text, range, seed: fleetSeed &+ attempt) >> 16
-            let address = bits | 0xC000_0000_0000
-            attempt += 1
-            guard DeviceAddress(number: address).isValidStaticRandom else { continue }
-            if addresses.insert(address, number) == nil { return address }
-        }
-    }
-
-    // MARK: what is gone
-
     private mutating func retire() {
         for index in isTaken.indices where !isTaken[index] && !allocation.lock.entries[index].isRetired {
             allocation.lock.entries[index].isRetired = true
@@ -365,35 +191,5 @@ struct Allocator {
         }
         let moved = Set(allocation.changes.moved)
         if !moved.isEmpty { allocation.changes.retired.removeAll { moved.contains($0) } }
-    }
-}
-
-/// Numbers 0...65535 that are given out upwards; below the first one only when there are none above.
-struct MinorSpace: Sendable {
-    private var upcoming: Int
-    /// What is taken, once the end was reached.
-    private var isUsed: [Bool] = []
-    private var lowest = 0
-
-    init(first: Int) {
-        upcoming = first
-    }
-
-    mutating func use(_ number: Int) { upcoming = max(upcoming, number + 1) }
-
-    /// - Parameter used: All numbers that are taken; asked for when they run short.
-    mutating func next(used: () -> [Int]) -> Int? {
-        if upcoming <= AllocationRules.numberRange.upperBound {
-            upcoming += 1
-            return upcoming - 1
-        }
-        if isUsed.isEmpty {
-            isUsed = [Bool](repeating: false, count: AllocationRules.numberRange.count)
-            for number in used() where isUsed.indices.contains(number) { isUsed[number] = true }
-        }
-        while lowest < isUsed.count, isUsed[lowest] { lowest += 1 }
-        guard lowest < isUsed.count else { return nil }
-        isUsed[lowest] = true
-        return lowest
     }
 }

@@ -6,9 +6,7 @@ final class BeaconReader {
     let fleet: Fleet
     private(set) var row = CSVRow()
     private var loaded = -1
-    private var plans: [BeaconPlan] = []
-    private var planNumbers: [PlanKey: Int] = [:]
-    private var lastPlan: (key: PlanKey, number: Int)?
+    private var plans = PlanCache()
     /// The plan of the beacon that was filled last.
     private(set) var plan = BeaconPlan(slots: [], faults: [])
     /// Whether other beacons may have the same plan.
@@ -19,19 +17,11 @@ final class BeaconReader {
     private(set) var ends: [Int] = []
     private(set) var types: [BeaconPlan.ValueType] = []
 
-    private struct PlanKey: Hashable {
-        var group: UInt32
-        var source: UInt32
-        var filled: UInt64
-    }
-
     init(_ fleet: Fleet) {
         self.fleet = fleet
     }
 
-    // MARK: what a beacon says of itself
-
-    private func load(_ number: Int) -> TableSource? {
+    func load(_ number: Int) -> TableSource? {
         let beacon = fleet.beacons[number]
         guard case .table(let source) = fleet.sources[Int(beacon.source)] else { return nil }
         if loaded != number {
@@ -107,45 +97,6 @@ final class BeaconReader {
         }
     }
 
-    // MARK: places for messages
-
-    struct Place {
-        var file: String
-        var position: JSONPosition
-        var path: JSONPath
-    }
-
-    /// Where a value comes from.
-    func place(_ origin: BeaconPlan.Origin, of number: Int) -> Place {
-        switch origin {
-        case .node(let node): return Place(file: fleet.file, position: node.position, path: node.path)
-        case .column(let column):
-            guard let table = load(number)?.table, column < row.cells.count else {
-                return Place(file: fleet.file, position: .init(line: 1, column: 1), path: .root)
-            }
-            let position = table.position(of: Int(row.cells[column].start), in: row)
-            return Place(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
-        }
-    }
-
-    /// Where the beacon itself stands, or one of its own columns or keys.
-    func place(of number: Int, column name: String = "name") -> Place {
-        if let columns = load(number)?.columns {
-            let column: Int? =
-                switch name {
-                case "serial": columns.serial
-                case "was": columns.was
-                case "controller": columns.controller
-                default: nil
-                }
-            return place(.column(column ?? columns.name), of: number)
-        }
-        let node = listed(number)?.node ?? fleet.template.node
-        return place(.node(node[name] ?? node), of: number)
-    }
-
-    // MARK: filling
-
     /// Fills all slots for a beacon.
     func fill(_ number: Int, _ allocation: FleetAllocation) {
         let beacon = fleet.beacons[number]
@@ -205,47 +156,34 @@ final class BeaconReader {
         for (index, variable) in columns.variables.enumerated() where !row.cells[variable.column].isEmpty {
             filled |= 1 << UInt64(index)
         }
-        let key = PlanKey(group: beacon.group, source: beacon.source, filled: filled)
-        if let lastPlan, lastPlan.key == key {
-            if planNumber != lastPlan.number { plan = plans[lastPlan.number] }
-            planNumber = lastPlan.number
+        let key = PlanCache.Key(group: beacon.group, source: beacon.source, filled: filled)
+        if key == plans.lastKey { return }
+        if let known = plans.find(key) {
+            (plan, planNumber) = known
             return
         }
-        let made = planNumbers[key] ?? compile(key, columns)
-        plan = plans[made]
-        planNumber = made
-        lastPlan = (key, made)
-    }
-
-    private func compile(_ key: PlanKey, _ columns: TableColumns) -> Int {
         var compiler = PlanCompiler(fleet, group: Int(key.group))
         compiler.allColumns = columns.variables
-        compiler.filledColumns = columns.variables.enumerated().filter { key.filled >> UInt64($0.offset) & 1 == 1 }
+        compiler.filledColumns = columns.variables.enumerated().filter { filled >> UInt64($0.offset) & 1 == 1 }
             .map(\.element)
-        return remember(compiler.compile(), key)
-    }
-
-    private func remember(_ plan: BeaconPlan, _ key: PlanKey) -> Int {
-        plans.append(plan)
-        planNumbers[key] = plans.count - 1
-        return plans.count - 1
+        plan = compiler.compile()
+        planNumber = plans.insert(plan, key)
     }
 
     /// Beacons of a list that say nothing of their own share a plan.
     private func chooseListedPlan(_ number: Int, _ beacon: Fleet.Beacon) {
         let listed = listed(number)
         let isPlain = listed.map { $0.variables.isEmpty && $0.host == nil && $0.serial == nil } ?? true
-        let key = PlanKey(group: beacon.group, source: beacon.source, filled: 0)
-        if isPlain, let known = planNumbers[key], plans[known].faults.isEmpty {
-            plan = plans[known]
-            planNumber = known
+        let key = PlanCache.Key(group: beacon.group, source: beacon.source, filled: 0)
+        if isPlain, let known = plans.find(key) {
+            (plan, planNumber) = known
             return
         }
+        plans.lastKey = nil
         var compiler = PlanCompiler(fleet, group: Int(beacon.group))
         compiler.listed = listed
         plan = compiler.compile()
-        planNumber = nil
-        if isPlain, plan.faults.isEmpty { planNumber = remember(plan, key) }
+        planNumber = isPlain && plan.faults.isEmpty ? plans.insert(plan, key) : nil
     }
 
     /// The profile's text.
@@ -261,28 +199,6 @@ final class BeaconReader {
                 text.append(contentsOf: values[start..<ends[index]])
             }
             start = ends[index]
-        }
-    }
-}
-
-extension [UInt8] {
-    /// As a JSON string.
-    mutating func append(quoted text: [UInt8], _ range: Range<Int>) {
-        var isPlain = true
-        let span = text.span
-        for index in range {
-            let octet = span[index]
-            if octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F {
-                isPlain = false
-                break
-            }
-        }
-        if isPlain {
-            append(UInt8(ascii: "\""))
-            append(contentsOf: text[range])
-            append(UInt8(ascii: "\""))
-        } else {
-            append(contentsOf: JSONValue.string(String(decoding: text[range], as: UTF8.self)).line.utf8)
         }
     }
 }

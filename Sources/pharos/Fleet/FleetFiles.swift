@@ -42,7 +42,7 @@ struct FleetFiles {
 
     var hasErrors: Bool { problems.contains(where: \.isError) }
 
-    mutating func add(_ more: [FleetProblem]) { problems += more }
+    mutating func add(_ more: [FleetProblem]) { problems = FleetProblem.sorted(problems + more) }
 
     /// What lies in the folder for keys, if the fleet file names one.
     var keys: FleetKeyFolder? {
@@ -78,7 +78,7 @@ struct FleetFiles {
         guard let fleet, lock != nil || !Files.exists(lockFile) else { return nil }
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let (allocation, faults) = FleetAllocation.make(fleet, lock: lock, releasing: releasing, now: now)
-        problems += faults
+        add(faults)
         return faults.contains(where: \.isError) ? nil : allocation
     }
 }

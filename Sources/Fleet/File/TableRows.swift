@@ -1,0 +1,145 @@
+internal import Profiles
+
+/// Reads the rows of a table.
+struct TableRows {
+    let table: CSVTable
+    let columns: TableColumns
+    let group: Int
+    let source: Int
+    /// The cells of the last row's group, and its number.
+    private var lastGroupKey: [UInt8] = []
+    private var lastGroup: Int?
+    private var groupKey: [UInt8] = []
+    private var scratch: [UInt8] = []
+
+    init(table: CSVTable, columns: TableColumns, group: Int, source: Int) {
+        self.table = table
+        self.columns = columns
+        self.group = group
+        self.source = source
+    }
+
+    mutating func read(into decoder: inout FleetDecoder) {
+        var rows = table.rows
+        var row = CSVRow()
+        // An octet count is a good guess of the number of rows.
+        let guess = table.octets.count / 48
+        decoder.beacons.reserveCapacity(decoder.beacons.count + guess)
+        decoder.names.reserve(decoder.names.count + guess, octets: guess * 12)
+        while rows.next(&row) {
+            if let fault = row.fault {
+                report(fault.message, at: fault.offset, column: nil, row, &decoder, kind: .malformed)
+                continue
+            }
+            guard hasAllColumns(row, &decoder) else { continue }
+            let number = self.number(row, &decoder)
+            checkWords(row, &decoder)
+            let cell = row.cells[columns.name]
+            let (text, range) = contents(cell)
+            if let fault = NameRule.fault(text, range) {
+                report(fault, at: Int(cell.start), column: columns.name, row, &decoder)
+                continue
+            }
+            let (known, isNew) = decoder.names.insert(text, range)
+            guard isNew else {
+                let name = decoder.names.string(known)
+                report(
+                    "the name \"\(name)\" is there twice" + decoder.firstPlace(of: name), at: Int(cell.start),
+                    column: columns.name, row, &decoder)
+                continue
+            }
+            decoder.beacons.append(
+                .init(
+                    group: UInt32(truncatingIfNeeded: number ?? group), source: UInt32(truncatingIfNeeded: source),
+                    place: UInt32(truncatingIfNeeded: row.start), line: UInt32(truncatingIfNeeded: row.line)))
+        }
+    }
+
+    /// Where the cell's contents are: in the table itself, unless quotes in it are doubled.
+    private mutating func contents(_ cell: CSVCell) -> ([UInt8], Range<Int>) {
+        guard cell.hasEscapes else { return (table.octets, cell.range) }
+        scratch = cell.octets(in: table.octets)
+        return (scratch, 0..<scratch.count)
+    }
+
+    func report(
+        _ message: String, at offset: Int, column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder,
+        kind: FleetProblem.Kind = .content
+    ) {
+        let path = column.map { JSONPath([.key(table.header[$0])]) } ?? .root
+        let problem = ProfileProblem(message, at: table.position(of: offset, in: row), path: path)
+        decoder.problems.add(FleetProblem(problem, in: table.file, kind: kind))
+    }
+
+    private func hasAllColumns(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Bool {
+        let expected = table.header.count
+        if row.cells.count == expected { return true }
+        // Spreadsheets end rows with separators.
+        if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
+        let few = row.cells.count < expected
+        let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
+        report(
+            "the row has \(row.cells.count) cells, the header \(expected)"
+                + (few ? "" : "; a cell with a separator in it stands in double quotes"),
+            at: end, column: nil, row, &decoder, kind: .malformed)
+        return false
+    }
+
+    /// The row's group.
+    private mutating func number(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        groupKey.removeAll(keepingCapacity: true)
+        let places = columns.group.map { [$0] } ?? columns.levels.compactMap { $0 }
+        guard !places.isEmpty else { return group }
+        for place in places {
+            row.cells[place].append(to: &groupKey, from: table.octets)
+            groupKey.append(0)
+        }
+        if groupKey == lastGroupKey { return lastGroup }
+        lastGroupKey = groupKey
+        // Nobody reads more problems, and to find the nearest name takes its time.
+        lastGroup = decoder.problems.isFull ? nil : find(row, &decoder)
+        return lastGroup
+    }
+
+    private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        var names: [(name: String, column: Int)] = []
+        let own = decoder.groups[group].path
+        if let column = columns.group {
+            let text = row.cells[column].string(in: table.octets)
+            names = text.split(separator: "/", omittingEmptySubsequences: false).map { (String($0), column) }
+            if text.isEmpty { names = [] }
+        } else {
+            for (level, column) in columns.levels.enumerated() {
+                guard let column else { continue }
+                let name = row.cells[column].string(in: table.octets)
+                if level < own.count {
+                    guard name.isEmpty || name == own[level] else {
+                        report(
+                            "this \(Fleet.levelNames[level]) is \(ProblemText.quoted(name)), but the table belongs to "
+                                + "the group \"\(own.joined(separator: "/"))\"",
+                            at: Int(row.cells[column].start), column: column, row, &decoder)
+                        return nil
+                    }
+                    continue
+                }
+                if name.isEmpty { continue }
+                guard level == own.count + names.count else {
+                    let missing = Fleet.levelNames[own.count + names.count]
+                    report(
+                        "a \(Fleet.levelNames[level]) is given and no \(missing): groups are sites, floors in them and "
+                            + "rooms in those",
+                        at: Int(row.cells[column].start), column: column, row, &decoder)
+                    return nil
+                }
+                names.append((name, column))
+            }
+        }
+        do throws(FleetDecoder.GroupFault) {
+            return try decoder.group(names.map(\.name), from: group)
+        } catch {
+            let column = names.first?.column ?? columns.name
+            report(error.description, at: Int(row.cells[column].start), column: column, row, &decoder)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import BluetoothTypes
+internal import Profiles
+
+/// Follows variables to what they stand for.
+struct PlanCompiler {
+    let fleet: Fleet
+    let group: Int
+    /// Which columns of the table have something in them; `nil` for a beacon of a list.
+    var filledColumns: [(name: String, column: Int)] = []
+    /// All columns for variables, the empty ones too.
+    var allColumns: [(name: String, column: Int)] = []
+    var listed: Fleet.ListedBeacon?
+    private var faults: [BeaconPlan.Fault] = []
+    /// Variables that may still be followed: a few that double each other grow beyond all memory.
+    private var budget = 10_000
+
+    init(_ fleet: Fleet, group: Int) {
+        self.fleet = fleet
+        self.group = group
+    }
+
+    private struct Resolved {
+        var atoms: [BeaconPlan.Atom]
+        var type: BeaconPlan.ValueType
+        /// A cell that stands alone: its type depends on the place that it fills.
+        var isCell = false
+        var origin: BeaconPlan.Origin
+    }
+
+    mutating func compile() -> BeaconPlan {
+        let slots = fleet.template.slots.map { slot in
+            let origin = BeaconPlan.Origin.node(slot.node ?? fleet.template.node)
+            let value = resolve(slot.expression, at: origin, path: [])
+            var type = value.type
+            if slot.kind.takesStringsOnly, type == .number { type = .string }
+            if value.isCell {
+                type = slot.kind.takesNumbers ? .numberCell : slot.kind == .boolean ? .booleanCell : .string
+            }
+            return BeaconPlan.Slot(atoms: Self.joined(value.atoms), type: type, origin: value.origin)
+        }
+        return BeaconPlan(slots: slots, faults: faults)
+    }
+
+    /// Literals that follow each other become one.
+    private static func joined(_ atoms: [BeaconPlan.Atom]) -> [BeaconPlan.Atom] {
+        var result: [BeaconPlan.Atom] = []
+        for atom in atoms {
+            if case .literal(let more) = atom, case .literal(let text) = result.last {
+                result[result.count - 1] = .literal(text + more)
+            } else {
+                result.append(atom)
+            }
+        }
+        return result
+    }
+
+    private mutating func resolve(
+        _ expression: Expression, at origin: BeaconPlan.Origin, path: [String]
+    ) -> Resolved {
+        if let whole = expression.wholeVariable { return resolve(whole, at: origin, path: path) }
+        var result = Resolved(atoms: [], type: .string, origin: origin)
+        for part in expression.parts {
+            switch part {
+            case .literal(let text): result.atoms.append(.literal(Array(text.utf8)))
+            case .variable(let name):
+                let value = resolve(name, at: origin, path: path)
+                if value.type == .json {
+                    faults.append(
+                        .init(
+                            message: "the variable \"\(name)\" is neither a string nor a number, so it cannot stand "
+                                + "within a text", origin: value.origin))
+                }
+                result.atoms += value.atoms
+                // The beacon's own value is what somebody would have to change.
+                if case .column = value.origin { result.origin = value.origin }
+            }
+        }
+        return result
+    }
+
+    private mutating func resolve(_ name: String, at origin: BeaconPlan.Origin, path: [String]) -> Resolved {
+        if path.contains(name) {
+            let loop = (path + [name]).drop { $0 != name }.joined(separator: " → ")
+            faults.append(.init(message: "the variables need each other: \(loop)", origin: origin))
+            return Resolved(atoms: [], type: .string, origin: origin)
+        }
+        budget -= 1
+        guard budget >= 0 else {
+            if budget == -1 { faults.append(.init(message: "the variables grow without end", origin: origin)) }
+            return Resolved(atoms: [], type: .string, origin: origin)
+        }
+        if let value = builtIn(name, origin) { return value }
+        if let column = filledColumns.first(where: { $0.name == name })?.column {
+            return Resolved(atoms: [.column(column)], type: .string, isCell: true, origin: .column(column))
+        }
+        if let variable = listed?.variables[name] { return resolve(variable, path: path + [name]) }
+        var number = group
+        while true {
+            if let variable = fleet.groups[number].variables[name] { return resolve(variable, path: path + [name]) }
+            if number == 0 { break }
+            number = fleet.groups[number].parent
+        }
+        fail(name, origin)
+        return Resolved(atoms: [], type: .string, origin: origin)
+    }
+
+    private mutating func fail(_ name: String, _ origin: BeaconPlan.Origin) {
+        if let column = allColumns.first(where: { $0.name == name })?.column {
+            faults.append(
+                .init(
+                    message: "the variable \"\(name)\" is not set: this cell is empty, and neither a group nor "
+                        + "\"defaults\" has it", origin: .column(column)))
+            return
+        }
+        switch name {
+        case "host", "serial":
+            faults.append(
+                .init(message: "this beacon has no \"\(name)\", which \"${\(name)}\" needs", origin: ownOrigin(origin)))
+        case "site", "floor", "room":
+            faults.append(
+                .init(
+                    message: "this beacon is in no \(name), which \"${\(name)}\" needs", origin: ownOrigin(origin)))
+        default:
+            var known = Set(
+                Variable.reserved + filledColumns.map(\.name) + (listed.map { Array($0.variables.keys) } ?? []))
+            var number = group
+            while true {
+                known.formUnion(fleet.groups[number].variables.keys)
+                if number == 0 { break }
+                number = fleet.groups[number].parent
+            }
+            known.formUnion(FleetTemplate.allocatedNames.filter { fleet.rules.isAllocated($0) })
+            let nearest = NearestWord.find(name, among: known.sorted()).map { "did you mean \"${\($0)}\"?" }
+            let rule = FleetTemplate.allocatedNames.contains(name) ? "\"identities\" has no rule for it, and " : ""
+            faults.append(
+                .init(
+                    message: "the variable \"\(name)\" is not set; "
+                        + (nearest ?? rule
+                            + "\"defaults\", groups, beacons and the columns of tables can set it"),
+                    origin: origin))
+        }
+    }
+
+    private func ownOrigin(_ origin: BeaconPlan.Origin) -> BeaconPlan.Origin {
+        listed.map { .node($0.node) } ?? origin
+    }
+
+    private mutating func resolve(_ variable: Variable, path: [String]) -> Resolved {
+        let origin = BeaconPlan.Origin.node(variable.node)
+        switch variable.value {
+        case .text(let expression): return resolve(expression, at: origin, path: path)
+        case .json(let value):
+            let type: BeaconPlan.ValueType = if case .number = value { .number } else { .json }
+            return Resolved(atoms: [.literal(Array(value.line.utf8))], type: type, origin: origin)
+        }
+    }
+
+    /// What beacons have without anybody setting it.
+    private func builtIn(_ name: String, _ origin: BeaconPlan.Origin) -> Resolved? {
+        func value(_ atom: BeaconPlan.Atom, _ type: BeaconPlan.ValueType = .string) -> Resolved {
+            Resolved(atoms: [atom], type: type, origin: origin)
+        }
+        func text(_ text: String?) -> Resolved? { text.map { value(.literal(Array($0.utf8))) } }
+        let path = fleet.groups[group].path
+        switch name {
+        case "name": return value(.name)
+        case "group": return text(path.joined(separator: "/"))
+        case "site", "floor", "room":
+            guard let level = Fleet.levelNames.firstIndex(of: name), level < path.count else { return nil }
+            return text(path[level])
+        case "host": return text(listed?.host)
+        case "serial": return text(listed?.serial)
+        case "address": return fleet.template.hasAddress ? value(.address) : nil
+        case "eidEpoch": return fleet.template.hasEpoch ? value(.epoch) : nil
+        case "major" where fleet.rules.major != nil: return value(.major, .number)
+        case "minor" where fleet.rules.minor != nil: return value(.minor, .number)
+        case "instance" where fleet.rules.instance != nil: return value(.instance)
+        case "namespace": return fleet.rules.namespace.flatMap { text($0.description) }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite("Replacing a folder in one step")
+struct FolderReplacementTests {
+    private static func contents(_ folder: String) throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for name in Files.names(in: folder) { found[name] = try Files.read("\(folder)/\(name)") }
+        return found
+    }
+
+    private static func replace(_ path: String, _ files: [String: [UInt8]]) throws -> FolderReplacement.Outcome {
+        let replacement = try FolderReplacement(path)
+        for (name, octets) in files.sorted(by: { $0.key < $1.key }) { try replacement.put(name, octets) }
+        return try replacement.commit()
+    }
+
+    @Test("a folder that is not there yet is made")
+    func makes() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try Self.replace(folder.place("out"), ["a": [1], "b": []])
+        #expect((outcome.written, outcome.unchanged, outcome.removed) == (2, 0, 0))
+        #expect(try Self.contents(folder.place("out")) == ["a": [1], "b": []])
+        #expect(Files.names(in: folder.path) == ["out"])
+    }
+
+    @Test("an empty folder is one, too")
+    func makesEmpty() throws {
+        let folder = try TemporaryFolder()
+        _ = try Self.replace(folder.place("out"), [:])
+        #expect(Files.names(in: folder.path) == ["out"])
+    }
+
+    @Test("files come, go and change, and nothing is left beside the folder")
+    func replaces() throws {
+        let folder = try TemporaryFolder()
+        for (name, octets) in [("kept", [UInt8](repeating: 7, count: 9)), ("changed", [1]), ("gone", [2])] {
+            _ = try folder.file("out/" + name, octets)
+        }
+        let next: [String: [UInt8]] = ["kept": [UInt8](repeating: 7, count: 9), "changed": [3], "new": [4]]
+        let outcome = try Self.replace(folder.place("out"), next)
+        #expect((outcome.written, outcome.unchanged, outcome.removed) == (2, 1, 1))
+        #expect(try Self.contents(folder.place("out")) == next)
+        #expect(Files.names(in: folder.path) == ["out"])
+        let again = try Self.replace(folder.place("out"), next)
+        #expect((again.written, again.unchanged, again.removed) == (0, 3, 0))
+    }
+
+    @Test("until it is committed, and when it is discarded, the folder is as it was")
+    func discards() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("out/a", [1])
+        let replacement = try FolderReplacement(folder.place("out"))
+        try replacement.put("a", [2])
+        #expect(replacement.isChanged)
+        #expect(try Self.contents(folder.place("out")) == ["a": [1]])
+        replacement.discard()
+        #expect(try Self.contents(folder.place("out")) == ["a": [1]])
+        #expect(Files.names(in: folder.path) == ["out"])
+    }
+
+    @Test("what a killed process has left is taken over, and a living one is waited for by nobody")
+    func takesOver() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("out/a", [1])
+        _ = try folder.file(".out.new/left", [9])
+        let first = try FolderReplacement(folder.place("out"))
+        try first.put("a", [2])
+        let second = try FolderReplacement(folder.place("out"))
+        let error = #expect(throws: SystemError.self) { try second.put("a", [3]) }
+        #expect(error?.errno == SystemError.wouldBlock)
+        _ = try first.commit()
+        #expect(try Self.contents(folder.place("out")) == ["a": [2]])
+    }
+
+    @Test("a file is no folder, and a folder needs one around it")
+    func refuses() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("file", [])
+        let file = #expect(throws: SystemError.self) { _ = try FolderReplacement(folder.place("file")) }
+        #expect(file?.errno == SystemError.notADirectory)
+        let missing = #expect(throws: SystemError.self) { _ = try FolderReplacement(folder.place("no/where")) }
+        #expect(missing?.errno == SystemError.noEntry)
+    }
+
+    @Test(
+        "a file written in pieces is the same, wherever it begins to differ",
+        arguments: [
+            (0, 0), (0, 5), (5, 5), (300_000, 300_000), (300_000, 0), (300_000, 299_999), (299_999, 300_000),
+            (10, 300_000),
+        ])
+    func drafts(old: Int, new: Int) throws {
+        let folder = try TemporaryFolder()
+        let octets = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let path = try folder.file("file", Array(octets.prefix(old)))
+        for change in [nil, 0, new / 2, new - 1] {
+            var wanted = Array(octets.prefix(new))
+            if let change, wanted.indices.contains(change) { wanted[change] ^= 1 }
+            let draft = FileDraft(path, draft: folder.place("draft"))
+            for start in stride(from: 0, to: wanted.count, by: 70_001) {
+                try draft.append(Array(wanted[start..<min(start + 70_001, wanted.count)]))
+            }
+            try draft.finish()
+            let before = try Files.read(path)
+            #expect(draft.isChanged == (before != wanted))
+            try draft.commit()
+            #expect(try Files.read(path) == wanted)
+            #expect(!Files.exists(folder.place("draft")))
+        }
+    }
+}
