@@ -115,8 +115,9 @@ public final class EnduranceWorld {
         return now.microseconds(since: lastHeard.at) <= longest && lastHeard.minor == minor
     }
 
-    /// The controller is there, as after power-on.
+    /// The controller is there, as after power-on; where two incidents took it away, with the end of the first.
     func plug() {
+        guard virtual == nil else { return }
         let channel = VirtualChannel(model, on: air, address: address)
         virtual = channel
         air.observer = { [weak self] pdu in
