@@ -303,7 +303,8 @@ END
     service_begins four hci0
     sleep 0.2
     since=$(now)
-    sleep 8
+    # Long enough for the rarest frame to come twenty times.
+    sleep 20
     heard_in_turn 255 "$IBEACON_OCTETS"
     heard_in_turn 355 0201060303aafe1716aafe00f48b0ca750095477cb3e770000000000020000
     heard_in_turn 705 0201060303aafe1316aafe10f8036769746875620063697472757a
