@@ -303,8 +303,9 @@ END
     service_begins four hci0
     sleep 0.2
     since=$(now)
-    # Long enough for the rarest frame to come twenty times.
-    sleep 20
+    # Where events fall near the changes of the data, a turn has none, one or two of them. In so long a time the rarest
+    # frame has thirty turns, of which that makes no more than a dozen.
+    sleep 30
     heard_in_turn 255 "$IBEACON_OCTETS"
     heard_in_turn 355 0201060303aafe1716aafe00f48b0ca750095477cb3e770000000000020000
     heard_in_turn 705 0201060303aafe1316aafe10f8036769746875620063697472757a
