@@ -102,7 +102,7 @@ def test_an_ephemeral_identifier_and_its_address_turn_over(air, ear, advertise):
     advertise("eid", "--identity-key", KEY.hex(), "--rotation-exponent", "0", "--time-s", "100",
               "--measured-power-dbm", "-12", "--interval-ms", "100", "--adapter", air[EXTENDED])
     known = {other.scapy_eid(other.ephemeral_identifier(KEY, 0, 100 + later), -12): later for later in range(30)}
-    heard = ear.heard(28)
+    heard = ear.heard(45)
     times = [known[report.octets] for report in heard]
     assert times == sorted(times) and len(set(times)) >= 3
     assert len({(report.octets, report.address) for report in heard}) == len({report.address for report in heard})
