@@ -34,8 +34,9 @@ public enum Hexadecimal {
     @inlinable
     public static func text(_ octets: some Sequence<UInt8>, separator: String = "") -> String {
         var digits: [UInt8] = []
+        digits.reserveCapacity(octets.underestimatedCount * (2 + separator.utf8.count))
         for octet in octets {
-            if !digits.isEmpty { digits += separator.utf8 }
+            if !separator.isEmpty, !digits.isEmpty { digits += separator.utf8 }
             digits.append(digit(octet >> 4))
             digits.append(digit(octet & 0xF))
         }
