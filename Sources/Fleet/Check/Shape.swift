@@ -14,6 +14,9 @@ struct Shape: Sendable {
     let manifest: [ManifestSegment]
     /// What stands in each line of its table behind them.
     let rows: [[ManifestSegment]]
+    /// The adapter in the manifest, and in its table.
+    let adapterMember: [UInt8]
+    let adapterCell: [UInt8]
 
     /// The text of a value: always the same, or what fills a slot.
     enum Source: Sendable {
@@ -36,6 +39,9 @@ struct Shape: Sendable {
             return ShapeAdvertisement(advertisement, whole, radioPower: profile?.radioPower) { slot(path.key($0)) }
         }
         self.advertisements = advertisements
+        let adapter = profile?.adapter
+        adapterMember = adapter.map { Array((",\"adapter\":" + JSONValue.string($0).line).utf8) } ?? []
+        adapterCell = adapter.map { Array(FleetManifest.cell($0).utf8) } ?? []
         let slots = template.slots
         manifest = ManifestSegment.joined(ManifestSegment.json(advertisements, slots))
         rows = advertisements.enumerated().map { index, advertisement in

@@ -74,6 +74,9 @@ public struct Fleet: Sendable {
         var place: UInt32
         /// The row's line.
         var line: UInt32
+        /// The serial number's place in the table; empty where the row has none.
+        var serialStart: UInt32 = 0
+        var serialCount: UInt8 = 0
     }
 }
 

@@ -48,10 +48,14 @@ struct TableRows {
                     column: columns.name, row, &decoder)
                 continue
             }
-            decoder.beacons.append(
-                .init(
-                    group: UInt32(truncatingIfNeeded: number ?? group), source: UInt32(truncatingIfNeeded: source),
-                    place: UInt32(truncatingIfNeeded: row.start), line: UInt32(truncatingIfNeeded: row.line)))
+            var beacon = Fleet.Beacon(
+                group: UInt32(truncatingIfNeeded: number ?? group), source: UInt32(truncatingIfNeeded: source),
+                place: UInt32(truncatingIfNeeded: row.start), line: UInt32(truncatingIfNeeded: row.line))
+            if let column = columns.serial {
+                beacon.serialStart = row.cells[column].start
+                beacon.serialCount = UInt8(clamping: row.cells[column].range.count)
+            }
+            decoder.beacons.append(beacon)
         }
     }
 

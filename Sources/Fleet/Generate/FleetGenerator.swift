@@ -20,9 +20,8 @@ public final class FleetGenerator {
     private let range: Range<Int>
     private var number: Int
     private var isFirst: Bool
-    /// Parts of the manifest that are the same for all beacons of a group.
-    private let groupMembers: [[UInt8]]
-    private let groupCells: [[UInt8]]
+    /// What is the same for all beacons of a group: that of the last one.
+    private var group = (number: -1, member: [UInt8](), cells: [UInt8]())
     private var epoch: (seconds: Int64, text: [UInt8]) = (FleetLock.noEpoch, [])
 
     /// The profile of the beacon that ``next()`` came to: the file `NAME.json`.
@@ -41,13 +40,6 @@ public final class FleetGenerator {
         number = self.range.lowerBound - 1
         isFirst = self.range.lowerBound == 0
         reader = BeaconReader(fleet)
-        groupMembers = fleet.groups.map { group in
-            group.path.isEmpty ? [] : Array(",\"group\":\"\(group.pathText)\"".utf8)
-        }
-        groupCells = fleet.groups.map { group in
-            let cells = (0..<Fleet.depthLimit).map { $0 < group.path.count ? group.path[$0] : "" }
-            return Array((cells.joined(separator: ",") + ",").utf8)
-        }
     }
 
     /// How many beacons there are.
@@ -81,6 +73,7 @@ public final class FleetGenerator {
             let hash = Array(Fingerprint.text(of: text).utf8)
             profile = text
             chooseEpoch()
+            chooseGroup()
             writeManifest(shape, hash)
             writeTable(shape, hash)
             isFirst = false
@@ -90,7 +83,16 @@ public final class FleetGenerator {
         return false
     }
 
-    private var group: Int { Int(fleet.beacons[number].group) }
+    /// The group as both manifests have it; beacons of one group mostly follow each other.
+    private func chooseGroup() {
+        let next = Int(fleet.beacons[number].group)
+        guard next != group.number else { return }
+        let path = fleet.groups[next].path
+        let cells = (0..<Fleet.depthLimit).map { $0 < path.count ? path[$0] : "" }
+        group.number = next
+        group.member = path.isEmpty ? [] : Array(",\"group\":\"\(path.joined(separator: "/"))\"".utf8)
+        group.cells = Array((cells.joined(separator: ",") + ",").utf8)
+    }
 
     /// The epoch as text; beacons that came together have the same one.
     private func chooseEpoch() {
@@ -121,7 +123,7 @@ public final class FleetGenerator {
         line.append(staticText: "{\"name\":\"")
         fleet.names.append(number, to: &line)
         line.append(UInt8(ascii: "\""))
-        line.append(contentsOf: groupMembers[group])
+        line.append(contentsOf: group.member)
         line.append(member: ",\"host\":\"", reader.host(number))
         line.append(member: ",\"serial\":\"", reader.serial(number))
         if let controller = reader.controller(number) {
@@ -129,10 +131,7 @@ public final class FleetGenerator {
             line.append(contentsOf: controller.rawValue.utf8)
             line.append(UInt8(ascii: "\""))
         }
-        if let adapter = shape.profile?.adapter {
-            line.append(staticText: ",\"adapter\":")
-            line.append(contentsOf: JSONValue.string(adapter).line.utf8)
-        }
+        line.append(contentsOf: shape.adapterMember)
         appendAddress(shape, before: ",\"address\":\"", after: "\"", to: &line)
         if reader.hasPosition(number) { writePosition(to: &line) }
         line.append(member: ",\"profileHash\":\"", hash[...])
@@ -164,14 +163,14 @@ public final class FleetGenerator {
         let comma = UInt8(ascii: ",")
         fleet.names.append(number, to: &lines)
         lines.append(comma)
-        lines.append(contentsOf: groupCells[group])
+        lines.append(contentsOf: group.cells)
         if let host = reader.host(number) { lines.append(contentsOf: host) }
         lines.append(comma)
         if let serial = reader.serial(number) { lines.append(contentsOf: serial) }
         lines.append(comma)
         if let controller = reader.controller(number) { lines.append(contentsOf: controller.rawValue.utf8) }
         lines.append(comma)
-        if let adapter = shape.profile?.adapter { lines.append(contentsOf: FleetManifest.cell(adapter).utf8) }
+        lines.append(contentsOf: shape.adapterCell)
         lines.append(comma)
         appendAddress(shape, before: "", after: "", to: &lines)
         lines.append(comma)

@@ -49,7 +49,13 @@ final class BeaconReader {
 
     /// The box's serial number.
     func serial(_ number: Int) -> ArraySlice<UInt8>? {
-        cell(number) { $0.serial } ?? listed(number)?.serial.map { Array($0.utf8)[...] }
+        let beacon = fleet.beacons[number]
+        guard case .table(let source) = fleet.sources[Int(beacon.source)] else {
+            return listed(number)?.serial.map { Array($0.utf8)[...] }
+        }
+        guard beacon.serialCount > 0 else { return nil }
+        let start = Int(beacon.serialStart)
+        return source.table.octets[start..<start + Int(beacon.serialCount)]
     }
 
     func host(_ number: Int) -> ArraySlice<UInt8>? {
