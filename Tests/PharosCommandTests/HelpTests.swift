@@ -29,6 +29,10 @@ import Testing
             (["adapters"], ["-a, --adapter", "--json"]), (["controller"], ["--listen", "--like", "--seed"]),
             (["profile"], ["check", "show", "schema"]), (["profile", "check"], ["<files>", "--json"]),
             (["profile", "show"], ["<file>"]), (["profile", "schema"], []),
+            (["fleet"], ["init", "check", "generate", "diff", "schema"]),
+            (["fleet", "init"], ["<sample>", "-o, --output"]),
+            (["fleet", "check"], ["<file>", "--json"]), (["fleet", "diff"], ["<file>", "--against", "--json"]),
+            (["fleet", "generate"], ["<file>", "-o, --output", "--manifest-only", "--release", "--json"]),
             (["advertise", "profile"], ["<profile>", "--advertisement"] + onAir),
         ] + frames.map { (["encode", $0.0], $0.1 + ["--format", "--explain"]) }
         + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) }
@@ -52,7 +56,7 @@ import Testing
     }
 
     @Test func commandsWithoutSubcommandShowTheirHelp() throws {
-        for command in [[], ["encode"], ["profile"]] {
+        for command in [[], ["encode"], ["profile"], ["fleet"]] {
             #expect(try Program.run(command) == Program.run(command + ["--help"]))
         }
     }
