@@ -3,7 +3,7 @@
 FLAGS := --explicit-target-dependency-import-check error
 PHAROS := .build/debug/pharos
 
-PARTS := test-swift test-oracles test-endurance test-lab test-package test-fuzz
+PARTS := test-swift test-oracles test-endurance test-lab test-package test-rollout test-fuzz
 
 .PHONY: run test setup build static deb $(PARTS) format lint benchmark clean
 
@@ -12,7 +12,7 @@ run: build
 	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
 # Everything: unit tests, independent oracles, a year of faults, the lab with a real kernel, the package in a machine
-# with systemd, a short run of each fuzzer.
+# with systemd, a fleet rolled out to one, a short run of each fuzzer.
 test:
 	@Tests/Support/test
 

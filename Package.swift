@@ -77,7 +77,8 @@ let package = Package(
                 "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
                 argumentParser,
             ],
-            swiftSettings: strict),
+            // The role that `fleet export ansible` writes, with the units as they are shipped.
+            resources: [.embedInCode("Ansible")], swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
         .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),

@@ -16,14 +16,17 @@ from host.initramfs import Archive
 HERE = Path(__file__).resolve().parent
 LAB_GUEST = HERE.parent / "Lab/guest"
 ROOT_PACKAGES = ["systemd", "systemd-sysv", "dbus", "udev", "bluez", "kmod", "procps"]
+# Of a box that Ansible can work on.
+ROOT_PACKAGES += ["openssh-server", "python3-apt"]
 # In the order of loading: the disks, the file systems.
 FIRST_MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk
     squashfs overlay crc32c_generic crc16 mbcache jbd2 ext4 autofs4""".split()
 # Loaded by name when somebody wants them: modules.dep is made for these and those.
-LATER_MODULES = "af_alg algif_hash algif_skcipher ecb cmac ecc ecdh_generic rfkill bluetooth hci_vhci".split()
+LATER_MODULES = """af_alg algif_hash algif_skcipher ecb cmac ecc ecdh_generic rfkill bluetooth hci_vhci
+    failover net_failover virtio_net""".split()
 # What no test needs and each boot would wait for.
 MASKED = """apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service
-    fstrim.timer systemd-pstore.service dev-hugepages.mount dev-mqueue.mount sys-kernel-config.mount
+    fstrim.timer systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-pstore.service dev-hugepages.mount dev-mqueue.mount sys-kernel-config.mount
     sys-kernel-debug.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount modprobe@configfs.service
     modprobe@dm_mod.service modprobe@drm.service modprobe@efi_pstore.service modprobe@fuse.service modprobe@loop.service
     systemd-hostnamed.service systemd-random-seed.service
@@ -95,8 +98,9 @@ class Image:
         if done.returncode != 0:
             raise PreparationError(f"depmod: {done.stderr.strip()}")
 
-    def write_tests(self, package, pharos):
-        """The disk that is unpacked over the root: package, tests, tools, kernel modules, units that start them."""
+    def write_tests(self, package, pharos, more=None):
+        """The disk that is unpacked over the root: package, tests, tools, kernel modules, units that start them, and
+        `more` texts by their places."""
         with tarfile.open(self.tests, "w", format=tarfile.USTAR_FORMAT) as tar:
             tar.add(self.modules / "usr", "usr", filter=_owned_by_root)
             for script in [*sorted(LAB_GUEST.glob("*.sh")), *sorted((HERE / "guest").glob("*.sh"))]:
@@ -106,6 +110,8 @@ class Image:
                 _add(tar, f"lab/bin/{Path(tool).name}", Path(tool).read_bytes(), 0o755)
             for unit in sorted((HERE / "guest").glob("lab[.-]*")):
                 _add(tar, f"etc/systemd/system/{unit.name}", unit.read_bytes())
+            for place, text in (more or {}).items():
+                _add(tar, place, text.encode())
             for unit in MASKED:
                 _link(tar, f"etc/systemd/system/{unit}", "/dev/null")
 

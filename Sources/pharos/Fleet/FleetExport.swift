@@ -6,7 +6,8 @@ struct FleetExport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes a fleet for other programs.",
         subcommands: [
-            FleetExportCSV.self, FleetExportGeoJSON.self, FleetExportHomeAssistant.self, FleetExportPrometheus.self,
+            FleetExportAnsible.self, FleetExportCSV.self, FleetExportGeoJSON.self, FleetExportHomeAssistant.self,
+            FleetExportPrometheus.self,
         ])
 
     /// Says on standard error whom an export could not take, at most a few by name.

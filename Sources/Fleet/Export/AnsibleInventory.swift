@@ -1,0 +1,167 @@
+internal import Profiles
+
+/// What Ansible has to know of a fleet: its boxes by groups, and of each box the beacons that it sends.
+///
+/// A box goes by the name of its first beacon, and is reached at its `host`. Ansible takes whatever stands in double
+/// braces for an expression, so every word here is one of letters, digits, `.`, `_`, `-` and `:`, or is refused.
+public struct AnsibleInventory {
+    /// The inventory as JSON, which Ansible's `yaml` plugin reads from a file that ends with `.json`.
+    public let text: String
+    /// The beacons whose box has no `host`, so that Ansible cannot reach it: they are left out.
+    public let withoutHost: [String]
+    /// The names of the beacons that are rolled out.
+    public let beacons: [String]
+    /// How many boxes there are.
+    public let boxes: Int
+    /// The names of the identity keys that the boxes need.
+    public let keys: [String]
+
+    /// The group that all boxes are in.
+    private static let everybody = "pharos"
+    /// Where the service may read keys.
+    private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
+
+    public init(_ manifest: FleetManifest) throws(AnsibleInventoryError) {
+        try Self.check(manifest.fleet, of: manifest.fleet)
+        var boxes: [String: Int] = [:]
+        var hosts: [(name: String, host: String, beacons: [JSONValue])] = []
+        var tree = GroupTree()
+        var keys: [String] = []
+        for beacon in manifest.beacons {
+            guard let host = beacon.host else { continue }
+            try Self.check(beacon.name, of: beacon.name)
+            let octets = Array(host.utf8)
+            guard NameRule.isWord(octets, 0..<octets.count) else {
+                throw AnsibleInventoryError("\(ProblemText.quoted(host)) is no host's name or address", of: beacon.name)
+            }
+            let own = try Self.keys(of: beacon)
+            keys += own
+            let record = try Self.record(beacon, keys: own)
+            let index = boxes[host] ?? hosts.count
+            boxes[host] = index
+            if index == hosts.count { hosts.append((beacon.name, host, [])) }
+            hosts[index].beacons.append(record)
+            for name in beacon.group { try Self.check(name, of: beacon.name) }
+            tree.add(hosts[index].name, to: beacon.group)
+        }
+        let records = hosts.map { box in
+            JSONValue.Member(
+                box.name,
+                .object([.init("ansible_host", .string(box.host)), .init("pharos_beacons", .array(box.beacons))]))
+        }
+        var everybody: [JSONValue.Member] = [
+            .init("vars", .object([.init("pharos_fleet", .string(manifest.fleet))])), .init("hosts", .object(records)),
+        ]
+        if let children = tree.children() { everybody.append(.init("children", children)) }
+        text = JSONValue.object([.init(Self.everybody, .object(everybody))]).pretty
+        withoutHost = manifest.beacons.filter { $0.host == nil }.map(\.name)
+        beacons = manifest.beacons.filter { $0.host != nil }.map(\.name)
+        self.boxes = hosts.count
+        self.keys = keys
+    }
+
+    /// Whose inventory a text is; `nil` where it is none that was made here.
+    public static func fleet(of inventory: [UInt8]) -> String? {
+        JSONDocument.parse(inventory).root?[everybody]?["vars"]?["pharos_fleet"]?.string
+    }
+
+    private static func record(
+        _ beacon: FleetManifest.Beacon, keys: [String]
+    ) throws(AnsibleInventoryError) -> JSONValue {
+        guard !beacon.profileHash.isEmpty, beacon.profileHash.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            throw AnsibleInventoryError("its profileHash is no hexadecimal number", of: beacon.name)
+        }
+        var members: [JSONValue.Member] = [
+            .init("name", .string(beacon.name)), .init("hash", .string(beacon.profileHash)),
+            .init("keys", .array(keys.map { .string($0) })),
+        ]
+        // The service needs other rights for them.
+        if let form = ["serial", "tcp", "unix"].first(where: { beacon.adapter?.hasPrefix($0 + ":") == true }) {
+            members.append(.init("form", .string(form)))
+        }
+        return .object(members)
+    }
+
+    /// The names of the files with the beacon's identity keys.
+    private static func keys(of beacon: FleetManifest.Beacon) throws(AnsibleInventoryError) -> [String] {
+        var names: [String] = []
+        for file in beacon.advertisements.compactMap(\.identityKeyFile) {
+            guard let folder = keyFolders.first(where: { file.hasPrefix($0) }),
+                case let name = String(file.dropFirst(folder.count)), NameRule.fault(name) == nil
+            else {
+                throw AnsibleInventoryError(
+                    "its identity key \(ProblemText.quoted(file)) is no plain file in /etc/pharos/keys, where the service "
+                        + "reads keys",
+                    of: beacon.name)
+            }
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    private static func check(_ name: String, of beacon: String) throws(AnsibleInventoryError) {
+        if let fault = NameRule.fault(name) { throw AnsibleInventoryError(fault, of: beacon) }
+    }
+}
+
+/// Why a beacon cannot be rolled out.
+public struct AnsibleInventoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ reason: String, of beacon: String) {
+        description = "\(ProblemText.shortened(beacon)): \(reason)"
+    }
+}
+
+/// Sites, floors and rooms as groups of an inventory.
+private struct GroupTree {
+    private struct Node {
+        let name: String
+        var children: [Int] = []
+        var hosts: [String] = []
+    }
+
+    private var nodes = [Node(name: "")]
+    private var places: [[String]: Int] = [[]: 0]
+    private var names: Set<String> = []
+
+    mutating func add(_ host: String, to path: [String]) {
+        guard !path.isEmpty else { return }
+        let index = node(path)
+        if !nodes[index].hosts.contains(host) { nodes[index].hosts.append(host) }
+    }
+
+    private mutating func node(_ path: [String]) -> Int {
+        if let index = places[path] { return index }
+        let parent = node(path.dropLast())
+        nodes.append(Node(name: identifier(path)))
+        places[path] = nodes.count - 1
+        nodes[parent].children.append(nodes.count - 1)
+        return nodes.count - 1
+    }
+
+    /// Ansible's groups are named like variables. Paths that differ in their signs alone are told apart by a number.
+    private mutating func identifier(_ path: [String]) -> String {
+        let plain = "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+        var name = plain
+        var number = 2
+        while !names.insert(name).inserted {
+            name = "\(plain)_\(number)"
+            number += 1
+        }
+        return name
+    }
+
+    /// The groups in the group that all are in.
+    func children(of index: Int = 0) -> JSONValue? {
+        guard !nodes[index].children.isEmpty else { return nil }
+        return .object(
+            nodes[index].children.map { child in
+                var members: [JSONValue.Member] = []
+                let hosts = nodes[child].hosts
+                if !hosts.isEmpty { members.append(.init("hosts", .object(hosts.map { .init($0, .object([])) }))) }
+                if let children = children(of: child) { members.append(.init("children", children)) }
+                return .init(nodes[child].name, .object(members))
+            })
+    }
+}

@@ -1,0 +1,88 @@
+internal import Fleet
+internal import LinuxHost
+
+/// What Ansible reads, in a directory where people keep their own variables too.
+struct AnsibleFolder {
+    let path: String
+    let fleet: String
+
+    init(_ path: String, fleet: String) {
+        self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
+        self.fleet = fleet
+    }
+
+    private static let inventory = "inventory.json"
+    private static let settings = "ansible.cfg"
+    private static let role: [(path: String, text: [UInt8])] = [
+        ("rollout.json", PackageResources.rollout_json),
+        ("roles/pharos/defaults/main.json", PackageResources.defaults_json),
+        ("roles/pharos/vars/main.json", PackageResources.vars_json),
+        ("roles/pharos/tasks/main.json", PackageResources.main_json),
+        ("roles/pharos/tasks/package.json", PackageResources.package_json),
+        ("roles/pharos/tasks/program.json", PackageResources.program_json),
+        ("roles/pharos/tasks/gone.json", PackageResources.gone_json),
+        ("roles/pharos/tasks/beacons.json", PackageResources.beacons_json),
+        ("roles/pharos/tasks/air.json", PackageResources.air_json),
+        ("roles/pharos/tasks/image.json", PackageResources.image_json),
+        ("roles/pharos/files/pharos@.service", PackageResources.pharos__service),
+        ("roles/pharos/files/pharos.target", PackageResources.pharos_target),
+        ("roles/pharos/files/60-pharos.rules", PackageResources.pharos_rules),
+        ("roles/pharos/files/pharos.sysusers", PackageResources.pharos_sysusers),
+        ("roles/pharos/files/pharos.tmpfiles", PackageResources.pharos_tmpfiles),
+        ("roles/pharos/files/serial.conf", PackageResources.serial_conf),
+        ("roles/pharos/files/tcp.conf", PackageResources.tcp_conf),
+        ("roles/pharos/files/unix.conf", PackageResources.unix_conf),
+    ]
+
+    /// The inventory comes last: it names what must be there by then.
+    func write(_ inventory: AnsibleInventory, _ profiles: [(name: String, text: [UInt8])]) throws {
+        try refuseForeignFiles()
+        do throws(SystemError) {
+            try Files.makeDirectory(path)
+            for (name, text) in Self.role { try put(name, text) }
+            // Whoever added a line to it wants to keep it.
+            if !Files.exists("\(path)/\(Self.settings)") { try put(Self.settings, PackageResources.ansible_cfg) }
+            let folder = try FolderReplacement("\(path)/profiles")
+            do throws(SystemError) {
+                for (name, text) in profiles { try folder.put(name + ".json", text) }
+                _ = try folder.commit()
+            } catch {
+                folder.discard()
+                throw error
+            }
+            try put(Self.inventory, Array(inventory.text.utf8))
+        } catch {
+            switch error.errno {
+            case SystemError.noEntry, SystemError.notADirectory:
+                throw Failure(.noInput, "\(path): there is no directory that this one could be made in")
+            default: throw Failure(.osError, "\(error)")
+            }
+        }
+    }
+
+    private func put(_ name: String, _ text: [UInt8]) throws(SystemError) {
+        let file = "\(path)/\(name)"
+        if let folder = name.lastIndex(of: "/") { try Files.makeDirectory("\(path)/\(name[..<folder])") }
+        if let old = try? Files.read(file, limit: text.count + 1), old == text { return }
+        try Files.replace(file, with: text)
+    }
+
+    /// Nothing is written over that another fleet, or a person, has put there.
+    private func refuseForeignFiles() throws {
+        let file = "\(path)/\(Self.inventory)"
+        if Files.exists(file) {
+            let owner = AnsibleInventory.fleet(of: try InputFile.read(file))
+            guard owner != fleet else { return }
+            throw Failure(
+                .configuration,
+                owner.map { "\(path): this directory holds the fleet \($0), not \(fleet); choose another" }
+                    ?? "\(file): this inventory was not made by `pharos fleet export ansible`; choose another directory"
+            )
+        }
+        for name in ["rollout.json", "profiles", "roles/pharos"] where Files.exists("\(path)/\(name)") {
+            throw Failure(
+                .configuration,
+                "\(path)/\(name): this was not made by `pharos fleet export ansible`; choose another directory")
+        }
+    }
+}
