@@ -20,16 +20,20 @@ public struct IntervalAdvice: Sendable {
 
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
-    public var collisionFreeProbability: Double { model.collisionFreeProbability }
+    public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
 
     /// For `count` beacons of that airtime (µs) and a scanner.
     ///
+    /// - Parameter logSparingOther: ln of the probability that what one beacon sends beside the advertisement in question
+    ///   spares a packet (``BoxSurroundings/logSparingOther``); 0 for beacons that send nothing else.
+    ///
     /// Refuses an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
-    /// long enough for all), and what `LatencyModel` refuses.
+    /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
     public init(
-        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset
+        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset, logSparingOther: Double = 0
     ) throws(AirtimeError) {
-        search = try IntervalSearch(count: count, airtime: airtimeMicroseconds, preset: preset)
+        search = try IntervalSearch(
+            count: count, airtime: airtimeMicroseconds, preset: preset, logSparingOther: logSparingOther)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
         switch goal {
         case .detect(let seconds, let probability):

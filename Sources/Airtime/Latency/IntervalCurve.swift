@@ -36,10 +36,11 @@ extension IntervalAdvice {
             let interval = AdvertisingInterval(rawValue: unit)
             guard interval != points.last?.interval else { continue }
             let distribution = try search.distribution(interval, horizonSeconds: horizonSeconds)
+            let model = try search.model(interval)
             points.append(
                 IntervalPoint(
                     interval: interval,
-                    collisionFreeProbability: try search.model(interval).collisionFreeProbability,
+                    collisionFreeProbability: model.collisionFreeProbability * model.otherClearProbability,
                     p50: distribution.percentile(0.5), p90: distribution.percentile(0.9),
                     p99: distribution.percentile(0.99)))
         }

@@ -12,18 +12,29 @@ struct IntervalSearch: Sendable {
     let count: Int
     let airtime: Double
     let preset: ScannerPreset
+    /// ln of the probability that what each further beacon sends at intervals of its own spares a packet.
+    let logSparingOther: Double
     private let patterns: HitPatterns?
 
-    init(count: Int, airtime: Double, preset: ScannerPreset) throws(AirtimeError) {
+    init(
+        count: Int, airtime: Double, preset: ScannerPreset, logSparingOther: Double = 0
+    ) throws(AirtimeError) {
         let width = airtime / AdvertisingDelay.maximumMicroseconds
         let patterns = count > 1 && width > 0 && width <= 0.5 ? HitPatterns(width: width) : nil
-        try self.init(count: count, airtime: airtime, preset: preset, patterns: patterns)
+        try self.init(
+            count: count, airtime: airtime, preset: preset, logSparingOther: logSparingOther, patterns: patterns)
     }
 
-    private init(count: Int, airtime: Double, preset: ScannerPreset, patterns: HitPatterns?) throws(AirtimeError) {
+    private init(
+        count: Int, airtime: Double, preset: ScannerPreset, logSparingOther: Double, patterns: HitPatterns?
+    ) throws(AirtimeError) {
+        guard logSparingOther <= 0 else {
+            throw .quantity(name: "a logarithm of a probability", value: logSparingOther)
+        }
         self.count = count
         self.airtime = airtime
         self.preset = preset
+        self.logSparingOther = logSparingOther
         self.patterns = patterns
         // What the model refuses is refused here, before any search.
         _ = try model(AdvertisingInterval(rawValue: 0x20))
@@ -32,8 +43,12 @@ struct IntervalSearch: Sendable {
     func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
         let group = try AdvertiserGroup(
             count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtime)
-        return try LatencyModel(group: group, preset: preset, copySpacingMicroseconds: max(1000, airtime))
+        return try LatencyModel(
+            group: group, preset: preset, copySpacingMicroseconds: max(1000, airtime),
+            otherClearProbability: otherClearProbability)
     }
+
+    private var otherClearProbability: Double { count > 1 ? exp(Double(count - 1) * logSparingOther) : 1 }
 
     func distribution(
         _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double
@@ -47,7 +62,9 @@ struct IntervalSearch: Sendable {
         _ interval: Double, preset: ScannerPreset, horizonSeconds: Double
     ) throws(AirtimeError) -> LatencyDistribution {
         let group = try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
-        return try LatencyModel(group: group, preset: preset).distribution(
+        let model = try LatencyModel(
+            group: group, preset: preset, otherClearProbability: otherClearProbability)
+        return try model.distribution(
             untilSeconds: 0, horizonSeconds: horizonSeconds,
             patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
     }
@@ -146,7 +163,7 @@ struct IntervalSearch: Sendable {
         let all = try distribution(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds)))
         let continuous = try IntervalSearch(
             count: count, airtime: airtime, preset: ScannerPreset(name: "continuous", pattern: .continuous),
-            patterns: patterns)
+            logSparingOther: logSparingOther, patterns: patterns)
         return IntervalOutcome.Shortfall(
             share: share, seconds: all.percentile(probability),
             beacons: try mostBeacons(within: seconds, probability: probability),
@@ -159,7 +176,8 @@ struct IntervalSearch: Sendable {
         var high = count
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
-            let fewer = try IntervalSearch(count: middle, airtime: airtime, preset: preset, patterns: patterns)
+            let fewer = try IntervalSearch(
+                count: middle, airtime: airtime, preset: preset, logSparingOther: logSparingOther, patterns: patterns)
             let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }

@@ -81,12 +81,14 @@ public struct LatencyModel: Hashable, Sendable {
     }
 
     /// The fleet against a preset, with the preset's gap and dead time.
-    public init(group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000)
-        throws(AirtimeError)
-    {
+    public init(
+        group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000,
+        otherClearProbability: Double = 1
+    ) throws(AirtimeError) {
         try self.init(
             group: group, pattern: preset.pattern, copySpacingMicroseconds: copySpacingMicroseconds,
-            windowGapMicroseconds: preset.windowGapMicroseconds, deadTimeMicroseconds: preset.deadTimeMicroseconds)
+            windowGapMicroseconds: preset.windowGapMicroseconds, deadTimeMicroseconds: preset.deadTimeMicroseconds,
+            otherClearProbability: otherClearProbability)
     }
 
     /// E in µs.

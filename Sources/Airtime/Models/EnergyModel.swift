@@ -11,16 +11,24 @@ public struct EnergyModel: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// Q_event in µC.
     public let eventMicrocoulombs: Double
+    /// What the box's other advertisements draw, and how many events a second they are.
+    private let companionMicroamperes: Double
+    private let companionEventsPerSecond: Double
 
+    /// - Parameter companions: Other advertisements of the same box, with the same chip and battery.
+    ///
     /// Refuses an interval that is no positive number or over a day, and more octets than a legacy packet holds.
     public init(
-        chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int
+        chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
+        companions: [EnergyModel] = []
     ) throws(AirtimeError) {
         guard intervalMicroseconds > 0, intervalMicroseconds <= 86_400e6 else { throw .interval(intervalMicroseconds) }
         self.chip = chip
         self.battery = battery
         self.intervalMicroseconds = intervalMicroseconds
         eventMicrocoulombs = try chip.eventMicrocoulombs(payloadOctets: payloadOctets)
+        companionMicroamperes = companions.reduce(0) { $0 + $1.eventMicrocoulombs / $1.meanPeriodSeconds }
+        companionEventsPerSecond = companions.reduce(0) { $0 + 1 / $1.meanPeriodSeconds }
     }
 
     /// E in seconds.
@@ -28,9 +36,9 @@ public struct EnergyModel: Hashable, Sendable {
         (intervalMicroseconds + AdvertisingDelay.maximumMicroseconds / 2) / 1_000_000
     }
 
-    /// Q_event/E + I_sleep in µA.
+    /// Q_event/E + I_sleep in µA; Q_event/E of every advertisement of the box.
     public var meanCurrentMicroamperes: Double {
-        eventMicrocoulombs / meanPeriodSeconds + chip.sleepMicroamperes
+        eventMicrocoulombs / meanPeriodSeconds + companionMicroamperes + chip.sleepMicroamperes
     }
 
     /// η·C over the mean current, in days.
@@ -39,12 +47,13 @@ public struct EnergyModel: Hashable, Sendable {
     }
 
     /// (Q_event + I_sleep·E)·V/p in µJ: what the battery gives for one advertisement that is received with
-    /// `probability`, on one channel.
+    /// `probability`, on one channel; where the box sends several, for an average one of them.
     ///
     /// Refuses a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {
         guard probability > 0, probability <= 1 else { throw .share(probability) }
-        let charge = eventMicrocoulombs + chip.sleepMicroamperes * meanPeriodSeconds
-        return charge * battery.nominalVolts / probability
+        let others = (chip.sleepMicroamperes + companionMicroamperes) * meanPeriodSeconds
+        let events = 1 + companionEventsPerSecond * meanPeriodSeconds
+        return (eventMicrocoulombs + others) * battery.nominalVolts / probability / events
     }
 }

@@ -20,6 +20,9 @@ public struct AirAdvertiser: Hashable, Sendable {
     public var clockDriftPPM = 0.0
     public var radioPowerDBm = 0.0
     public var start = Start.longAgo
+    /// Which box it is one of several advertisements of: they share a radio, and never meet each other. `nil` for a box of
+    /// its own.
+    public var box: Int?
     /// Whether it is counted; otherwise it only fills the air.
     public var isCounted = true
 

@@ -26,14 +26,23 @@ extension AirBatch {
         let wanted = packets[packet]
         var other = packet - 1
         while other >= 0, packets[other].start > wanted.start - longestAirtime {
-            if packets[other].channel == wanted.channel, packets[other].end > wanted.start { overlapping.append(other) }
+            if packets[other].channel == wanted.channel, packets[other].end > wanted.start, !isOwn(other, wanted) {
+                overlapping.append(other)
+            }
             other -= 1
         }
         other = packet + 1
         while other < packets.count, packets[other].start < wanted.end {
-            if packets[other].channel == wanted.channel { overlapping.append(other) }
+            if packets[other].channel == wanted.channel, !isOwn(other, wanted) { overlapping.append(other) }
             other += 1
         }
+    }
+
+    /// Whether a packet comes from the box of the wanted one, which sends one after the other.
+    private func isOwn(_ packet: Int, _ wanted: AirPacket) -> Bool {
+        let advertiser = packets[packet].advertiser
+        guard hasBoxes, advertiser >= 0, let box = scene.advertisers[Int(advertiser)].box else { return false }
+        return box == scene.advertisers[Int(wanted.advertiser)].box
     }
 
     private func power(_ packet: Int, at receiver: Int) -> Double {

@@ -27,6 +27,8 @@ struct AirBatch {
     let index: Int
     let channels: Int
     let longestAirtime: Double
+    /// Whether any box sends more than one advertisement.
+    let hasBoxes: Bool
     var random: SplitMix64
 
     // Traffic.
@@ -59,6 +61,7 @@ struct AirBatch {
         self.index = index
         channels = scene.channels
         longestAirtime = scene.longestAirtime
+        hasBoxes = scene.advertisers.contains { $0.box != nil }
         random = SplitMix64(seed: scene.seed, batch: index)
         let conditions = scene.conditions
         let linkCount = scene.advertisers.count * scene.receivers.count

@@ -29,7 +29,12 @@ public struct AirSimulation: BatchedSimulation {
         advertisers: [AirAdvertiser], receivers: [AirReceiver], conditions: AirConditions = AirConditions(),
         seed: UInt64
     ) throws(AirtimeError) {
-        guard (1...Self.maximumAdvertisers).contains(advertisers.count) else { throw .count(advertisers.count) }
+        guard !advertisers.isEmpty else { throw .count(0) }
+        guard advertisers.count <= Self.maximumAdvertisers else {
+            throw .quantity(
+                name: "a number of simulated advertisers (at most \(Self.maximumAdvertisers))",
+                value: Double(advertisers.count))
+        }
         guard (1...Self.maximumReceivers).contains(receivers.count) else {
             throw .quantity(name: "a number of receivers", value: Double(receivers.count))
         }

@@ -8,11 +8,14 @@ public struct SiteBeacon: Hashable, Sendable {
     public let airtimeMicroseconds: Double
     /// What its antenna radiates, in dBm.
     public let radioPower: Double
+    /// What it sends beside the advertisement that it is detected by, each of count 1: they fill the air, but never hit
+    /// its own packets.
+    public let companions: [AdvertiserGroup]
 
     /// Refuses what ``AdvertiserGroup`` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        radioPower: Double
+        radioPower: Double, companions: [AdvertiserGroup] = []
     ) throws(AirtimeError) {
         _ = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -27,6 +30,7 @@ public struct SiteBeacon: Hashable, Sendable {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
         self.radioPower = radioPower
+        self.companions = companions
     }
 
     /// E in µs.

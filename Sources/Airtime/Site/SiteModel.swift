@@ -6,7 +6,8 @@ internal import Glibc
 /// the probability that it is above the sensitivity, shadowing being log-normal and lasting, so that it decides
 /// whether the beacon is heard at that place at all. A packet of beacon i is clear with probability
 /// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], b that of the background; beacons that are too weak to be received are
-/// taken as too weak to disturb.
+/// taken as too weak to disturb. Of a beacon that sends several advertisements each counts in the product, as heard or
+/// not as the beacon is; its own do not disturb it.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio
@@ -89,6 +90,10 @@ public struct SiteModel: Sendable {
             let other = beacons[number]
             let hit = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
             sum += hit < 1 ? log1p(-hit) : -.infinity
+            for companion in other.companions {
+                let hit = audible * (airtime + companion.airtimeMicroseconds) / companion.meanPeriodMicroseconds
+                sum += hit < 1 ? log1p(-hit) : -.infinity
+            }
         }
         return sum
     }

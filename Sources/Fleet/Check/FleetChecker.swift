@@ -66,10 +66,12 @@ struct FleetChecker {
             if let keys, keys.files != nil { checkKeys(shape, number, keys) }
             air.add(shape, shapeNumber, group: Int(fleet.beacons[number].group))
         }
-        let sites = air.sites(shapes)
+        let traffic = air.traffic(shapes)
+        let sites = traffic.sites.map { FleetReport.Site($0) }
         for site in sites { checkAir(site) }
         if fleet.listeners.contains(.homeAssistant) { checkHomeAssistant() }
-        return FleetReport(problems: problems.sorted, beacons: fleet.beacons.count, sites: sites)
+        return FleetReport(
+            problems: problems.sorted, beacons: fleet.beacons.count, sites: sites, traffic: traffic)
     }
 
     func add(_ message: String, at place: BeaconReader.Place, severity: ProfileProblem.Severity = .error)

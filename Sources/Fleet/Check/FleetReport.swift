@@ -1,9 +1,13 @@
+internal import Airtime
+
 /// What ``Fleet/check(_:keys:)`` found.
 public struct FleetReport: Sendable {
     /// In the order of the files.
     public var problems: [FleetProblem]
     public var beacons: Int
     public var sites: [Site]
+    /// What is sent where.
+    public var traffic = FleetTraffic()
 
     public var isGood: Bool { !problems.contains(where: \.isError) }
 
@@ -15,6 +19,13 @@ public struct FleetReport: Sendable {
         public var advertisements: Int
         /// How likely a packet meets no other one on its channel; `nil` where the model does not say.
         public var collisionFreeProbability: Double?
+
+        init(_ site: FleetTraffic.Site) {
+            name = site.name
+            beacons = site.beacons
+            advertisements = site.advertisements
+            collisionFreeProbability = (try? site.collisions())?.collisionFreeProbability
+        }
     }
 }
 

@@ -58,6 +58,8 @@ struct ShapeAdvertisement: Sendable {
     let pdu: AdvertisingPDU
     /// Octets of advertising data.
     let octets: Int
+    /// The same where the type does not say it.
+    let unusualOctets: Int?
     let radioPower: Int?
     let measuredPower: Int?
     /// Names in the manifest and where their values are, in its order.
@@ -74,7 +76,9 @@ struct ShapeAdvertisement: Sendable {
         requestedMicroseconds = advertisement.requestedMicroseconds
         interval = advertisement.interval
         pdu = wanted?.pdu ?? .nonconnectable
-        octets = (try? wanted?.payloadOctetCount()) ?? 31
+        octets = (try? wanted?.payloadOctetCount()) ?? PayloadLength.range.upperBound
+        let usual = PayloadLength.usual(type, isRotating: advertisement.rotatingKey != nil)
+        unusualOctets = usual == octets || type == "eddystone-url" ? nil : octets
         let power = advertisement.radioPower ?? radioPower
         self.radioPower = power.map { Int($0.dBm) }
         measuredPower = wanted.flatMap { Self.measuredPower($0, power) }

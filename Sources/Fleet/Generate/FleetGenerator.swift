@@ -42,6 +42,7 @@ public final class FleetGenerator {
         reader = BeaconReader(fleet)
     }
 
+    public var fleetName: String { fleet.name }
     /// How many beacons there are.
     public var count: Int { range.count }
     /// How many of them are done.

@@ -113,6 +113,7 @@ enum ManifestSegment: Sendable {
             if let exponent = advertisement.rotationExponent {
                 result.append(text(",\"rotationExponent\":\(exponent)"))
             }
+            if let octets = advertisement.unusualOctets { result.append(text(",\"payloadOctets\":\(octets)")) }
             result.append(text("}"))
         }
         return result + [text("]}")]
@@ -143,7 +144,8 @@ enum ManifestSegment: Sendable {
         result.append(text((advertisement.radioPower.map { "\($0)" } ?? "") + ","))
         result.append(text((advertisement.measuredPower.map { "\($0)" } ?? "") + ","))
         result.append(cell(advertisement.keyFile))
-        result.append(text("," + (advertisement.rotationExponent.map { "\($0)" } ?? "") + "\r\n"))
+        result.append(text("," + (advertisement.rotationExponent.map { "\($0)" } ?? "") + ","))
+        result.append(text((advertisement.unusualOctets.map { "\($0)" } ?? "") + "\r\n"))
         return result
     }
 }

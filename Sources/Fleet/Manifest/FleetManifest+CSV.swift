@@ -8,7 +8,7 @@ extension FleetManifest {
         "latitude",
         "longitude", "profileHash", "eidEpoch", "advertisement", "type", "uuid", "major", "minor", "companyId", "id",
         "namespace", "instance", "url", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile",
-        "rotationExponent",
+        "rotationExponent", "payloadOctets",
     ]
     /// How many of them are the same in all lines of a beacon.
     static let beaconColumnCount = 16
@@ -75,6 +75,7 @@ extension FleetManifest.Advertisement {
         return [type] + identity + [
             DecimalText.thousandths(intervalMicroseconds), radioPower.map { "\($0)" } ?? "",
             measuredPower.map { "\($0)" } ?? "", identityKeyFile ?? "", rotationExponent.map { "\($0)" } ?? "",
+            payloadOctets.map { "\($0)" } ?? "",
         ]
     }
 }

@@ -105,7 +105,10 @@ private struct ManifestRow {
             .object(
                 object(
                     Array(ManifestDecoder.advertisementKeys),
-                    numbers: ["major", "minor", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "rotationExponent"])),
+                    numbers: [
+                        "major", "minor", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "rotationExponent",
+                        "payloadOctets",
+                    ])),
             at: start, path: .root)
         members.append(
             JSONMember(

@@ -38,6 +38,19 @@ extension FleetManifest {
         }
         return fleet
     }
+
+    /// Hands on what a generator makes, beacon by beacon, without a text of them all.
+    public static func forEachBeacon(of generator: FleetGenerator, _ body: (Beacon) -> Void) {
+        while generator.next() {
+            let line = generator.manifestLine
+            // A comma and a line feed separate it from the one before it.
+            let start = line.first == UInt8(ascii: ",") ? 2 : 0
+            var decoder = ManifestDecoder()
+            if let beacon = JSONDocument.parse(Array(line[start...])).root.flatMap({ decoder.beacon($0) }) {
+                body(beacon)
+            }
+        }
+    }
 }
 
 /// The lines of a manifest as `fleet generate` writes it.

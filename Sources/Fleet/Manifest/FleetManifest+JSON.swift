@@ -71,6 +71,7 @@ extension FleetManifest.Advertisement {
         if let measuredPower { members.append(.init("measuredPowerDbm", .integer(measuredPower))) }
         if let identityKeyFile { members.append(.init("identityKeyFile", .string(identityKeyFile))) }
         if let rotationExponent { members.append(.init("rotationExponent", .integer(rotationExponent))) }
+        if let payloadOctets { members.append(.init("payloadOctets", .integer(payloadOctets))) }
         return .object(members)
     }
 }

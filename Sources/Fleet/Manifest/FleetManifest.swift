@@ -108,10 +108,14 @@ public struct FleetManifest: Hashable, Sendable {
         public var identityKeyFile: String?
         /// EID and encrypted telemetry: K, 0...15; the id turns over every 2^K seconds.
         public var rotationExponent: Int?
+        /// Octets of advertising data, where the type does not say them: raw structures, and iBeacon and AltBeacon with
+        /// other flags than the usual ones.
+        public var payloadOctets: Int?
 
         public init(
             type: String, identity: Identity, intervalMicroseconds: Int, radioPower: Int? = nil,
-            measuredPower: Int? = nil, identityKeyFile: String? = nil, rotationExponent: Int? = nil
+            measuredPower: Int? = nil, identityKeyFile: String? = nil, rotationExponent: Int? = nil,
+            payloadOctets: Int? = nil
         ) {
             self.type = type
             self.identity = identity
@@ -120,6 +124,7 @@ public struct FleetManifest: Hashable, Sendable {
             self.measuredPower = measuredPower
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent
+            self.payloadOctets = payloadOctets
         }
     }
 

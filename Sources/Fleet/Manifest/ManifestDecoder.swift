@@ -12,7 +12,7 @@ struct ManifestDecoder {
     ]
     static let advertisementKeys = [
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
-        "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent",
+        "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
     static let types = [
         "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "raw",
@@ -110,10 +110,11 @@ struct ManifestDecoder {
         let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
         let keyFile = decoder.text(object["identityKeyFile"])
         let exponent = decoder.integer(object["rotationExponent"], in: 0...15)
+        let octets = decoder.integer(object["payloadOctets"], in: PayloadLength.range)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
             type: type, identity: identity, intervalMicroseconds: interval, radioPower: power, measuredPower: measured,
-            identityKeyFile: keyFile, rotationExponent: exponent)
+            identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
     }
 
     private mutating func identity(_ type: String, _ object: JSONNode) -> FleetManifest.Identity? {

@@ -3,30 +3,26 @@ internal import BluetoothTypes
 internal import PlanReport
 internal import Profiles
 
-/// What `plan collisions` asks: so many boxes, each with the same frames, before one receiver on one channel.
+/// What `plan collisions` asks: boxes with their frames, before one receiver on one channel.
 struct CollisionQuestion {
-    let beacons: Int
-    /// One, or those of a profile. A box never collides with itself: it has one radio.
-    let frames: [PlannedFrame]
+    let air: PlannedAir
     let background: BackgroundLoad
     let captureDecibels: Double?
     let copySpacing: CopySpacing?
 
     func answer() throws(AirtimeError) -> PlanAnswer {
-        let models = try frames.indices.map { index throws(AirtimeError) in try model(asked: index) }
-        let clear = models.map { $0.collisionFreeProbabilities.first ?? 1 }
-        let arrivals = zip(frames, clear).reduce(0) { $0 + $1.1 * 1_000_000 / $1.0.meanPeriod }
-        let offered = frames.reduce(0) { $0 + 1_000_000 / $1.meanPeriod }
-        let share = offered > 0 ? arrivals / offered : 1
-        let logarithm = models.map(\.log10CollisionFreeProbability).max() ?? 0
+        let model = try BoxCollisionModel(boxes: air.kinds(), background: background)
+        let share = model.collisionFreeProbability
+        let arrivals = model.arrivalsPerSecondPerBox
+        let logarithm = model.log10CollisionFreeProbability
         let isDrowned = share < Self.drownedShare
-        let load = try groups(beacons).reduce(0) {
-            $0 + Double($1.count) * $1.airtimeMicroseconds / $1.meanPeriodMicroseconds
-        }
+        let streams = air.streams(model.collisionFreeProbabilities)
         var answer = PlanAnswer(
-            title: "Collisions of \(PlanNumber.beacons(beacons))", answer: sentence(share, arrivals, logarithm))
-        answer.member("beacons", Double(beacons))
-        answer.member("intervalMs", frames.count == 1 ? frames.first.map { $0.milliseconds } : nil)
+            title: "Collisions of \(air.origin?.name ?? PlanNumber.beacons(air.beacons))",
+            answer: sentence(share, arrivals, logarithm))
+        answer.origin(of: air)
+        answer.member("beacons", Double(air.beacons))
+        answer.member("intervalMs", air.onlyFrame?.milliseconds)
         answer.member("collisionFreeProbability", share)
         answer.member("arrivalsPerSecondPerBeacon", arrivals)
         answer.member("log10CollisionFreeProbability", logarithm)
@@ -35,45 +31,70 @@ struct CollisionQuestion {
             isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : PlanNumber.percent(share), remark: "on one channel")
         answer.figure(
             "arriving", isDrowned ? "none" : PlanNumber.text(arrivals), unit: "1/s",
-            remark: "for each beacon, of \(PlanNumber.text(offered)) sent")
+            remark: "for each beacon, of \(PlanNumber.text(model.offeredPerSecondPerBox)) sent")
         try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)
-        answer.member("airtimeMicroseconds", frames.count == 1 ? frames.first?.airtime : nil)
-        answer.member("channelLoad", load + background.share)
-        answer.json.append(("saturated", .boolean(load > Self.saturation)))
-        answer.json.append(("advertisements", .array(frames.map(\.json))))
+        answer.member("airtimeMicroseconds", air.onlyFrame?.airtime)
+        answer.member("channelLoad", model.channelLoad)
+        answer.json.append(("saturated", .boolean(model.fleetLoad > Self.saturation)))
+        answer.json.append(("advertisements", .array(streams.map { json($0) })))
         answer.figure(
-            "channel load", PlanNumber.percent(load + background.share), remark: "packets that overlap counted twice")
-        for frame in frames {
-            answer.figure(
-                "airtime of a packet", PlanNumber.text(frame.airtime), unit: "µs",
-                remark: "\(frame.payloadOctets) octets of data"
-                    + (frames.count > 1 ? ": \(frame.name), every \(frame.interval)" : ""))
-        }
+            "channel load", PlanNumber.percent(model.channelLoad), remark: "packets that overlap counted twice")
+        add(streams, to: &answer)
         try addCapture(to: &answer)
-        try addPicture(to: &answer, share, arrivals, load)
-        if load > Self.saturation { answer.note(try saturation()) }
+        try addPicture(to: &answer)
+        if model.fleetLoad > Self.saturation { answer.note(try saturation()) }
+        if air.onlyFrame == nil { answer.note(Self.mixture) }
         return answer
     }
 
-    /// The asked frame of one box first, then all frames of all other boxes.
-    private func model(asked: Int) throws(AirtimeError) -> CollisionModel {
-        try CollisionModel(
-            groups: [try frames[asked].group(1)] + (beacons > 1 ? groups(beacons - 1) : []), background: background)
+    private static let mixture =
+        "A box has one radio, so its own advertisements do not collide with each other. Runs of losses, copies and "
+        + "capture are told only where all beacons send one advertisement at one interval."
+
+    private func json(_ stream: (frame: PlannedFrame, beacons: Int, clear: Double)) -> JSONValue {
+        guard air.origin != nil, case .object(let members) = stream.frame.json else { return stream.frame.json }
+        return .object(
+            members + [
+                .init("beacons", .integer(stream.beacons)), .init("collisionFreeProbability", .real(stream.clear)),
+            ])
     }
 
-    private func groups(_ boxes: Int) throws(AirtimeError) -> [AdvertiserGroup] {
-        try frames.map { frame throws(AirtimeError) in try frame.group(boxes) }
+    private func add(_ streams: [(frame: PlannedFrame, beacons: Int, clear: Double)], to answer: inout PlanAnswer) {
+        for (frame, beacons, _) in streams.prefix(Self.frameLimit) {
+            let what = air.onlyFrame == nil ? ": \(frame.name), every \(frame.interval)" : ""
+            let who = air.origin == nil ? "" : ", \(PlanNumber.beacons(beacons))"
+            answer.figure(
+                "airtime of a packet", PlanNumber.text(frame.airtime), unit: "µs",
+                remark: "\(frame.payloadOctets) octets of data" + what + who)
+        }
+        if streams.count > Self.frameLimit {
+            answer.note("\(streams.count - Self.frameLimit) more kinds of advertisements are not listed.")
+        }
     }
+
+    /// More kinds of advertisements than these are for `--json`.
+    private static let frameLimit = 12
 
     private func sentence(_ share: Double, _ arrivals: Double, _ logarithm: Double) -> String {
-        let what = frames.count == 1 ? "every \(frames[0].interval)" : "\(frames.count) advertisements each"
+        let frames = air.boxes.first?.frames ?? []
+        let what =
+            if let only = air.onlyFrame {
+                "every \(only.interval)"
+            } else if air.boxes.count == 1 {
+                "\(frames.count) advertisements each"
+            } else {
+                "\(air.advertisements) advertisements in all"
+            }
+        let place = air.origin.map { " of \($0.name)" } ?? ""
         if share < Self.drownedShare {
             return
-                "\(PlanNumber.beacons(beacons)) that send \(what) drown each other: the share of packets that arrive is about "
-                + "10^\(Int(logarithm.rounded(.down))), practically none."
+                "\(PlanNumber.beacons(air.beacons))\(place) that send \(what) drown each other: the share of packets that "
+                + "arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
         }
-        let who = beacons == 1 ? "one beacon that sends" : "\(beacons) beacons that send"
+        let who =
+            air.beacons == 1
+            ? "one beacon\(place) that sends" : "\(air.beacons) beacons\(place) that send"
         return
             "Of the packets of \(who) \(what), \(PlanNumber.percent(share)) reach a receiver without a collision: "
             + "\(PlanNumber.text(arrivals)) a second from each beacon."
@@ -86,9 +107,9 @@ struct CollisionQuestion {
 
     /// How losses follow each other; only equal intervals have a law for that.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
-        guard frames.count == 1, let frame = frames.first else { return answer.member("lossAfterLossProbability", nil) }
+        guard let frame = air.onlyFrame else { return answer.member("lossAfterLossProbability", nil) }
         let runs = try RunsModel(
-            group: try frame.group(beacons),
+            group: try frame.group(air.beacons),
             otherClearProbability: background.clearProbability(forPacketOf: frame.airtime))
         // K packets in a row are lost with a probability of at least 1 - K·share.
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
@@ -105,22 +126,22 @@ struct CollisionQuestion {
     }
 
     private func addCopies(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard frames.count == 1, let frame = frames.first else { return answer.member("anyOfThreeProbability", nil) }
+        guard let frame = air.onlyFrame else { return answer.member("anyOfThreeProbability", nil) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
-        let any = try AnyOfThreeModel(groups: [try frame.group(beacons)], spacing: spacing, background: background)
+        let any = try AnyOfThreeModel(groups: [try frame.group(air.beacons)], spacing: spacing, background: background)
             .atLeastOneProbability
         answer.member("anyOfThreeProbability", any)
         guard any > Self.drownedShare else { return }
         answer.figure(
             "one of three copies", PlanNumber.percent(any),
-            remark: copySpacing == nil && beacons > 1
+            remark: copySpacing == nil && air.beacons > 1
                 ? "identical firmware: the copies of two beacons collide together"
                 : "for a receiver that hears three channels at once")
     }
 
     private func addCapture(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard let captureDecibels, frames.count == 1, let frame = frames.first else { return }
-        let others = try CaptureModel.Interferers(frame.group(beacons - 1), advantageDecibels: 0)
+        guard let captureDecibels, let frame = air.onlyFrame else { return }
+        let others = try CaptureModel.Interferers(frame.group(air.beacons - 1), advantageDecibels: 0)
         let band = try CaptureModel(
             airtimeMicroseconds: frame.airtime, interferers: [others], thresholdDecibels: captureDecibels,
             shadowingDecibels: Self.shadowing, background: background
@@ -142,14 +163,10 @@ struct CollisionQuestion {
     }
 
     /// The page with its controls, for one frame.
-    private func addPicture(
-        to answer: inout PlanAnswer, _ share: Double, _ arrivals: Double, _ load: Double
-    ) throws(AirtimeError) {
-        guard frames.count == 1, let frame = frames.first, let scanner = ScannerPreset(named: "continuous") else {
-            return
-        }
+    private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
+        guard let frame = air.onlyFrame, let scanner = ScannerPreset(named: "continuous") else { return }
         try answer.explore(
-            frame.group(beacons), scanner, payloadOctets: frame.payloadOctets, background: background,
+            frame.group(air.beacons), scanner, payloadOctets: frame.payloadOctets, background: background,
             captureDecibels: captureDecibels)
     }
 
@@ -158,9 +175,8 @@ struct CollisionQuestion {
 
     /// What a fleet that sends too much had better do.
     private func saturation() throws(AirtimeError) -> String {
-        let airtime = frames.map(\.airtime).max() ?? 376
-        let (streams, isTooMany) = beacons.multipliedReportingOverflow(by: frames.count)
-        guard !isTooMany else { throw .count(beacons) }
+        let airtime = air.boxes.flatMap(\.frames).map(\.airtime).max() ?? 376
+        let streams = air.advertisements
         let best = try BestInterval(beacons: streams, airtimeMicroseconds: airtime, background: background)
         let setting = try IntervalSetting(
             meanPeriodMicroseconds: best.throughputMeanPeriodMicroseconds, rounding: .up)
@@ -173,7 +189,7 @@ struct CollisionQuestion {
         let arrivals = try CollisionModel(groups: [fleet], background: background).arrivalsPerSecondPerBeacon
         return "This is beyond saturation: with an interval of \(setting.interval) more would arrive, "
             + "\(PlanNumber.text(arrivals)) a second from each beacon"
-            + (frames.count > 1 ? " and advertisement." : ".")
+            + (air.onlyFrame == nil ? " and advertisement." : ".")
     }
 }
 

@@ -11,6 +11,8 @@ struct IntervalQuestion {
     let airtime: Double
     let goal: IntervalGoal
     let scanner: ScannerPreset
+    /// The site of a fleet whose beacons they are.
+    let fleet: FleetInterval?
     /// Comparing scanners takes time that only the page is worth.
     let drawsPage: Bool
 
@@ -19,6 +21,7 @@ struct IntervalQuestion {
         let latency = advice.distribution
         let milliseconds = Double(advice.interval.microseconds) / 1000
         let clear = advice.collisionFreeProbability
+        if let fleet { answer.origin(of: fleet.air) }
         answer.member("beacons", Double(beacons))
         answer.json.append(("scanner", .string(scanner.name)))
         answer.member("intervalMs", milliseconds)
@@ -38,7 +41,10 @@ struct IntervalQuestion {
         try addCurve(advice, to: &answer)
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: Double(advice.interval.microseconds), airtimeMicroseconds: airtime)
-        answer.explore(group, scanner, payloadOctets: payloadOctets, background: .none, latency: latency)
+        if fleet.map({ $0.logSparingOther == 0 }) ?? true {
+            answer.explore(group, scanner, payloadOctets: payloadOctets, background: .none, latency: latency)
+        }
+        if let fleet { answer.note(fleet.note) }
         if drawsPage { try compareScanners(advice, to: &answer) }
         if beacons > 1 {
             answer.note(

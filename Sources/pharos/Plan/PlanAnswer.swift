@@ -38,8 +38,8 @@ struct PlanAnswer {
     }
 
     /// Says so where an interval is not one that controllers can be set to.
-    mutating func noteRounding(of requested: RequestedInterval) {
-        guard requested.microseconds != requested.interval.microseconds else { return }
+    mutating func noteRounding(of requested: RequestedInterval?) {
+        guard let requested, requested.microseconds != requested.interval.microseconds else { return }
         note(
             "Controllers count in steps of 0.625 ms: \(requested.milliseconds) ms is sent, and computed, as "
                 + "\(requested.interval).")

@@ -39,19 +39,63 @@ struct PlanCollisions: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
-        guard intervalMs != nil || profile != nil else { throw ValidationError("Give --interval-ms, or --profile.") }
+        guard intervalMs != nil || profile != nil || fleet.source.fromFleet != nil else {
+            throw ValidationError("Give --interval-ms, --profile or --from-fleet.")
+        }
         if profile != nil, fleet.packet.payloadOctets != nil {
             throw ValidationError("Give --payload-octets or --profile, not both.")
+        }
+        if profile != nil, fleet.source.fromFleet != nil {
+            throw ValidationError("Give --profile or --from-fleet, not both: a fleet says what its beacons send.")
         }
     }
 
     func run() throws {
-        let boxes = try PlannedFrame.frames(profile: profile, interval: intervalMs?.interval, packet: fleet.packet)
-        let question = CollisionQuestion(
-            beacons: fleet.beacons, frames: boxes, background: try background.load, captureDecibels: captureDb,
-            copySpacing: copySpacingMs)
-        var answer = try PlanValue.answer { () throws(AirtimeError) in try question.answer() }
-        if let intervalMs { answer.noteRounding(of: intervalMs) }
+        let sites = try fleet.source.sites(
+            interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets)
+        var answer = sites.count > 1 ? try answer(of: sites) : try answer(of: sites.first ?? options())
+        answer.noteRounding(of: intervalMs)
         try answer.show(output)
+    }
+
+    /// The boxes that the options tell of.
+    private func options() throws -> PlannedAir {
+        PlannedAir(
+            beacons: fleet.beacons ?? 1,
+            frames: try PlannedFrame.frames(profile: profile, interval: intervalMs?.interval, packet: fleet.packet))
+    }
+
+    private func answer(of air: PlannedAir) throws -> PlanAnswer {
+        let question = CollisionQuestion(
+            air: air, background: try background.load, captureDecibels: captureDb, copySpacing: copySpacingMs)
+        return try PlanValue.answer { () throws(AirtimeError) in try question.answer() }
+    }
+
+    /// A row for each site.
+    private func answer(of sites: [PlannedAir]) throws -> PlanAnswer {
+        let load = try background.load
+        let fleet = sites.first?.origin?.fleet ?? ""
+        var rows: [(name: String, share: Double)] = []
+        var answer = PlanAnswer(title: "Collisions of the sites of \(fleet)", answer: "")
+        for site in sites {
+            let name = (site.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? "–"
+            let model = try PlanValue.answer { () throws(AirtimeError) in
+                try BoxCollisionModel(boxes: site.kinds(), background: load)
+            }
+            rows.append((name, model.collisionFreeProbability))
+            answer.figure(
+                name, PlanNumber.percent(model.collisionFreeProbability),
+                remark: "free of collisions: \(PlanNumber.beacons(site.beacons)), \(site.advertisements) advertisements, "
+                    + "\(PlanNumber.text(model.arrivalsPerSecondPerBox)) arriving a second from each")
+        }
+        if let worst = rows.min(by: { $0.share < $1.share }) {
+            answer.content.answer =
+                "The fleet \(fleet) has \(sites.count) sites; at the fullest, \(worst.name), "
+                + "\(PlanNumber.percent(worst.share)) of the packets reach a receiver without a collision."
+        }
+        answer.json.append(("fleet", .string(fleet)))
+        answer.json.append(("sites", .array(try sites.map { .record(try self.answer(of: $0).json) })))
+        answer.note("As if a receiver heard all of its site: `--site` tells more of one, `plan site` who is heard where.")
+        return answer
     }
 }

@@ -15,6 +15,7 @@ struct PlanDensity: ParsableCommand {
 
     @OptionGroup var interval: PlanIntervalOption
     @OptionGroup var packet: PlanPacketOptions
+    @OptionGroup var source: PlanSourceOptions
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("How long detection may take.", valueName: "s"),
@@ -31,6 +32,7 @@ struct PlanDensity: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try interval.validate(with: source)
         guard probability > 0, probability < 1 else {
             throw ValidationError("--probability: write a share between 0 and 1, without the ends.")
         }
@@ -39,11 +41,15 @@ struct PlanDensity: ParsableCommand {
     func run() throws {
         guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
         let range = try radio.finiteRange()
-        let airtime = try packet.airtime
+        let air =
+            try source.site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            ?? PlannedAir(beacons: 1, frames: [packet.frame(interval)])
+        let asked = air.frame(air.asked)
         let fleet = try PlanValue.answer { () throws(AirtimeError) in
             try LargestFleet(
                 within: detectWithinS, probability: probability,
-                intervalMicroseconds: Double(interval.intervalMs.microseconds), airtimeMicroseconds: airtime,
+                around: BoxSurroundings(
+                    kind: air.asked.kind, advertisement: air.asked.frame, in: air.kinds(), isAmongMore: true),
                 preset: scanner)
         }
         let (beacons, latency) = (fleet.beacons, fleet.latency)
@@ -54,12 +60,14 @@ struct PlanDensity: ParsableCommand {
                 try Neighborhood.gridSpacing(holding: beacons, radiusMeters: range)
             }
         var answer = PlanAnswer(
-            title: "How dense beacons may stand every \(interval.intervalMs)",
+            title: "How dense beacons may stand every \(asked.interval)",
             answer: spacing.map { sentence(beacons, $0, range) } ?? refusal(latency, scanner))
+        answer.origin(of: air)
         answer.member("beaconsInRange", Double(beacons))
         answer.member("gridSpacingM", spacing)
         answer.member("rangeM", range)
-        answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
+        answer.member("intervalMs", asked.milliseconds)
+        answer.asked(of: air)
         answer.json.append(("scanner", .string(scanner.name)))
         answer.figure("beacons in range", "\(beacons)", remark: "the asked one included, at the most")
         answer.figure("grid spacing", spacing.map { PlanNumber.text($0) }, unit: "m", remark: "square grid")
@@ -67,6 +75,7 @@ struct PlanDensity: ParsableCommand {
             "range", PlanNumber.text(range), unit: "m",
             remark: "half of the beacons are heard there, by \(radio.pathLoss.name)")
         answer.add(latency)
+        if let origin = air.origin { answer.note("More beacons of the same mixture as at \(origin.name).") }
         answer.noteRounding(of: interval.requested)
         try answer.show(output)
         if beacons == 0 { throw Failure(.failure) }

@@ -59,7 +59,11 @@ struct PlanInterval: ParsableCommand {
 
     func run() throws {
         guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
-        let airtime = try fleet.packet.airtime
+        let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets)
+        let air = try site.map { try FleetInterval($0) }
+        let octets = air?.payloadOctets ?? fleet.packet.payloadOctets ?? 31
+        let airtime = try PlannedFrame.airtime(octets)
+        let beacons = site?.beacons ?? fleet.beacons ?? 1
         let goal: IntervalGoal =
             if let detectWithinS, let probability {
                 .detect(withinSeconds: detectWithinS, probability: probability)
@@ -67,11 +71,13 @@ struct PlanInterval: ParsableCommand {
                 .maximumThroughput
             }
         let advice = try PlanValue.answer { () throws(AirtimeError) in
-            try IntervalAdvice(goal: goal, count: fleet.beacons, airtimeMicroseconds: airtime, preset: scanner)
+            try IntervalAdvice(
+                goal: goal, count: beacons, airtimeMicroseconds: airtime, preset: scanner,
+                logSparingOther: air?.logSparingOther ?? 0)
         }
         let question = IntervalQuestion(
-            beacons: fleet.beacons, payloadOctets: fleet.packet.payloadOctets ?? 31, airtime: airtime, goal: goal,
-            scanner: scanner, drawsPage: output.html != nil)
+            beacons: beacons, payloadOctets: octets, airtime: airtime, goal: goal, scanner: scanner, fleet: air,
+            drawsPage: output.html != nil)
         let answer = try PlanValue.answer { () throws(AirtimeError) in try question.answer(advice) }
         if let writeProfile {
             try ProfileInterval.write(advice.interval, to: writeProfile, advertisement: advertisement)

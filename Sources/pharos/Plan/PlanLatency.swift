@@ -27,6 +27,7 @@ struct PlanLatency: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try interval.validate(with: fleet.source)
         guard receiver.scanner != nil || receiver.scanWindowMs != nil else {
             throw ValidationError("Name the receiver: --scanner, or --scan-window-ms and --scan-interval-ms.")
         }
@@ -34,31 +35,34 @@ struct PlanLatency: ParsableCommand {
 
     func run() throws {
         guard let scanner = try receiver.preset else { return }
-        let airtime = try fleet.packet.airtime
+        let air = try fleet.air(interval)
         let load = try background.load
         let answer = try PlanValue.answer { () throws(AirtimeError) in
-            let group = try AdvertiserGroup(
-                count: fleet.beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
-                airtimeMicroseconds: airtime)
+            let (group, otherClear) = try air.fleet()
             let model = try LatencyModel(
                 group: group, pattern: scanner.pattern, windowGapMicroseconds: scanner.windowGapMicroseconds,
                 deadTimeMicroseconds: scanner.deadTimeMicroseconds,
-                otherClearProbability: load.clearProbability(forPacketOf: airtime))
+                otherClearProbability: otherClear * load.clearProbability(forPacketOf: group.airtimeMicroseconds))
             let asked = undiscoveredAfterS.max() ?? 0
             // Not one packet in a million days: there is no distribution to draw.
             let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / model.meanPeriodMicroseconds
-            guard model.collisionFreeProbability * packets > 1e-6 else { return drowned(scanner, model) }
+            guard model.collisionFreeProbability * packets > 1e-6 else { return drowned(scanner, model, air) }
             let latency = try model.distribution(untilSeconds: asked, horizonSeconds: max(3600, asked))
-            return try self.answer(scanner, group, load, model, latency)
+            return try self.answer(scanner, group, load, model, latency, air)
         }
         try answer.show(output)
     }
 
-    private func sentence(_ latency: LatencyDistribution, _ scanner: ScannerPreset) -> String {
+    private func sentence(_ latency: LatencyDistribution, _ scanner: ScannerPreset, _ air: PlannedAir) -> String {
+        let interval = air.frame(air.asked).interval
         let subject =
-            fleet.beacons == 1
-            ? "One beacon that sends every \(interval.intervalMs) is"
-            : "Of \(fleet.beacons) beacons that send every \(interval.intervalMs), a given one is"
+            if let origin = air.origin {
+                "Of the \(PlanNumber.beacons(air.beacons)) of \(origin.name), one that sends every \(interval) is"
+            } else if air.beacons == 1 {
+                "One beacon that sends every \(interval) is"
+            } else {
+                "Of \(air.beacons) beacons that send every \(interval), a given one is"
+            }
         guard let half = latency.percentile(0.5), let most = latency.percentile(0.95) else {
             let share = latency.received(within: latency.horizonSeconds)
             return "\(subject) not reliably received by \(scanner.name): within "
@@ -69,10 +73,10 @@ struct PlanLatency: ParsableCommand {
     }
 
     /// The answer where nothing at all arrives.
-    private func drowned(_ scanner: ScannerPreset, _ model: LatencyModel) -> PlanAnswer {
+    private func drowned(_ scanner: ScannerPreset, _ model: LatencyModel, _ air: PlannedAir) -> PlanAnswer {
         var answer = start(
-            scanner, model,
-            "\(fleet.beacons) beacons that send every \(interval.intervalMs) drown each other: practically none of their "
+            scanner, model, air,
+            "\(air.beacons) beacons that send every \(air.frame(air.asked).interval) drown each other: practically none of their "
                 + "packets arrive, and no receiver finds a given one within a day.")
         answer.json.append(("latencyS", .record(["p50", "p90", "p95", "p99"].map { ($0, .null) })))
         answer.member("horizonS", LatencyModel.longestHorizonSeconds)
@@ -83,10 +87,14 @@ struct PlanLatency: ParsableCommand {
         return answer
     }
 
-    private func start(_ scanner: ScannerPreset, _ model: LatencyModel, _ sentence: String) -> PlanAnswer {
+    private func start(
+        _ scanner: ScannerPreset, _ model: LatencyModel, _ air: PlannedAir, _ sentence: String
+    ) -> PlanAnswer {
         var answer = PlanAnswer(title: "Time to discovery with \(scanner.name)", answer: sentence)
-        answer.member("beacons", Double(fleet.beacons))
-        answer.member("intervalMs", Double(interval.intervalMs.microseconds) / 1000)
+        answer.origin(of: air)
+        answer.member("beacons", Double(air.beacons))
+        answer.member("intervalMs", air.frame(air.asked).milliseconds)
+        answer.asked(of: air)
         answer.json.append(("scanner", .string(scanner.name)))
         answer.member("collisionFreeProbability", model.collisionFreeProbability * model.otherClearProbability)
         answer.noteRounding(of: interval.requested)
@@ -95,9 +103,9 @@ struct PlanLatency: ParsableCommand {
 
     private func answer(
         _ scanner: ScannerPreset, _ group: AdvertiserGroup, _ load: BackgroundLoad, _ model: LatencyModel,
-        _ latency: LatencyDistribution
+        _ latency: LatencyDistribution, _ air: PlannedAir
     ) throws(AirtimeError) -> PlanAnswer {
-        var answer = start(scanner, model, sentence(latency, scanner))
+        var answer = start(scanner, model, air, sentence(latency, scanner, air))
         answer.add(latency)
         let asked = undiscoveredAfterS.map { ("\(PlanNumber.text($0, digits: 9))", latency.undiscovered(after: $0)) }
         answer.json.append(("undiscoveredAfterS", .record(asked.map { ($0.0, .real($0.1)) })))
@@ -111,8 +119,10 @@ struct PlanLatency: ParsableCommand {
                 series: [.init(scanner.name, row.discovered)]))
         answer.content.latencies = .init(
             caption: "The share discovered over time.", rows: [row])
-        answer.explore(
-            group, scanner, payloadOctets: fleet.packet.payloadOctets ?? 31, background: load, latency: latency)
+        if let frame = air.onlyFrame {
+            answer.explore(
+                group, scanner, payloadOctets: frame.payloadOctets, background: load, latency: latency)
+        }
         return answer
     }
 }

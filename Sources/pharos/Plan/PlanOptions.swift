@@ -8,9 +8,18 @@ struct PlanFleetOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp("Beacons in range of one receiver, the asked one included.", valueName: "n"),
         transform: PlanValue.count)
-    var beacons: Int
+    var beacons: Int?
 
     @OptionGroup var packet: PlanPacketOptions
+    @OptionGroup var source: PlanSourceOptions
+
+    func validate() throws { try source.validate(beacons: beacons) }
+
+    /// The boxes with one advertisement of that interval each, or those of the fleet's one site.
+    func air(_ interval: PlanIntervalOption) throws -> PlannedAir {
+        try source.site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
+    }
 }
 
 /// What is sent.
@@ -29,6 +38,14 @@ struct PlanPacketOptions: ParsableArguments {
             }
         }
     }
+
+    /// One advertisement of that length, sent at that interval.
+    func frame(_ interval: PlanIntervalOption) throws -> PlannedFrame {
+        guard let requested = interval.requested else { throw Failure(.usage, PlanIntervalOption.missing) }
+        return PlannedFrame(
+            name: "advertisement", interval: requested.interval, payloadOctets: payloadOctets ?? 31,
+            airtime: try airtime)
+    }
 }
 
 /// The advertising interval that is asked about.
@@ -37,9 +54,14 @@ struct PlanIntervalOption: ParsableArguments {
         name: .customLong("interval-ms"), parsing: .unconditional,
         help: ArgumentHelp("Advertising interval, 20 ms...10.24 s: 100, 152.5, 100ms or 1.28s.", valueName: "ms"),
         transform: PlanValue.interval)
-    var requested: RequestedInterval
+    var requested: RequestedInterval?
 
-    var intervalMs: AdvertisingInterval { requested.interval }
+    static let missing = "Say how often: --interval-ms, or --from-fleet."
+
+    /// Refuses neither an interval nor a fleet that has it.
+    func validate(with source: PlanSourceOptions) throws {
+        if requested == nil, source.fromFleet == nil { throw ValidationError(Self.missing) }
+    }
 }
 
 /// Strangers on the channel.

@@ -12,11 +12,17 @@ struct PlanThesis: ParsableCommand {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Beacons in range of one receiver.", valueName: "n"),
         transform: PlanValue.count)
-    var beacons: Int
+    var beacons: Int?
+
+    @OptionGroup var source: PlanSourceOptions
 
     @OptionGroup var output: PlanOutput
 
+    func validate() throws { try source.validate(beacons: beacons) }
+
     func run() throws {
+        let site = try source.site(interval: nil, payloadOctets: nil)
+        let beacons = site?.beacons ?? beacons ?? 1
         let formula = try PlanValue.answer { () throws(AirtimeError) in try ThesisFormula(beacons: beacons) }
         var answer = PlanAnswer(
             title: "The thesis' estimate for \(beacons) beacons",
@@ -26,6 +32,7 @@ struct PlanThesis: ParsableCommand {
                 + "\(PlanNumber.text(formula.arrivingPerSecondPerBeacon)) arrive"
                 + (formula.truth.map { "; \(PlanNumber.text($0.arrivingPerSecondPerBeacon)) do." }
                     ?? "; but no beacon sends that often, 40 a second is the most."))
+        if let site { answer.origin(of: site) }
         answer.member("beacons", Double(beacons))
         answer.member("offeredPerSecondPerBeacon", formula.offeredPerSecondPerBeacon)
         answer.member("arrivingPerSecondPerBeacon", formula.arrivingPerSecondPerBeacon)

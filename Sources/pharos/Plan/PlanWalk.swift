@@ -33,7 +33,9 @@ struct PlanWalk: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp("Beacons in range, the asked one included (default: 1).", valueName: "n"),
         transform: PlanValue.count)
-    var beacons: Int = 1
+    var beacons: Int?
+
+    @OptionGroup var source: PlanSourceOptions
 
     @OptionGroup var interval: PlanIntervalOption
     @OptionGroup var packet: PlanPacketOptions
@@ -41,29 +43,35 @@ struct PlanWalk: ParsableCommand {
     @OptionGroup var radio: PlanRadioOptions
     @OptionGroup var output: PlanOutput
 
+    func validate() throws {
+        try source.validate(beacons: beacons, isOptional: true)
+        try interval.validate(with: source)
+    }
+
     func run() throws {
         let range = if let rangeM { rangeM } else { try radio.finiteRange() }
         guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
-        let airtime = try packet.airtime
+        let air =
+            try source.site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
         let (walk, latency) = try PlanValue.answer { () throws(AirtimeError) in
             let walk = try WalkPast(
                 speedMetersPerSecond: speedMps, closestDistanceMeters: distanceM, rangeMeters: range)
-            let group = try AdvertiserGroup(
-                count: beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
-                airtimeMicroseconds: airtime)
+            let (group, otherClear) = try air.fleet()
             let dwell = min(walk.dwellSeconds, LatencyModel.longestHorizonSeconds)
-            let latency = try LatencyModel(group: group, preset: scanner)
+            let latency = try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear)
                 .distribution(untilSeconds: dwell, horizonSeconds: max(3600, dwell))
             return (walk, latency)
         }
         let seen = try PlanValue.answer { () throws(AirtimeError) in
             try walk.seenProbability { latency.received(within: min($0, latency.horizonSeconds)) ?? 1 }
         }
-        try show(walk, range, seen, latency, scanner)
+        try show(walk, range, seen, latency, scanner, air)
     }
 
     private func show(
-        _ walk: WalkPast, _ range: Double, _ seen: Double, _ latency: LatencyDistribution, _ scanner: ScannerPreset
+        _ walk: WalkPast, _ range: Double, _ seen: Double, _ latency: LatencyDistribution, _ scanner: ScannerPreset,
+        _ air: PlannedAir
     ) throws {
         let sentence =
             walk.dwellSeconds > 0
@@ -73,6 +81,7 @@ struct PlanWalk: ParsableCommand {
             : "The beacon is not seen: the way comes no nearer than \(PlanNumber.text(distanceM)) m, and it is heard for "
                 + "\(PlanNumber.text(range)) m."
         var answer = PlanAnswer(title: "Walking past a beacon", answer: sentence)
+        answer.origin(of: air)
         answer.member("dwellS", walk.dwellSeconds)
         answer.member("probabilitySeen", seen)
         answer.member("rangeM", range)
@@ -82,6 +91,7 @@ struct PlanWalk: ParsableCommand {
         answer.figure(
             "range", PlanNumber.text(range), unit: "m",
             remark: rangeM == nil ? "half of the beacons are heard there, by \(radio.pathLoss.name)" : "as given")
+        answer.asked(of: air)
         answer.add(latency)
         answer.noteRounding(of: interval.requested)
         try answer.show(output)

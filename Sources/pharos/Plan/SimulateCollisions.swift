@@ -27,20 +27,24 @@ struct SimulateCollisions: ParsableCommand {
     @OptionGroup var simulation: SimulationOptions
     @OptionGroup var output: PlanOutput
 
+    func validate() throws { try interval.validate(with: fleet.source) }
+
     func run() throws {
-        let airtime = try fleet.packet.airtime
+        let air = try fleet.air(interval)
         let load = try background.load
-        let group = try PlanValue.answer { () throws(AirtimeError) in
-            try AdvertiserGroup(
-                count: fleet.beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
-                airtimeMicroseconds: airtime)
+        let model = try PlanValue.answer { () throws(AirtimeError) in
+            try BoxCollisionModel(boxes: air.kinds(), background: load)
         }
-        let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(group, load) }
+        let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(air, load) }
         let outcome = try simulation.run(scene) { $0.all.clear.estimate }
-        try answer(group, load, outcome).show(output)
+        var answer = try answer(air, model, load, outcome)
+        answer.noteRounding(of: interval.requested)
+        try answer.show(output)
     }
 
-    private func scene(_ group: AdvertiserGroup, _ load: BackgroundLoad) throws(AirtimeError) -> AirSimulation {
+    private func scene(_ air: PlannedAir, _ load: BackgroundLoad) throws(AirtimeError) -> AirSimulation {
+        let groups = try air.kinds().flatMap(\.advertisements)
+        let longestAirtime = groups.map(\.airtimeMicroseconds).max() ?? 376
         var conditions = AirConditions()
         if let captureDb {
             conditions.capture = .powerSum(thresholdDecibels: captureDb)
@@ -48,17 +52,19 @@ struct SimulateCollisions: ParsableCommand {
         }
         if load.share > 0 {
             conditions.strangers = .init(
-                busyShare: load.share, airtimeMicroseconds: load.airtimeMicroseconds ?? group.airtimeMicroseconds)
+                busyShare: load.share, airtimeMicroseconds: load.airtimeMicroseconds ?? longestAirtime)
         }
-        // Some twenty events of each beacon in a batch, and no batch of more than some million packets.
-        let events = max(4, min(40, 1_000_000 / Double(group.count)))
-        conditions.durationMicroseconds = max(1_000_000, events * group.meanPeriodMicroseconds)
+        // Some twenty events of each advertisement in a batch, and no batch of more than some million packets.
+        let rate = groups.reduce(0) { $0 + Double($1.count) / $1.meanPeriodMicroseconds }
+        let period = groups.map(\.meanPeriodMicroseconds).max() ?? 1
+        let events = max(4, min(40, 1_000_000 / (rate * period)))
+        conditions.durationMicroseconds = max(1_000_000, events * period)
         var random = SplitMix64(seed: simulation.seed)
-        let advertisers = AirAdvertiser.fleet(group).map { advertiser in
+        let advertisers = try air.advertisers().map { advertiser in
             guard let copySpacingMs else { return advertiser }
             var advertiser = advertiser
             let unit = Double(random.next() >> 11) * 0x1p-53
-            let low = max(copySpacingMs.lowMicroseconds, group.airtimeMicroseconds)
+            let low = max(copySpacingMs.lowMicroseconds, advertiser.airtimeMicroseconds)
             let spacing = low + unit * max(0, copySpacingMs.highMicroseconds - low)
             advertiser.secondCopyMicroseconds = spacing
             advertiser.thirdCopyMicroseconds = 2 * spacing
@@ -69,28 +75,35 @@ struct SimulateCollisions: ParsableCommand {
     }
 
     private func answer(
-        _ group: AdvertiserGroup, _ load: BackgroundLoad, _ outcome: SimulationRunner<AirSimulation>.Outcome
+        _ air: PlannedAir, _ model: BoxCollisionModel, _ load: BackgroundLoad,
+        _ outcome: SimulationRunner<AirSimulation>.Outcome
     ) throws -> PlanAnswer {
         let tally = outcome.tally.all
         let clear = tally.clear.estimate
-        let model = try PlanValue.answer { () throws(AirtimeError) in
-            try CollisionModel(groups: [group], background: load)
+        // Only equal beacons have a law of runs and copies.
+        let group = try? air.onlyFrame?.group(air.beacons)
+        let runs = group.flatMap {
+            try? RunsModel(
+                group: $0, otherClearProbability: load.clearProbability(forPacketOf: $0.airtimeMicroseconds))
         }
-        let runs = try? RunsModel(
-            group: group, otherClearProbability: load.clearProbability(forPacketOf: group.airtimeMicroseconds))
         let spacing = copySpacingMs ?? (try? CopySpacing(identicalMicroseconds: 1000))
-        let any = spacing.flatMap {
-            try? AnyOfThreeModel(groups: [group], spacing: $0, background: load).atLeastOneProbability
+        let any = group.flatMap { group in
+            spacing.flatMap {
+                try? AnyOfThreeModel(groups: [group], spacing: $0, background: load).atLeastOneProbability
+            }
         }
         // The models know nothing of capture by sums of powers.
         let hasModel = captureDb == nil
         var answer = PlanAnswer(
-            title: "Simulated collisions of \(fleet.beacons) beacons",
-            answer: "Of the simulated packets of \(fleet.beacons) beacons every \(interval.intervalMs), "
+            title: "Simulated collisions of \(air.origin?.name ?? PlanNumber.beacons(air.beacons))",
+            answer: "Of the simulated packets of \(PlanNumber.beacons(air.beacons))"
+                + (air.origin.map { " of \($0.name), " } ?? "")
+                + (air.onlyFrame.map { (air.origin == nil ? " " : "") + "every \($0.interval), " } ?? "")
                 + "\(PlanNumber.percent(clear?.value)) reach a receiver without a collision.")
         var intervals: [(String, JSONValue)] = []
         var models: [(String, JSONValue)] = []
-        answer.member("beacons", Double(fleet.beacons))
+        answer.origin(of: air)
+        answer.member("beacons", Double(air.beacons))
         answer.simulated(
             "collisionFreeProbability", "collision-free packets", clear,
             model: hasModel ? model.collisionFreeProbability : nil, into: &intervals, &models)
@@ -100,8 +113,8 @@ struct SimulateCollisions: ParsableCommand {
         answer.simulated(
             "anyOfThreeProbability", "one of three copies", tally.anyClear.estimate, model: hasModel ? any : nil,
             into: &intervals, &models)
-        answer.member("arrivalsPerSecondPerBeacon", clear.map { $0.value * 1_000_000 / group.meanPeriodMicroseconds })
-        answer.member("airtimeMicroseconds", group.airtimeMicroseconds)
+        answer.member("arrivalsPerSecondPerBeacon", clear.map { $0.value * model.offeredPerSecondPerBox })
+        answer.member("airtimeMicroseconds", air.onlyFrame?.airtime)
         answer.member("channelLoad", model.channelLoad)
         answer.json.append(("confidence95", .record(intervals)))
         answer.json.append(("model", .record(models)))

@@ -26,27 +26,28 @@ struct SimulateLatency: ParsableCommand {
 
     private static let shares = [(50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99)]
 
+    func validate() throws { try interval.validate(with: fleet.source) }
+
     func run() throws {
         let scanner = try receiver.preset ?? ScannerPreset(named: "continuous")
         guard let scanner else { return }
-        let airtime = try fleet.packet.airtime
-        let group = try PlanValue.answer { () throws(AirtimeError) in
-            try AdvertiserGroup(
-                count: fleet.beacons, intervalMicroseconds: Double(interval.intervalMs.microseconds),
-                airtimeMicroseconds: airtime)
-        }
+        let air = try fleet.air(interval)
         let latency = try PlanValue.answer { () throws(AirtimeError) in
-            try LatencyModel(group: group, preset: scanner).distribution(untilSeconds: undiscoveredAfterS.max() ?? 0)
+            let (group, otherClear) = try air.fleet()
+            return try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear)
+                .distribution(untilSeconds: undiscoveredAfterS.max() ?? 0)
         }
-        let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(group, scanner, latency) }
+        let scene = try PlanValue.answer { () throws(AirtimeError) in try self.scene(air, scanner, latency) }
         let outcome = try simulation.run(scene, minimumBatches: 200) { tally in
             Self.estimate(tally.all.latency, 0.95, batches: tally.all.clear.batches)
         }
-        try answer(scanner, latency, outcome).show(output)
+        var answer = answer(air, scanner, latency, outcome)
+        answer.noteRounding(of: interval.requested)
+        try answer.show(output)
     }
 
     private func scene(
-        _ group: AdvertiserGroup, _ scanner: ScannerPreset, _ latency: LatencyDistribution
+        _ air: PlannedAir, _ scanner: ScannerPreset, _ latency: LatencyDistribution
     ) throws(AirtimeError) -> AirSimulation {
         var receiver = AirReceiver(scan: scanner.pattern)
         receiver.deadTimeMicroseconds = scanner.deadTimeMicroseconds
@@ -57,7 +58,7 @@ struct SimulateLatency: ParsableCommand {
         let horizon = max(asked, 1.5 * (latency.percentile(0.999) ?? latency.horizonSeconds), 1)
         conditions.durationMicroseconds = horizon * 1_000_000
         return try AirSimulation(
-            advertisers: AirAdvertiser.fleet(group), receivers: [receiver], conditions: conditions,
+            advertisers: air.advertisers(isCounted: air.frame(air.asked).pace), receivers: [receiver], conditions: conditions,
             seed: simulation.seed)
     }
 
@@ -70,16 +71,19 @@ struct SimulateLatency: ParsableCommand {
     }
 
     private func answer(
-        _ scanner: ScannerPreset, _ latency: LatencyDistribution, _ outcome: SimulationRunner<AirSimulation>.Outcome
+        _ air: PlannedAir, _ scanner: ScannerPreset, _ latency: LatencyDistribution, _ outcome: SimulationRunner<AirSimulation>.Outcome
     ) -> PlanAnswer {
         let tally = outcome.tally.all.latency
         let most = tally.percentile(0.95).map { $0 / 1_000_000 }
         var answer = PlanAnswer(
             title: "Simulated time to discovery with \(scanner.name)",
             answer:
-                "In the simulation a given one of \(fleet.beacons) beacons every \(interval.intervalMs) is received within "
+                "In the simulation a given one of \(PlanNumber.beacons(air.beacons)) every \(air.frame(air.asked).interval)"
+                + (air.origin.map { ", of \($0.name)," } ?? "") + " is received within "
                 + "\(PlanNumber.duration(most)) in 95 of 100 cases, by \(scanner.name).")
-        answer.member("beacons", Double(fleet.beacons))
+        answer.origin(of: air)
+        answer.member("beacons", Double(air.beacons))
+        answer.asked(of: air)
         answer.json.append(("scanner", .string(scanner.name)))
         var intervals: [(String, JSONValue)] = []
         for (percent, share) in Self.shares {

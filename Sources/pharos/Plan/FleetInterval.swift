@@ -1,0 +1,36 @@
+internal import Airtime
+internal import PlanReport
+
+/// A site of a fleet as `plan interval` takes it: the interval that is looked for is that of each beacon's most frequent
+/// advertisement, and what the beacons send beside it stays as it is.
+struct FleetInterval {
+    let air: PlannedAir
+    /// Of the longest of these advertisements.
+    let payloadOctets: Int
+    /// What an average beacon sends beside it, as `IntervalAdvice` takes it.
+    let logSparingOther: Double
+
+    init(_ air: PlannedAir) throws {
+        self.air = air
+        let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
+        let octets = fastest.map(\.payloadOctets).max() ?? 31
+        payloadOctets = octets
+        logSparingOther = try PlanValue.answer { () throws(AirtimeError) in
+            try BoxSurroundings.logSparingCompanions(
+                in: air.kinds(), packetOf: PacketTiming.airtimeMicroseconds(payloadOctets: octets))
+        }
+    }
+
+    var note: String {
+        "For the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every \(today); as if "
+            + "all were as long as the longest, \(payloadOctets) octets of data."
+            + (logSparingOther == 0 ? "" : " The beacons' other advertisements stay as they are.")
+    }
+
+    /// The intervals that are set.
+    private var today: String {
+        let intervals = air.boxes.compactMap { $0.frames.map(\.interval).min() }
+        guard let low = intervals.min(), let high = intervals.max() else { return "–" }
+        return low == high ? "\(low)" : "\(low) to \(high)"
+    }
+}

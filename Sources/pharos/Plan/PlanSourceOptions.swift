@@ -1,0 +1,104 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import Fleet
+internal import LinuxHost
+internal import Profiles
+
+/// A fleet in place of numbers.
+struct PlanSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets then say what all its advertisements had instead.",
+            valueName: "fleet"))
+    var fromFleet: String?
+
+    @Option(help: ArgumentHelp("Which site of the fleet, where it has several.", valueName: "name"))
+    var site: String?
+
+    func validate() throws {
+        if site != nil, fromFleet == nil { throw ValidationError("--site belongs to --from-fleet.") }
+    }
+
+    /// Refuses numbers beside the fleet that has them, and neither.
+    func validate(beacons: Int?, isOptional: Bool = false) throws {
+        if beacons != nil, fromFleet != nil {
+            throw ValidationError("Give --beacons or --from-fleet, not both: a fleet says how many beacons it has.")
+        }
+        if beacons == nil, fromFleet == nil, !isOptional {
+            throw ValidationError("Say how many beacons: --beacons, or --from-fleet.")
+        }
+    }
+
+    /// The asked sites of the fleet: all, or the one that is named.
+    ///
+    /// - Parameters:
+    ///   - interval: What every advertisement's interval is taken to be.
+    ///   - payloadOctets: What every advertisement's length is taken to be.
+    func sites(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> [PlannedAir] {
+        guard let fromFleet else { return [] }
+        let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
+        guard !traffic.sites.isEmpty else {
+            throw Failure(.configuration, "\(fromFleet): the fleet \(name) has no beacons to plan for")
+        }
+        var sites = traffic.sites
+        if let site {
+            sites = sites.filter { $0.name == site }
+            guard !sites.isEmpty else { throw Self.unknown(site, name, traffic.sites.map(\.name)) }
+        }
+        return try sites.map { site in
+            let boxes = try site.boxes.map { kind in
+                let frames = try kind.advertisements.map { own in
+                    try PlannedFrame(
+                        own.type, interval: interval ?? own.interval,
+                        payloadOctets: payloadOctets ?? own.payloadOctets)
+                }
+                return PlannedAir.Boxes(count: kind.count, frames: frames)
+            }
+            return PlannedAir(boxes, from: .init(fleet: name, site: site.name))
+        }
+    }
+
+    /// The one site for a question that is asked of one.
+    func site(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> PlannedAir? {
+        let sites = try sites(interval: interval, payloadOctets: payloadOctets)
+        guard sites.count > 1 else { return sites.first }
+        let names = sites.compactMap { $0.origin?.site }
+        throw Failure(
+            .usage,
+            "--from-fleet: this fleet has \(names.count) sites, and the question is asked of one; choose it with "
+                + Self.choices(names))
+    }
+
+    private static func unknown(_ site: String, _ fleet: String, _ names: [String]) -> Failure {
+        let nearest = NearestWord.find(site, among: names).map { "; did you mean \($0)?" }
+        return Failure(
+            .usage,
+            "--site: the fleet \(fleet) has no site \(ProblemText.quoted(site))"
+                + (nearest ?? "; choose it with \(choices(names))"))
+    }
+
+    /// More names than these nobody reads.
+    private static let nameLimit = 12
+
+    private static func choices(_ names: [String]) -> String {
+        var choices = names.prefix(nameLimit).map { "--site " + ($0.isEmpty ? "\"\"" : $0) }
+        if names.count > nameLimit { choices.append("one of \(names.count - nameLimit) more") }
+        return choices.joined(separator: ", ")
+    }
+}
+
+extension PlannedFrame {
+    /// A frame of a fleet.
+    init(_ name: String, interval: AdvertisingInterval, payloadOctets: Int) throws {
+        self.init(
+            name: name, interval: interval, payloadOctets: payloadOctets, airtime: try Self.airtime(payloadOctets))
+    }
+
+    /// tau in µs.
+    static func airtime(_ payloadOctets: Int) throws -> Double {
+        try PlanValue.answer { () throws(AirtimeError) in
+            try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
+        }
+    }
+}
