@@ -24,6 +24,8 @@ extension AirtimeError: CustomStringConvertible {
         switch self {
         case .count(let count): "\(count) beacons are not enough"
         case .airtime(let value): "an airtime of \(value) µs is not a positive number"
+        case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
+            "an advertising interval of \(value / 1000) ms is longer than the 10.24 s that legacy advertising has"
         case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or no number"
         case .payload(let octets): "\(octets) octets of advertising data: a legacy packet holds 0...31"
         case .share(let value): "\(value) is not a share between 0 and 1"

@@ -16,6 +16,23 @@ extension ConfigurationDecoder {
         return defaults
     }
 
+    /// The fleet that stands in place of a list of beacons.
+    mutating func fleet(_ node: JSONNode?) -> Site.FleetReference? {
+        guard let node, case .object = node.value else { return nil }
+        let object = object(node, keys: Site.fleetKeys)
+        let path = word(object.flatMap { required("fleet", in: $0, "the fleet file, such as \"museum.json\"") })
+        let site = word(object?["site"])
+        let floor = word(object?["floor"])
+        return Site.FleetReference(path: path ?? "", site: site, floor: floor, node: node)
+    }
+
+    /// A text that says something.
+    private mutating func word(_ node: JSONNode?) -> String? {
+        guard let node, let text = text(node) else { return nil }
+        if text.isEmpty { error("there is nothing in this text", at: node) }
+        return text
+    }
+
     /// The beacons, each at its place; outside the outline only with a warning.
     mutating func beacons(
         _ node: JSONNode?, _ defaults: Site.Defaults?, inside outline: FloorOutline?

@@ -21,6 +21,7 @@ extension Site {
         "receiverSensitivityDbm", "backgroundLoad", "scanner", "target",
     ]
     static let beaconKeys = ["name", "position", "intervalMs", "payloadOctets", "radioPowerDbm"]
+    static let fleetKeys = ["fleet", "site", "floor"]
     static let defaultKeys = ["intervalMs", "payloadOctets", "radioPowerDbm"]
     static let wallKeys = ["from", "to", "points", "attenuationDb"]
     static let pathKeys = ["name", "points", "speedMps"]
@@ -29,13 +30,13 @@ extension Site {
     static let targetKeys = ["detectWithinS", "probability"]
 
     /// The floor of a town is not larger, in m.
-    static let extent = 100_000.0
+    public static let extent = 100_000.0
     static let attenuationRange = 0.0...100.0
     /// Of an outline, in which each side is compared with each other, and of a path.
     static let cornerLimit = 2000
     /// More walls than this are no floor plan but a drawing of the furniture.
     static let wallLimit = 250_000
-    static let beaconLimit = 250_000
+    public static let beaconLimit = 250_000
     static let pathLimit = 1000
 }
 
@@ -48,7 +49,8 @@ extension ConfigurationDecoder {
         let outline = outline(root["outline"])
         let walls = walls(root["walls"])
         let defaults = defaults(root["defaults"])
-        let beacons = beacons(root["beacons"], defaults, inside: outline)
+        let fleet = fleet(root["beacons"])
+        let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let paths = paths(root["paths"])
         let sensitivity = real(root["receiverSensitivityDbm"], in: -130...0, unit: "dBm") ?? -90
         let radio = radio(root["pathLoss"], sensitivity: sensitivity)
@@ -60,9 +62,8 @@ extension ConfigurationDecoder {
         }
         guard let name, let scanner, let target, let defaults, let radio else { return nil }
         return Site(
-            name: name, outline: outline, walls: walls, beacons: beacons, paths: paths, radio: radio,
-            backgroundLoad: background, scanner: scanner,
-            target: target, defaults: defaults)
+            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, radio: radio,
+            backgroundLoad: background, scanner: scanner, target: target, defaults: defaults)
     }
 
     private mutating func outline(_ node: JSONNode?) -> FloorOutline? {

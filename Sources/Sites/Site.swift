@@ -1,4 +1,5 @@
 public import Airtime
+public import Profiles
 
 /// A floor plan as a site file describes it: checked, in the models' own types.
 public struct Site: Sendable {
@@ -7,6 +8,8 @@ public struct Site: Sendable {
     public var outline: FloorOutline?
     public var walls: [Wall]
     public var beacons: [SiteBeacon]
+    /// Where the beacons come from instead; `nil` where the file lists them itself.
+    public var fleet: FleetReference?
     public var paths: [Path]
     /// How radio waves reach a receiver here, and what it can still hear.
     public var radio: SiteRadio
@@ -16,6 +19,19 @@ public struct Site: Sendable {
     public var target: SiteSurvey.Target
     /// What beacons are that say nothing of themselves, and those that are proposed.
     public var defaults: Defaults
+
+    /// The fleet whose beacons stand here. Who reads the site reads the fleet, too, and puts them into ``beacons``.
+    public struct FleetReference: Sendable {
+        /// As it stands in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in it,
+        /// relative to the site file.
+        public var path: String
+        /// Which of its sites; `nil` where it has one only.
+        public var site: String?
+        /// Which floor of that; `nil` for all.
+        public var floor: String?
+        /// Where in the site file it is named.
+        public var node: JSONNode
+    }
 
     /// A way that people walk.
     public struct Path: Sendable {

@@ -25,7 +25,13 @@ public enum SiteSchema {
                     "The floor's corners in order; it may not cross itself.", reference("position"), atLeast: 3,
                     atMost: Site.cornerLimit),
                 "walls": list("Straight walls, or rows of them.", reference("wall"), atMost: Site.wallLimit),
-                "beacons": list("The beacons, each at its place.", reference("beacon"), atMost: Site.beaconLimit),
+                "beacons": [
+                    "description": "The beacons, each at its place; or the fleet whose beacons have places of their own.",
+                    "anyOf": [
+                        list("The beacons, each at its place.", reference("beacon"), atMost: Site.beaconLimit),
+                        reference("fleet"),
+                    ],
+                ],
                 "paths": list("Ways that people walk.", reference("path"), atMost: Site.pathLimit),
                 "defaults": beacon("What beacons are that say nothing of themselves.", Site.defaultKeys, required: []),
                 "pathLoss": pathLoss,
@@ -62,7 +68,8 @@ public enum SiteSchema {
                     "description": "Metres east and north.", "type": "array", "minItems": 2, "maxItems": 2,
                     "items": number("Metres.", -Site.extent, Site.extent),
                 ],
-                "wall": wall, "beacon": beacon("A beacon.", Site.beaconKeys, required: ["position"]), "path": path,
+                "wall": wall, "beacon": beacon("A beacon.", Site.beaconKeys, required: ["position"]), "fleet": fleet,
+                "path": path,
             ],
         ]
     }
@@ -79,6 +86,24 @@ public enum SiteSchema {
             "required": ["attenuationDb"],
             "oneOf": [["required": ["from", "to"]], ["required": ["points"]]],
             "additionalProperties": false,
+        ]
+    }
+
+    private static var fleet: JSONValue {
+        func text(_ description: String) -> JSONValue {
+            ["description": .string(description), "type": "string", "minLength": 1]
+        }
+        return [
+            "description": "A fleet. Its beacons bring their places, intervals, payloads and radio power.",
+            "type": "object",
+            "properties": [
+                "fleet": text(
+                    "The fleet file, the folder that `pharos fleet generate` wrote, or the manifest.json in it, relative to this file."
+                ),
+                "site": text("Which of the fleet's sites; left out where it has one."),
+                "floor": text("Which floor of that."),
+            ],
+            "required": ["fleet"], "additionalProperties": false,
         ]
     }
 

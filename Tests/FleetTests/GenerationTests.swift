@@ -72,6 +72,22 @@ struct GenerationTests {
         #expect((major, minor) == (1, 3))
     }
 
+    @Test("the manifest says how long its payloads are, by their types or by their own numbers")
+    func saysLengths() throws {
+        let (decoded, _) = MadeFleet.decode(Self.everything, tables: ["t.csv": Self.table])
+        let fleet = try #require(decoded)
+        let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
+        var traffic = FleetTraffic()
+        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { #expect(traffic.add($0)) }
+        let wanted = fleet.check(allocation).traffic
+        #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
+        let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }
+        #expect(traffic.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) } == lengths)
+        #expect(traffic.sites[0].boxes.map(\.count) == wanted.sites[0].boxes.map(\.count))
+        // iBeacon, AltBeacon, UID, and telemetry with encryption; URL and raw structures have lengths of their own.
+        for own in lengths { #expect([own[0], own[1], own[2], own[4]] == [30, 31, 31, 29]) }
+    }
+
     @Test("the manifests are what their readers and writers say")
     func makesManifests() throws {
         let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])

@@ -36,6 +36,20 @@ import Testing
         #expect(site.target.probability == 0.9)
     }
 
+    @Test func readsWhichFleetStandsHere() throws {
+        let text = #"""
+            {"version":1,"name":"hall","beacons":{"fleet":"../museum.json","site":"museum","floor":"ground"},
+             "target":{"detectWithinS":10,"probability":0.9}}
+            """#
+        let site = try #require(Site.decode(Array(text.utf8)).site)
+        let fleet = try #require(site.fleet)
+        #expect(fleet.path == "../museum.json" && fleet.site == "museum" && fleet.floor == "ground")
+        #expect(fleet.node.position.line == 1 && fleet.node.path.description == "beacons")
+        #expect(site.beacons.isEmpty)
+        #expect(problems(#"{"version":1,"name":"hall","beacons":{"flet":"x"},"target":1}"#).contains { $0.contains("did you mean") })
+        #expect(try #require(Site.decode(Array(Self.hall.utf8)).site).fleet == nil)
+    }
+
     @Test(arguments: [
         ("[40, 0]", "[40, 30], [0, 10]", "the outline crosses or touches itself"),
         ("\"intervalMs\": 200", "\"intervalMs\": 5", "5 is out of range 20...10240 ms"),

@@ -37,14 +37,22 @@ struct PlanSite: ParsableCommand {
         guard let file else { return }
         let octets = try InputFile.read(file, limit: Self.sizeLimit)
         let name = file == "-" ? "standard input" : file
-        let (site, problems) = Site.decode(octets)
-        guard let site else {
+        let (decoded, faults) = Site.decode(octets)
+        guard var site = decoded else {
             let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            let lines = Self.lines(problems.filter { $0.severity == .error }, file: name)
+            let lines = Self.lines(faults.filter { $0.severity == .error }, file: name)
             throw Failure(isJSON ? .configuration : .dataFormat, lines.joined(separator: "\npharos: "))
         }
+        var problems = faults
+        var fleet: SiteFleet?
+        if let reference = site.fleet {
+            let own = SiteFleet(reference, file: file)
+            problems += try own.place(on: &site, name: name)
+            fleet = own
+        }
         for line in Self.lines(problems, file: name) { Terminal.writeError("pharos: \(line)\n") }
-        let question = SiteQuestion(site: site, places: places, proposes: propose || site.beacons.isEmpty)
+        let question = SiteQuestion(
+            site: site, fleet: fleet, places: places, proposes: propose || site.beacons.isEmpty)
         try question.answer(SiteProgress()).show(output)
     }
 

@@ -84,7 +84,8 @@ struct PlanSourceOptions: ParsableArguments {
     private static func choices(_ names: [String]) -> String {
         var choices = names.prefix(nameLimit).map { "--site " + ($0.isEmpty ? "\"\"" : $0) }
         if names.count > nameLimit { choices.append("one of \(names.count - nameLimit) more") }
-        return choices.joined(separator: ", ")
+        guard choices.count > 1, let last = choices.popLast() else { return choices.joined() }
+        return choices.joined(separator: ", ") + " or " + last
     }
 }
 

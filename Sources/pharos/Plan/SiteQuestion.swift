@@ -6,6 +6,8 @@ internal import Sites
 /// What `plan site` asks of one site.
 struct SiteQuestion {
     let site: Site
+    /// Where its beacons come from; `nil` where the site file lists them.
+    let fleet: SiteFleet?
     let places: Int
     let proposes: Bool
 
@@ -50,6 +52,10 @@ struct SiteQuestion {
         }
         if site.outline == nil {
             answer.note("There is no outline: the rectangle around walls, beacons and paths was looked at.")
+        }
+        if let fleet {
+            answer.json.append(("fleet", .string(fleet.name)))
+            answer.note(fleet.note(site, proposes: proposes))
         }
         answer.note(
             "Detection of the beacon that is heard best at each place, by \(site.scanner.name); shadowing lasts, so it decides whether a beacon is heard at a place at all."

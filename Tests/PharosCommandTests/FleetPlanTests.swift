@@ -1,0 +1,314 @@
+import Profiles
+import TestSupport
+import Testing
+
+/// Fleets in the planner: `--from-fleet`, and fleets in site files.
+@Suite struct FleetPlanTests {
+    private static func sample(_ name: String) -> String { Program.profile("fleets/\(name)") }
+
+    private func answer(_ words: String, _ more: String...) throws -> JSONNode {
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init) + more + ["--json"])
+        #expect(result.code == 0, "\(result.errors)")
+        return try #require(JSONDocument.parse(Array(result.output.utf8)).root)
+    }
+
+    private func number(_ node: JSONNode?) -> Double? { node.flatMap { Double(JSONValue($0).line) } }
+
+    private func elements(_ node: JSONNode?) -> [JSONNode] {
+        guard case .array(let elements) = node?.value else { return [] }
+        return elements
+    }
+
+    // MARK: Numbers
+
+    @Test(arguments: ["museum", "shop", "car-park"])
+    func planAndCheckSayTheSame(_ name: String) throws {
+        let file = Self.sample(name)
+        let check = try Program.run("fleet", "check", file, "--json")
+        let sites = elements(JSONDocument.parse(Array(check.output.utf8)).root?["sites"])
+        #expect(!sites.isEmpty)
+        for site in sites {
+            let own = try answer("collisions --from-fleet", file, "--site", site["name"]?.string ?? "")
+            for key in ["beacons", "collisionFreeProbability"] {
+                #expect(number(own[key]) == number(site[key]), "\(key)")
+            }
+        }
+    }
+
+    @Test func theFleetFileItsFolderAndItsManifestSayTheSame() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("museum.json", RepositoryFile("profiles/fleets/museum.json").octets)
+        let before = try Program.run("plan", "collisions", "--from-fleet", file)
+        #expect(before.code == 0, "a fleet that has no lock yet can be planned for")
+        #expect(try Program.shell("ls \"$1\"", folder.place("")).output == "museum.json\n")
+        #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
+        for source in [file, folder.place("files"), folder.place("files/manifest.json")] {
+            let after = try Program.run("plan", "collisions", "--from-fleet", source)
+            #expect(after == before)
+        }
+    }
+
+    @Test func theManifestSaysLengthsThatItsTypesDoNot() throws {
+        let folder = try TemporaryFolder()
+        let text = #"""
+            {"version":1,"name":"odd","template":{"advertisements":[
+              {"type":"ibeacon","uuid":"3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11","major":1,"minor":"${minor}","flags":"none",
+               "intervalMs":100,"measuredPowerDbm":-59},
+              {"type":"raw","structures":[{"type":"flags","flags":"0x06"},{"type":"complete-local-name","name":"odd"}],
+               "intervalMs":200}]},
+             "identities":{"minor":{"within":"site"}},
+             "beacons":[{"name":"a","group":"hall"},{"name":"b","group":"hall"}],"groups":[{"name":"hall"}]}
+            """#
+        let file = try folder.file("odd.json", Array(text.utf8))
+        let generated = try Program.run("fleet", "generate", file, "--output", folder.place("files"))
+        guard generated.code == 0 else { return Issue.record("\(generated.errors)") }
+        let before = try Program.run("plan", "collisions", "--from-fleet", file)
+        #expect(before.output.contains("27 octets of data: ibeacon"))
+        #expect(before.output.contains("octets of data: raw") && !before.output.contains("31 octets"))
+        #expect(try Program.run("plan", "collisions", "--from-fleet", folder.place("files")) == before)
+    }
+
+    /// Boxes of one advertisement are what `--beacons` and `--interval-ms` describe.
+    @Test(arguments: [
+        "collisions", "latency --scanner android-low-power", "walk --speed-mps 1.4 --distance-m 3",
+        "density --detect-within-s 10 --probability 0.9", "energy --chip nrf52832 --battery cr2477",
+        "simulate collisions --precision 0.2", "simulate latency --precision 0.2",
+    ])
+    func equalBeaconsAreTheEqualFleet(_ words: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("hall.json", Self.hall(beacons: 40))
+        let fleet = try answer(words + " --from-fleet", file)
+        let isAboutMany = !words.hasPrefix("density")
+        let options = try answer(words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 40" : ""))
+        guard case .object(let members) = options.value else { return Issue.record("no object") }
+        for member in members where member.key != "advertisements" {
+            #expect(fleet[member.key].map { JSONValue($0).line } == JSONValue(member.value).line, "\(member.key)")
+        }
+        #expect(fleet["fleet"]?.string == "hall" && fleet["site"]?.string == "north")
+    }
+
+    @Test func equalBeaconsGetTheEqualAdvice() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("hall.json", Self.hall(beacons: 250))
+        for goal in ["--max-throughput", "--detect-within-s 10 --probability 0.9 --scanner android-low-power"] {
+            let fleet = try answer("interval \(goal) --from-fleet", file)
+            let options = try answer("interval \(goal) --beacons 250 --payload-octets 30")
+            for key in ["intervalMs", "collisionFreeProbability", "lifeDays"] {
+                #expect(number(fleet[key]) == number(options[key]), "\(key)")
+            }
+        }
+        let thesis = try answer("thesis --from-fleet", file)
+        #expect(number(thesis["beacons"]) == 250)
+    }
+
+    @Test func everySiteHasItsRow() throws {
+        let file = Self.sample("shop")
+        let text = try Program.run("plan", "collisions", "--from-fleet", file)
+        #expect(text.output.hasPrefix("The fleet shop has 2 sites; at the fullest, hamburg, "))
+        #expect(text.output.contains("\nberlin ") && text.output.contains("\nhamburg "))
+        let sites = elements(try answer("collisions --from-fleet", file)["sites"])
+        #expect(sites.map { $0["site"]?.string } == ["berlin", "hamburg"])
+        for site in sites {
+            let own = try answer("collisions --from-fleet", file, "--site", site["site"]?.string ?? "")
+            #expect(JSONValue(site).line == JSONValue(own).line)
+        }
+    }
+
+    @Test func overridesAskWhatIfAllWereSo() throws {
+        let file = Self.sample("museum")
+        let slow = try answer("collisions --interval-ms 500 --payload-octets 20 --from-fleet", file)
+        let sent = elements(slow["advertisements"])
+        #expect(sent.allSatisfy { number($0["intervalMs"]) == 500 && number($0["payloadOctets"]) == 20 })
+        #expect(sent.compactMap { number($0["beacons"]) }.reduce(0, +) == 15)
+        let asked = try answer("latency --scanner android-low-power --interval-ms 500 --from-fleet", file)
+        #expect(number(asked["intervalMs"]) == 500)
+    }
+
+    @Test func whatElseABoxSendsCosts() throws {
+        let folder = try TemporaryFolder()
+        let alone = try folder.file("alone.json", Self.hall(beacons: 100))
+        let more = try folder.file("more.json", Self.hall(beacons: 100, urlInterval: 100))
+        let words = "latency --scanner android-low-latency --from-fleet"
+        let (few, many) = (try answer(words, alone), try answer(words, more))
+        let p99 = [few, many].map { number($0["latencyS"]?["p99"]) ?? 0 }
+        #expect(p99[1] > 1.5 * p99[0])
+        let density = "density --detect-within-s 10 --probability 0.9 --scanner android-low-power --from-fleet"
+        let room = [try answer(density, alone), try answer(density, more)].map { number($0["beaconsInRange"]) ?? 0 }
+        #expect(room[1] < 0.7 * room[0] && room[1] > 0.3 * room[0])
+        let energy = "energy --chip nrf52832 --battery cr2477 --from-fleet"
+        let life = [try answer(energy, alone), try answer(energy, more)].map { number($0["lifeDays"]) ?? 0 }
+        #expect(life[1] < 0.6 * life[0] && life[1] > 0.4 * life[0])
+    }
+
+    @Test func modelAndSimulationAgreeOnAMixture() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("more.json", Self.hall(beacons: 60, urlInterval: 300))
+        let found = try answer("simulate collisions --precision 0.005 --seed 5 --from-fleet", file)
+        let model = try #require(number(found["model"]?["collisionFreeProbability"]))
+        let bounds = elements(found["confidence95"]?["collisionFreeProbability"]).compactMap { number($0) }
+        #expect(bounds.count == 2 && model > bounds[0] - 0.004 && model < bounds[1] + 0.004, "\(model) \(bounds)")
+        #expect(model == number(try answer("collisions --from-fleet", file)["collisionFreeProbability"]))
+    }
+
+    // MARK: Wrong input
+
+    @Test(arguments: [
+        ("collisions --beacons 5 --from-fleet", "museum", "Give --beacons or --from-fleet, not both"),
+        ("collisions --profile x.json --from-fleet", "museum", "Give --profile or --from-fleet, not both"),
+        ("collisions --site museum --beacons 5 --interval-ms 100 --copy-spacing-ms", "1..2", "--site belongs to"),
+        ("collisions --site louvre --from-fleet", "museum", "has no site \"louvre\"; choose it with --site museum"),
+        ("collisions --site musuem --from-fleet", "museum", "did you mean museum?"),
+        ("interval --max-throughput --from-fleet", "shop", "choose it with --site berlin or --site hamburg"),
+        ("latency --scanner harmony --from-fleet", "shop", "this fleet has 2 sites, and the question is asked of one"),
+        ("walk --beacons 3 --speed-mps 1 --distance-m 1 --from-fleet", "museum", "not both"),
+        ("thesis --beacons 3 --from-fleet", "museum", "not both"),
+    ])
+    func mistakesAreNamed(_ words: String, _ value: String, _ reason: String) throws {
+        let last = value.contains(".") ? value : Self.sample(value)
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init) + [last])
+        #expect(result.code == 64)
+        #expect(result.output.isEmpty)
+        let line = result.errors.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(line.hasPrefix("pharos: ") && line.contains(reason), "\(line)")
+    }
+
+    @Test func numbersOrAFleetMustBeGiven() throws {
+        for (words, reason) in [
+            ("collisions --interval-ms 100", "Say how many beacons: --beacons, or --from-fleet."),
+            ("collisions --beacons 5", "Give --interval-ms, --profile or --from-fleet."),
+            ("latency --beacons 5 --scanner harmony", "Say how often: --interval-ms, or --from-fleet."),
+            ("energy --chip nrf52832 --battery cr2477", "Say how often: --interval-ms, or --from-fleet."),
+            ("thesis", "Say how many beacons: --beacons, or --from-fleet."),
+        ] {
+            let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+            #expect(result.code == 64 && result.errors.contains(reason), "\(result.errors)")
+        }
+    }
+
+    @Test func fleetsThatAreNotGoodAreRefused() throws {
+        let folder = try TemporaryFolder()
+        func run(_ path: String) throws -> Program.Result { try Program.run("plan", "collisions", "--from-fleet", path) }
+        let missing = try run(folder.place("none.json"))
+        #expect(missing.code == 66 && missing.errors.contains("none.json: there is no such file"))
+        let text = try run(try folder.file("text.json", Array("fleet".utf8)))
+        #expect(text.code == 65)
+        // An interval that no controller takes, one that is not set, and a URL that is too long: all at once.
+        let bad = String(decoding: RepositoryFile("profiles/fleets/museum.json").octets, as: UTF8.self)
+            .replacing("\"intervalMs\": 10000", with: "\"intervalMs\": 5")
+            .replacing("https://example.org/", with: "https://example.org/much-too-long-for-this/")
+        let refused = try run(try folder.file("bad.json", Array(bad.utf8)))
+        #expect(refused.code == 78 && refused.output.isEmpty)
+        #expect(refused.errors.contains("intervalMs") && refused.errors.contains("17 octets"), "\(refused.errors)")
+        let empty = #"{"version":1,"name":"none","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"beacons":[]}"#
+        let nobody = try run(try folder.file("empty.json", Array(empty.utf8)))
+        #expect(nobody.code == 78, "\(nobody.errors)")
+        let manifest = #"{"version":1,"fleet":"x","beacons":["# + "\n"
+            + #"{"name":"a","profileHash":"00","advertisements":[{"type":"eddystone-tlm","intervalMs":0}]}"# + "\n]}\n"
+        let silent = try run(try folder.file("manifest.json", Array(manifest.utf8)))
+        #expect(silent.code == 65)
+        #expect(silent.errors.contains("the beacon \"a\" sends nothing, or at an interval that no controller knows"))
+        let noFolder = try run(folder.place(""))
+        #expect(noFolder.code == 65, "its manifest.json is the one above")
+    }
+
+    // MARK: Site files
+
+    private func site(_ folder: TemporaryFolder, _ fleet: String, rest: String = "") throws -> String {
+        try folder.file(
+            "site.json",
+            Array(
+                #"{"version":1,"name":"hall"\#(rest),"beacons":\#(fleet),"target":{"detectWithinS":10,"probability":0.9}}"#
+                    .utf8))
+    }
+
+    @Test func aSiteTakesItsBeaconsFromAFleet() throws {
+        let path = Program.profile("sites/museum-from-fleet")
+        let result = try Program.run("plan", "site", path, "--places", "50")
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(result.output.contains("hall-entrance at "))
+        #expect(result.output.contains("are those of ../fleets/museum.json, the site museum, the floor ground"))
+        let json = try answer("site --places 50", path)
+        #expect(number(json["beacons"]) == 4)
+        #expect(json["fleet"]?.string == "../fleets/museum.json")
+    }
+
+    @Test func aListAndAFleetOfTheSameBeaconsSayTheSame() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("hall.json", Self.hall(beacons: 12))
+        let fromFleet = try answer("site --places 40", site(folder, #"{"fleet":"hall.json"}"#))
+        let list = (1...12).map {
+            #"{"name":"n-\#($0)","position":[\#($0 % 4 * 5),\#($0 / 4 * 5)],"intervalMs":100,"payloadOctets":30}"#
+        }
+        let listed = try answer("site --places 40", site(folder, "[\(list.joined(separator: ","))]"))
+        for key in ["beacons", "places", "holdingShare", "meanBeaconsHeard", "lowestCollisionFreeProbability"] {
+            #expect(number(fromFleet[key]) == number(listed[key]), "\(key)")
+        }
+        // What else the boxes send spoils packets, and does not count as more beacons.
+        _ = try folder.file("hall.json", Self.hall(beacons: 12, urlInterval: 100))
+        let more = try answer("site --places 40", site(folder, #"{"fleet":"hall.json"}"#))
+        #expect(number(more["meanBeaconsHeard"]) == number(listed["meanBeaconsHeard"]))
+        let worst = try #require(number(listed["lowestCollisionFreeProbability"]))
+        #expect(try #require(number(more["lowestCollisionFreeProbability"])) < worst)
+    }
+
+    @Test func beaconsWithoutAPlaceAreLeftOutLoudly() throws {
+        let folder = try TemporaryFolder()
+        let places = [#""position":[1,2],"#, "", #""position":{"latitude":52.5,"longitude":13.4},"#, #""position":[90,2],"#]
+        let beacons = places.enumerated().map { #"{"name":"b\#($0.offset)",\#($0.element)"host":"h\#($0.offset)"}"# }
+        let fleet =
+            #"{"version":1,"name":"mixed","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"#
+            + #""groups":[{"name":"hall","beacons":[\#(beacons.joined(separator: ","))]}]}"#
+        _ = try folder.file("mixed.json", Array(fleet.utf8))
+        let path = try site(folder, #"{"fleet":"mixed.json"}"#, rest: #","outline":[[0,0],[9,0],[9,9],[0,9]]"#)
+        let result = try Program.run("plan", "site", path, "--places", "20")
+        #expect(result.code == 0, "\(result.errors)")
+        for line in [
+            "left out, because they have no position: b1", "have a place on the globe and none in metres on the plan: b2",
+            "outside the outline: b3",
+        ] {
+            #expect(result.errors.contains(line), "\(result.errors)")
+        }
+        #expect(result.errors.hasPrefix("pharos: \(path):1:"))
+    }
+
+    @Test(arguments: [
+        (#"{"fleet":"none.json"}"#, 66, "none.json: there is no such file"),
+        (#"{"fleet":"shop.json"}"#, 78, "has several sites: berlin, hamburg; choose one with \"site\""),
+        (#"{"fleet":"shop.json","site":"berlin"}"#, 78, "says where it hangs on the plan: give each a \"position\""),
+        (#"{"fleet":"museum.json","site":"louvre"}"#, 78, "has no beacons of a site \"louvre\"; its sites: museum"),
+        (#"{"fleet":"museum.json","floor":"roof"}"#, 78, "no beacons of a floor \"roof\""),
+        (#"{"fleet":"museum.json","floor":"roof"}"#, 78, "its floors: ground, upper"),
+    ])
+    func fleetsThatDoNotFitASiteAreRefused(_ fleet: String, _ code: Int, _ reason: String) throws {
+        let folder = try TemporaryFolder()
+        for name in ["museum", "shop"] {
+            _ = try folder.file("\(name).json", RepositoryFile("profiles/fleets/\(name).json").octets)
+        }
+        let result = try Program.run("plan", "site", site(folder, fleet))
+        #expect(result.code == Int32(code) && result.output.isEmpty)
+        #expect(result.errors.contains(reason), "\(result.errors)")
+    }
+
+    @Test func floorsThatAreNotToldApartAreSaid() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("museum.json", RepositoryFile("profiles/fleets/museum.json").octets)
+        let result = try Program.run("plan", "site", site(folder, #"{"fleet":"museum.json"}"#), "--places", "20")
+        #expect(result.code == 0)
+        #expect(
+            result.errors.contains("beacons of 2 floors are put on one plan: ground, upper; \"floor\" chooses one"))
+    }
+
+    // MARK: A fleet
+
+    /// Equal boxes with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and perhaps a URL beside it.
+    private static func hall(beacons count: Int, urlInterval: Int? = nil) -> [UInt8] {
+        let url = urlInterval.map { #",{"type":"eddystone-url","url":"https://example.org","intervalMs":\#($0),"measuredPower1mDbm":-59}"# }
+        let beacons = (1...count).map { #"{"name":"n-\#($0)","position":[\#($0 % 4 * 5),\#($0 / 4 * 5)]}"# }
+        let text =
+            #"{"version":1,"name":"hall","template":{"advertisements":[{"type":"ibeacon","#
+            + #""uuid":"3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11","major":1,"minor":"${minor}","intervalMs":100,"#
+            + #""measuredPowerDbm":-59}\#(url ?? "")]},"identities":{"minor":{"within":"site"}},"#
+            + #""groups":[{"name":"north","beacons":[\#(beacons.joined(separator: ","))]}]}"#
+        return Array(text.utf8)
+    }
+}
