@@ -26,7 +26,8 @@ public enum SiteSchema {
                     atMost: Site.cornerLimit),
                 "walls": list("Straight walls, or rows of them.", reference("wall"), atMost: Site.wallLimit),
                 "beacons": [
-                    "description": "The beacons, each at its place; or the fleet whose beacons have places of their own.",
+                    "description":
+                        "The beacons, each at its place; or the fleet whose beacons have places of their own.",
                     "anyOf": [
                         list("The beacons, each at its place.", reference("beacon"), atMost: Site.beaconLimit),
                         reference("fleet"),

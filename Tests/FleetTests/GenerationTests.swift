@@ -78,7 +78,10 @@ struct GenerationTests {
         let fleet = try #require(decoded)
         let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
         var traffic = FleetTraffic()
-        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { #expect(traffic.add($0)) }
+        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { beacon in
+            let isCounted = traffic.add(beacon)
+            #expect(isCounted)
+        }
         let wanted = fleet.check(allocation).traffic
         #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
         let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }

@@ -70,12 +70,7 @@ def made_fleet(seed: int) -> dict:
     """Boxes of several sites with mixtures of their own."""
     chance = random.Random(seed)
     sites = [f"site-{number}" for number in range(chance.randint(1, 3))]
-    beacons = []
-    for number in range(chance.randint(2, 60)):
-        beacons.append({"name": f"b-{number}", "group": chance.choice(sites), "variables": {
-            "fast": chance.choice([100, 152.5, 211.3, 250, 400]), "slow": chance.choice([760, 1000.1, 1285]),
-            "page": "x" * chance.randint(1, 4)}})
-    advertisements = [
+    advertisements = chance.sample([
         {"type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
          "intervalMs": "${fast}", "measuredPowerDbm": -59},
         {"type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}",
@@ -83,8 +78,16 @@ def made_fleet(seed: int) -> dict:
         {"type": "eddystone-url", "url": "https://www.example.org/${page}", "intervalMs": 500,
          "measuredPower1mDbm": -59},
         {"type": "eddystone-tlm", "intervalMs": 5000},
-        {"type": "raw", "structures": [{"type": "complete-local-name", "name": "${page}"}], "intervalMs": 900}]
-    return {"version": 1, "name": "made", "template": {"advertisements": advertisements[:chance.randint(1, 5)]},
+        {"type": "raw", "structures": [{"type": "complete-local-name", "name": "${page}"}], "intervalMs": 900},
+    ], chance.randint(1, 5))
+    used = json.dumps(advertisements)
+    beacons = []
+    for number in range(chance.randint(2, 40)):
+        variables = {"fast": chance.choice([100, 152.5, 211.3, 250, 400]), "slow": chance.choice([760, 1000.1, 1285]),
+                     "page": "x" * chance.randint(1, 4)}
+        variables = {name: value for name, value in variables.items() if f"${{{name}}}" in used}
+        beacons.append({"name": f"b-{number}", "group": chance.choice(sites), "variables": variables})
+    return {"version": 1, "name": "made", "template": {"advertisements": advertisements},
             "identities": {"minor": {"within": "fleet"}, "instance": {"from": "counter"}},
             "groups": [{"name": site} for site in sites], "beacons": beacons}
 

@@ -52,7 +52,7 @@ import Testing
         let folder = try TemporaryFolder()
         let text = #"""
             {"version":1,"name":"odd","template":{"advertisements":[
-              {"type":"ibeacon","uuid":"3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11","major":1,"minor":"${minor}","flags":"none",
+              {"type":"ibeacon","uuid":"3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11","major":1,"minor":"${minor}","flags":null,
                "intervalMs":100,"measuredPowerDbm":-59},
               {"type":"raw","structures":[{"type":"flags","flags":"0x06"},{"type":"complete-local-name","name":"odd"}],
                "intervalMs":200}]},
@@ -79,7 +79,8 @@ import Testing
         let file = try folder.file("hall.json", Self.hall(beacons: 40))
         let fleet = try answer(words + " --from-fleet", file)
         let isAboutMany = !words.hasPrefix("density")
-        let options = try answer(words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 40" : ""))
+        let options = try answer(
+            words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 40" : ""))
         guard case .object(let members) = options.value else { return Issue.record("no object") }
         for member in members where member.key != "advertisements" {
             #expect(fleet[member.key].map { JSONValue($0).line } == JSONValue(member.value).line, "\(member.key)")
@@ -187,7 +188,9 @@ import Testing
 
     @Test func fleetsThatAreNotGoodAreRefused() throws {
         let folder = try TemporaryFolder()
-        func run(_ path: String) throws -> Program.Result { try Program.run("plan", "collisions", "--from-fleet", path) }
+        func run(_ path: String) throws -> Program.Result {
+            try Program.run("plan", "collisions", "--from-fleet", path)
+        }
         let missing = try run(folder.place("none.json"))
         #expect(missing.code == 66 && missing.errors.contains("none.json: there is no such file"))
         let text = try run(try folder.file("text.json", Array("fleet".utf8)))
@@ -199,10 +202,12 @@ import Testing
         let refused = try run(try folder.file("bad.json", Array(bad.utf8)))
         #expect(refused.code == 78 && refused.output.isEmpty)
         #expect(refused.errors.contains("intervalMs") && refused.errors.contains("17 octets"), "\(refused.errors)")
-        let empty = #"{"version":1,"name":"none","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"beacons":[]}"#
+        let empty =
+            #"{"version":1,"name":"none","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"beacons":[]}"#
         let nobody = try run(try folder.file("empty.json", Array(empty.utf8)))
         #expect(nobody.code == 78, "\(nobody.errors)")
-        let manifest = #"{"version":1,"fleet":"x","beacons":["# + "\n"
+        let manifest =
+            #"{"version":1,"fleet":"x","beacons":["# + "\n"
             + #"{"name":"a","profileHash":"00","advertisements":[{"type":"eddystone-tlm","intervalMs":0}]}"# + "\n]}\n"
         let silent = try run(try folder.file("manifest.json", Array(manifest.utf8)))
         #expect(silent.code == 65)
@@ -253,7 +258,9 @@ import Testing
 
     @Test func beaconsWithoutAPlaceAreLeftOutLoudly() throws {
         let folder = try TemporaryFolder()
-        let places = [#""position":[1,2],"#, "", #""position":{"latitude":52.5,"longitude":13.4},"#, #""position":[90,2],"#]
+        let places = [
+            #""position":[1,2],"#, "", #""position":{"latitude":52.5,"longitude":13.4},"#, #""position":[90,2],"#,
+        ]
         let beacons = places.enumerated().map { #"{"name":"b\#($0.offset)",\#($0.element)"host":"h\#($0.offset)"}"# }
         let fleet =
             #"{"version":1,"name":"mixed","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"#
@@ -263,7 +270,8 @@ import Testing
         let result = try Program.run("plan", "site", path, "--places", "20")
         #expect(result.code == 0, "\(result.errors)")
         for line in [
-            "left out, because they have no position: b1", "have a place on the globe and none in metres on the plan: b2",
+            "left out, because they have no position: b1",
+            "have a place on the globe and none in metres on the plan: b2",
             "outside the outline: b3",
         ] {
             #expect(result.errors.contains(line), "\(result.errors)")
@@ -302,7 +310,9 @@ import Testing
 
     /// Equal boxes with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and perhaps a URL beside it.
     private static func hall(beacons count: Int, urlInterval: Int? = nil) -> [UInt8] {
-        let url = urlInterval.map { #",{"type":"eddystone-url","url":"https://example.org","intervalMs":\#($0),"measuredPower1mDbm":-59}"# }
+        let url = urlInterval.map {
+            #",{"type":"eddystone-url","url":"https://example.org","intervalMs":\#($0),"measuredPower1mDbm":-59}"#
+        }
         let beacons = (1...count).map { #"{"name":"n-\#($0)","position":[\#($0 % 4 * 5),\#($0 / 4 * 5)]}"# }
         let text =
             #"{"version":1,"name":"hall","template":{"advertisements":[{"type":"ibeacon","#

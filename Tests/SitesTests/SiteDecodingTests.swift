@@ -46,7 +46,10 @@ import Testing
         #expect(fleet.path == "../museum.json" && fleet.site == "museum" && fleet.floor == "ground")
         #expect(fleet.node.position.line == 1 && fleet.node.path.description == "beacons")
         #expect(site.beacons.isEmpty)
-        #expect(problems(#"{"version":1,"name":"hall","beacons":{"flet":"x"},"target":1}"#).contains { $0.contains("did you mean") })
+        #expect(
+            problems(#"{"version":1,"name":"hall","beacons":{"flet":"x"},"target":1}"#).contains {
+                $0.contains("did you mean")
+            })
         #expect(try #require(Site.decode(Array(Self.hall.utf8)).site).fleet == nil)
     }
 

@@ -85,7 +85,8 @@ struct PlanCollisions: ParsableCommand {
             rows.append((name, model.collisionFreeProbability))
             answer.figure(
                 name, PlanNumber.percent(model.collisionFreeProbability),
-                remark: "free of collisions: \(PlanNumber.beacons(site.beacons)), \(site.advertisements) advertisements, "
+                remark:
+                    "free of collisions: \(PlanNumber.beacons(site.beacons)), \(site.advertisements) advertisements, "
                     + "\(PlanNumber.text(model.arrivalsPerSecondPerBox)) arriving a second from each")
         }
         if let worst = rows.min(by: { $0.share < $1.share }) {
@@ -95,7 +96,8 @@ struct PlanCollisions: ParsableCommand {
         }
         answer.json.append(("fleet", .string(fleet)))
         answer.json.append(("sites", .array(try sites.map { .record(try self.answer(of: $0).json) })))
-        answer.note("As if a receiver heard all of its site: `--site` tells more of one, `plan site` who is heard where.")
+        answer.note(
+            "As if a receiver heard all of its site: `--site` tells more of one, `plan site` who is heard where.")
         return answer
     }
 }

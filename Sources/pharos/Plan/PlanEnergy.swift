@@ -52,7 +52,9 @@ struct PlanEnergy: ParsableCommand {
         }
         let frames = air.boxes[kind].frames
         let pace =
-            frames.count == 1 ? "every \(frames[0].interval)" : "\(frames.count) advertisements, the most frequent every \(frames.map(\.interval).min() ?? frames[0].interval)"
+            frames.count == 1
+            ? "every \(frames[0].interval)"
+            : "\(frames.count) advertisements, the most frequent every \(frames.map(\.interval).min() ?? frames[0].interval)"
         var answer = PlanAnswer(
             title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].interval)",
             answer:
@@ -80,7 +82,8 @@ struct PlanEnergy: ParsableCommand {
             "capacity", PlanNumber.text(battery.capacityMilliampereHours), unit: "mAh",
             remark: "of which \(PlanNumber.percent(battery.efficiency)) are usable; \(battery.source)")
         if air.origin != nil {
-            answer.note("The beacon of the site whose battery is empty first; energy for an average one of its packets.")
+            answer.note(
+                "The beacon of the site whose battery is empty first; energy for an average one of its packets.")
         }
         answer.noteRounding(of: interval.requested)
         answer.note("Sensors, lights and connections come on top; a life of decades outlasts the battery's shelf life.")

@@ -41,7 +41,9 @@ struct PlannedAir {
     /// The frame where all boxes send one and the same: what the models of equal fleets take as it is.
     var onlyFrame: PlannedFrame? {
         guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
-        let isEqual = boxes.allSatisfy { $0.frames[0].interval == first.interval && $0.frames[0].airtime == first.airtime }
+        let isEqual = boxes.allSatisfy {
+            $0.frames[0].interval == first.interval && $0.frames[0].airtime == first.airtime
+        }
         return isEqual ? first : nil
     }
 

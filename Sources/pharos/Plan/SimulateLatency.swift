@@ -58,7 +58,8 @@ struct SimulateLatency: ParsableCommand {
         let horizon = max(asked, 1.5 * (latency.percentile(0.999) ?? latency.horizonSeconds), 1)
         conditions.durationMicroseconds = horizon * 1_000_000
         return try AirSimulation(
-            advertisers: air.advertisers(isCounted: air.frame(air.asked).pace), receivers: [receiver], conditions: conditions,
+            advertisers: air.advertisers(isCounted: air.frame(air.asked).pace), receivers: [receiver],
+            conditions: conditions,
             seed: simulation.seed)
     }
 
@@ -71,7 +72,8 @@ struct SimulateLatency: ParsableCommand {
     }
 
     private func answer(
-        _ air: PlannedAir, _ scanner: ScannerPreset, _ latency: LatencyDistribution, _ outcome: SimulationRunner<AirSimulation>.Outcome
+        _ air: PlannedAir, _ scanner: ScannerPreset, _ latency: LatencyDistribution,
+        _ outcome: SimulationRunner<AirSimulation>.Outcome
     ) -> PlanAnswer {
         let tally = outcome.tally.all.latency
         let most = tally.percentile(0.95).map { $0 / 1_000_000 }

@@ -13,7 +13,8 @@ struct SiteFleet {
     /// - Parameter file: The site file, which the fleet's path is relative to.
     init(_ reference: Site.FleetReference, file: String) {
         self.reference = reference
-        path = reference.path.hasPrefix("/") || file == "-" ? reference.path : FleetFiles.folder(of: file) + reference.path
+        path =
+            reference.path.hasPrefix("/") || file == "-" ? reference.path : FleetFiles.folder(of: file) + reference.path
     }
 
     /// As the site file names it.
@@ -138,14 +139,16 @@ struct SiteFleet {
         var warnings: [String] = []
         if reference.floor == nil, found.floors.count > 1 {
             warnings.append(
-                "beacons of \(found.floors.count) floors are put on one plan: \(found.floors.text); \"floor\" chooses one")
+                "beacons of \(found.floors.count) floors are put on one plan: \(found.floors.text); \"floor\" chooses one"
+            )
         }
         if found.nowhere.count > 0 {
             warnings.append("left out, because they have no position: \(found.nowhere.text)")
         }
         if found.onTheGlobe.count > 0 {
             warnings.append(
-                "left out, because they have a place on the globe and none in metres on the plan: \(found.onTheGlobe.text)")
+                "left out, because they have a place on the globe and none in metres on the plan: \(found.onTheGlobe.text)"
+            )
         }
         if found.outside.count > 0 { warnings.append("outside the outline: \(found.outside.text)") }
         return warnings
@@ -153,7 +156,8 @@ struct SiteFleet {
 
     /// What a reader of the answer has to know.
     func note(_ site: Site, proposes: Bool) -> String {
-        let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(\.self)
+        let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(
+            \.self)
         return "The beacons, with their intervals, payloads and radio power, are those of \(reference.path)"
             + (part.isEmpty ? "" : ", " + part.joined(separator: ", "))
             + "; where it says no radio power, \(PlanNumber.text(site.defaults.radioPower)) dBm. "

@@ -18,7 +18,8 @@ struct BoxCollisionTests {
                 count: Int.random(in: 1...40, using: &random),
                 advertisements: (0..<Int.random(in: 1...4, using: &random)).map { _ in
                     (
-                        intervalMicroseconds: Double([100, 250, 400, 1000, 10_000].randomElement(using: &random) ?? 100) * 1000,
+                        intervalMicroseconds: Double(
+                            [100, 250, 400, 1000, 10_000].randomElement(using: &random) ?? 100) * 1000,
                         airtimeMicroseconds: Double(Int.random(in: 16...47, using: &random) * 8)
                     )
                 })
