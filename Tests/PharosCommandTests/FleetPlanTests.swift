@@ -12,7 +12,23 @@ import Testing
         return try #require(JSONDocument.parse(Array(result.output.utf8)).root)
     }
 
-    private func number(_ node: JSONNode?) -> Double? { node.flatMap { Double(JSONValue($0).line) } }
+    private func number(_ node: JSONNode?) -> Double? {
+        guard case .number(let number) = node?.value else { return nil }
+        return Double(number.text)
+    }
+
+    /// The value without its places.
+    private func text(_ node: JSONNode?) -> String {
+        switch node?.value {
+        case .number(let number): number.text
+        case .string(let text): text
+        case .boolean(let value): "\(value)"
+        case .array(let elements): elements.map { text($0) }.joined(separator: " ")
+        case .object(let members): members.map { "\($0.key): \(text($0.value))" }.joined(separator: " ")
+        case .null: "null"
+        case .malformed, nil: ""
+        }
+    }
 
     private func elements(_ node: JSONNode?) -> [JSONNode] {
         guard case .array(let elements) = node?.value else { return [] }
@@ -61,7 +77,7 @@ import Testing
             """#
         let file = try folder.file("odd.json", Array(text.utf8))
         let generated = try Program.run("fleet", "generate", file, "--output", folder.place("files"))
-        guard generated.code == 0 else { return Issue.record("\(generated.errors)") }
+        #expect(generated.code == 0, "\(generated.errors)")
         let before = try Program.run("plan", "collisions", "--from-fleet", file)
         #expect(before.output.contains("27 octets of data: ibeacon"))
         #expect(before.output.contains("octets of data: raw") && !before.output.contains("31 octets"))
@@ -81,9 +97,12 @@ import Testing
         let isAboutMany = !words.hasPrefix("density")
         let options = try answer(
             words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 40" : ""))
-        guard case .object(let members) = options.value else { return Issue.record("no object") }
+        guard case .object(let members) = options.value else {
+            Issue.record("no object")
+            return
+        }
         for member in members where member.key != "advertisements" {
-            #expect(fleet[member.key].map { JSONValue($0).line } == JSONValue(member.value).line, "\(member.key)")
+            #expect(text(fleet[member.key]) == text(member.value), "\(member.key)")
         }
         #expect(fleet["fleet"]?.string == "hall" && fleet["site"]?.string == "north")
     }
@@ -104,14 +123,14 @@ import Testing
 
     @Test func everySiteHasItsRow() throws {
         let file = Self.sample("shop")
-        let text = try Program.run("plan", "collisions", "--from-fleet", file)
-        #expect(text.output.hasPrefix("The fleet shop has 2 sites; at the fullest, hamburg, "))
-        #expect(text.output.contains("\nberlin ") && text.output.contains("\nhamburg "))
+        let rows = try Program.run("plan", "collisions", "--from-fleet", file)
+        #expect(rows.output.hasPrefix("The fleet shop has 2 sites; at the fullest, hamburg, "))
+        #expect(rows.output.contains("\nberlin ") && rows.output.contains("\nhamburg "))
         let sites = elements(try answer("collisions --from-fleet", file)["sites"])
         #expect(sites.map { $0["site"]?.string } == ["berlin", "hamburg"])
         for site in sites {
             let own = try answer("collisions --from-fleet", file, "--site", site["site"]?.string ?? "")
-            #expect(JSONValue(site).line == JSONValue(own).line)
+            #expect(text(site) == text(own))
         }
     }
 
@@ -201,7 +220,7 @@ import Testing
             .replacing("https://example.org/", with: "https://example.org/much-too-long-for-this/")
         let refused = try run(try folder.file("bad.json", Array(bad.utf8)))
         #expect(refused.code == 78 && refused.output.isEmpty)
-        #expect(refused.errors.contains("intervalMs") && refused.errors.contains("17 octets"), "\(refused.errors)")
+        #expect(refused.errors.contains("intervalMs") && refused.errors.contains("the 17 of Eddystone-URL"), "\(refused.errors)")
         let empty =
             #"{"version":1,"name":"none","template":{"advertisements":[{"type":"eddystone-tlm","intervalMs":100}]},"beacons":[]}"#
         let nobody = try run(try folder.file("empty.json", Array(empty.utf8)))
