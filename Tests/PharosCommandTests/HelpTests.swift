@@ -9,6 +9,8 @@ import Testing
     private static let radio = [
         "--interval-ms", "--radio-power-dbm", "--pdu", "--local-name", "--address", "--channels",
     ]
+    private static let planned = ["--beacons", "--interval-ms", "--payload-octets"]
+    private static let fromFleet = ["--from-fleet", "--site", "--json", "--html"]
     private static let frames: [(String, [String])] = [
         ("ibeacon", ["--uuid", "--major", "--minor", "--measured-power-dbm", "--flags"]),
         ("altbeacon", ["--company-id", "--id", "--measured-power-dbm", "--reserved", "--flags"]),
@@ -33,6 +35,23 @@ import Testing
             (["fleet", "init"], ["<sample>", "-o, --output"]),
             (["fleet", "check"], ["<file>", "--json"]), (["fleet", "diff"], ["<file>", "--against", "--json"]),
             (["fleet", "generate"], ["<file>", "-o, --output", "--manifest-only", "--release", "--json"]),
+            (
+                ["plan"],
+                ["interval", "collisions", "latency", "density", "walk", "energy", "site", "simulate", "thesis"]
+            ),
+            (["plan", "site"], ["<file>", "--places", "--propose", "--schema", "--json", "--html"]),
+            (["plan", "thesis"], ["--beacons"] + fromFleet),
+            (
+                ["plan", "interval"],
+                ["--beacons", "--payload-octets", "--max-throughput", "--write-profile"] + fromFleet
+            ),
+            (["plan", "collisions"], ["--profile", "--copy-spacing-ms"] + planned + fromFleet),
+            (["plan", "latency"], ["--scanner", "--undiscovered-after-s"] + planned + fromFleet),
+            (["plan", "density"], ["--interval-ms", "--payload-octets", "--path-loss"] + fromFleet),
+            (["plan", "walk"], ["--speed-mps", "--range-m"] + planned + fromFleet),
+            (["plan", "energy"], ["--chip", "--battery"] + planned + fromFleet),
+            (["plan", "simulate", "collisions"], ["--seed", "--precision", "--jobs"] + planned + fromFleet),
+            (["plan", "simulate", "latency"], ["--seed", "--precision", "--jobs"] + planned + fromFleet),
             (["advertise", "profile"], ["<profile>", "--advertisement"] + onAir),
         ] + frames.map { (["encode", $0.0], $0.1 + ["--format", "--explain"]) }
         + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) }

@@ -9,7 +9,7 @@ internal import Profiles
 struct PlanSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets then say what all its advertisements had instead.",
+            "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets, where given, replace those of all its advertisements.",
             valueName: "fleet"))
     var fromFleet: String?
 
