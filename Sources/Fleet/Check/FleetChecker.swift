@@ -68,7 +68,7 @@ struct FleetChecker {
         }
         let traffic = air.traffic(shapes)
         let sites = traffic.sites.map { FleetReport.Site($0) }
-        for site in sites { checkAir(site) }
+        checkAir(sites)
         if fleet.listeners.contains(.homeAssistant) { checkHomeAssistant() }
         return FleetReport(
             problems: problems.sorted, beacons: fleet.beacons.count, sites: sites, traffic: traffic)
@@ -175,12 +175,17 @@ struct FleetChecker {
         }
     }
 
-    private mutating func checkAir(_ site: FleetReport.Site) {
+    private mutating func checkAir(_ sites: [FleetReport.Site]) {
+        var nodes: [String: JSONNode] = [:]
+        for group in fleet.groups where group.path.count == 1 { nodes[group.name] = group.node }
+        for site in sites { checkAir(site, nodes[site.name]) }
+    }
+
+    private mutating func checkAir(_ site: FleetReport.Site, _ own: JSONNode?) {
         guard let probability = site.collisionFreeProbability, probability < 0.5 else { return }
         let percent = Int((probability * 100).rounded())
         let whose = site.name.isEmpty ? "the beacons without a site" : "the site \"\(site.name)\""
-        let group = fleet.groups.first { $0.path == [site.name] }
-        let node = group?.node ?? fleet.groups[0].node ?? fleet.template.node
+        let node = own ?? fleet.groups[0].node ?? fleet.template.node
         problems.add(
             "where all \(site.beacons) beacons of \(whose) are heard, \(percent) % of packets are free of collisions: "
                 + "lengthen the intervals (`pharos plan interval` says how far), or see with `pharos plan site` how many "

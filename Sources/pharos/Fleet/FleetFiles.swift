@@ -21,6 +21,9 @@ struct FleetFiles {
         lockFile = FleetLock.file(beside: file)
         let octets = try InputFile.read(file, limit: Self.fleetLimit)
         let folder = Self.folder(of: file)
+        let reading =
+            Files.exists(lockFile)
+            ? try LockReading(try InputFile.read(lockFile, limit: Self.tableLimit), file: lockFile) : nil
         (fleet, problems) = Fleet.decode(octets, file: file) { name in
             let path = name.hasPrefix("/") ? name : folder + name
             do {
@@ -31,12 +34,8 @@ struct FleetFiles {
                 return .unreadable("\(error)")
             }
         }
-        guard Files.exists(lockFile) else {
-            lock = nil
-            return
-        }
-        let (lock, faults) = FleetLock.decode(try InputFile.read(lockFile, limit: Self.tableLimit), file: lockFile)
-        self.lock = lock
+        let faults: [FleetProblem]
+        (lock, faults) = try reading?.result() ?? (nil, [])
         problems += faults
     }
 
