@@ -7,6 +7,7 @@ public enum Hexadecimal {
     ///
     /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no octet.
     public static func octets(_ text: some StringProtocol) throws(HexadecimalError) -> [UInt8] {
+        if let octets = plainOctets(text.utf8) { return octets }
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count / 2)
         var high: UInt8?
@@ -28,6 +29,32 @@ public enum Hexadecimal {
         }
         if high != nil { throw HexadecimalError(.halfOctet, at: offset) }
         return result
+    }
+
+    /// The same for texts of ASCII without faults, which are almost all that there are: no characters have to be made.
+    private static func plainOctets(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count / 2)
+        var high: UInt8?
+        for letter in text {
+            let value: UInt8
+            switch letter {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = letter - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = letter - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = letter - UInt8(ascii: "A") + 10
+            case UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: "-"), 0x09, 0x0A, 0x0D:
+                if high != nil { return nil }
+                continue
+            default: return nil
+            }
+            if let first = high {
+                result.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? result : nil
     }
 
     /// `octets` in lower case, with `separator` between them.

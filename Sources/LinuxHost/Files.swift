@@ -8,6 +8,20 @@ public enum Files {
     ///   memory of a small box.
     public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
         let file = path == "-" ? Descriptor(owning: dup(STDIN_FILENO)) : try Descriptor.open(path, .read)
+        return try read(file, path, limit: limit).octets
+    }
+
+    /// The contents of `path`, and whether the file's owner alone may read them.
+    public static func readSecret(
+        _ path: String, limit: Int = 1 << 20
+    ) throws(SystemError) -> (octets: [UInt8], isPrivate: Bool) {
+        let (octets, mode) = try read(Descriptor.open(path, .read), path, limit: limit)
+        return (octets, mode & (S_IRWXG | S_IRWXO) == 0)
+    }
+
+    private static func read(
+        _ file: Descriptor, _ path: String, limit: Int
+    ) throws(SystemError) -> (octets: [UInt8], mode: mode_t) {
         var status = stat()
         _ = try retryingInterrupts("stat", path) { unsafe fstat(file.number, &status) }
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
@@ -23,7 +37,7 @@ public enum Files {
             } catch {
                 throw SystemError("read", path, errno: error.errno)
             }
-            if part.isEmpty { return octets }
+            if part.isEmpty { return (octets, status.st_mode) }
             octets += part
             if octets.count > limit { throw SystemError("read", path, errno: EFBIG) }
         }

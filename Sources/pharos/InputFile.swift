@@ -11,7 +11,7 @@ enum InputFile {
         }
     }
 
-    private static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
+    static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
         switch error.errno {
         case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")
         case SystemError.isDirectory: Failure(.noInput, "\(name): this is a directory, not a file")

@@ -4,16 +4,21 @@ internal import LinuxHost
 /// An identity key in a file of its own, which nobody else may read.
 enum KeyFile {
     /// Far more than any key needs.
-    private static let sizeLimit = 1 << 20
+    static let sizeLimit = 1 << 20
 
     static func read(_ path: String) throws -> IdentityKey {
-        guard Files.exists(path) else {
+        guard let key = try readIfThere(path) else {
             throw Failure(
                 .noInput,
                 "\(path): there is no such file; the identity key belongs there, 32 hexadecimal digits that nobody else "
                     + "may read")
         }
-        let octets = try secret(path)
+        return key
+    }
+
+    /// `nil` where there is no such file.
+    static func readIfThere(_ path: String) throws -> IdentityKey? {
+        guard let octets = try secretIfThere(path, limit: sizeLimit) else { return nil }
         do {
             return try IdentityKey(hexadecimal: String(decoding: octets, as: UTF8.self))
         } catch {
@@ -22,9 +27,22 @@ enum KeyFile {
     }
 
     /// What stands in a file that nobody else may read.
-    static func secret(_ path: String) throws -> [UInt8] {
-        let octets = try InputFile.read(path, limit: sizeLimit)
-        guard Files.isPrivate(path) else {
+    static func secret(_ path: String, limit: Int = sizeLimit) throws -> [UInt8] {
+        guard let octets = try secretIfThere(path, limit: limit) else {
+            throw Failure(.noInput, "\(path): there is no such file")
+        }
+        return octets
+    }
+
+    private static func secretIfThere(_ path: String, limit: Int) throws -> [UInt8]? {
+        let (octets, isPrivate): ([UInt8], Bool)
+        do throws(SystemError) {
+            (octets, isPrivate) = try Files.readSecret(path, limit: limit)
+        } catch {
+            if error.errno == SystemError.noEntry { return nil }
+            throw InputFile.failure(error, path, limit)
+        }
+        guard isPrivate else {
             throw Failure(
                 .configuration,
                 "\(path): others may read this identity key; `chmod 600 \(path)` keeps it secret")

@@ -20,7 +20,7 @@ struct KeyDirectory {
 
     /// `nil` where there is none.
     func key(of rotation: BeaconRotation) throws -> IdentityKey? {
-        hasKey(of: rotation) ? try KeyFile.read(path + rotation.keyName) : nil
+        try KeyFile.readIfThere(path + rotation.keyName)
     }
 
     /// Keeps a beacon's first key. One that is there is never touched.
