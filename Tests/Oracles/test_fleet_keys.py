@@ -120,3 +120,34 @@ def test_two_beacons_never_share_a_key(tmp_path):
     result = pharos.run("fleet", "keys", "generate", tmp_path)
     assert result.code == 78 and "hall-2 and hall-1 would share" in result.err
     assert not (tmp_path / "keys").exists()
+
+
+def test_a_ring_answers_as_the_single_files_do(fleet):
+    pharos.checked("fleet", "keys", "generate", fleet)
+    (fleet / "keys" / "hall-2.key").unlink()
+    ring = fleet / "ring"
+    made = pharos.checked("fleet", "keys", "collect", fleet, "--output", ring)
+    assert "4 identity keys" in made.out and "1 beacons have no key" in made.err
+    assert stat.S_IMODE(ring.stat().st_mode) == 0o600
+    lines = {entry["name"]: entry for entry in json.loads(ring.read_text())["keys"]}
+    assert {name: bytes.fromhex(entry["key"]) for name, entry in lines.items()} == {
+        name.removesuffix(".key"): key for name, key in keys(fleet / "keys").items()}
+    assert lines["hall-4"]["rotationExponents"] == [10] and lines["hall-4"]["eidEpoch"] == "2026-03-01T12:00:00Z"
+    for seconds in (65280, 70000, 2_000_000_000):
+        heard = ephemeral_id(bytes.fromhex(lines["hall-4"]["key"]), seconds)
+        for at in (seconds, seconds + 1024, seconds + 5000):
+            question = ("fleet", "keys", "resolve", heard)
+            one = pharos.run(*question, fleet, "--at", time_of(at), "--json")
+            other = pharos.run(*question, ring, "--at", time_of(at), "--json")
+            assert one.code == other.code == (1 if at > seconds + 1024 else 0)
+            assert {**json.loads(one.out), "withoutKey": 0} == json.loads(other.out)
+    ring.chmod(0o640)
+    refused = pharos.run("fleet", "keys", "resolve", "0011223344556677", ring)
+    assert refused.code == 78 and "chmod 600" in refused.err
+    ring.chmod(0o600)
+    ring.write_text(ring.read_text().replace('"key":"', '"key":"x', 1))
+    refused = pharos.run("fleet", "keys", "resolve", "0011223344556677", ring)
+    assert refused.code == 65 and ":2:1: this is no ring of keys" in refused.err
+    assert keys(fleet / "keys")["hall-1.key"].hex() not in refused.err
+    missing = pharos.run("fleet", "keys", "collect", fleet, "--output", fleet / "no" / "ring")
+    assert missing.code == 71

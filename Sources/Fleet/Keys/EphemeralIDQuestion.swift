@@ -34,7 +34,18 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         _ rotation: BeaconRotation, key: IdentityKey
     ) throws(EddystoneSecurityError) -> Answer? {
         guard let epoch = rotation.epoch else { return nil }
-        for exponent in rotation.exponents {
+        return try answer(key, epoch: epoch, exponents: rotation.exponents)
+    }
+
+    /// The same for a key of a ring.
+    public func answer(_ entry: KeyRingReader.Entry) throws(EddystoneSecurityError) -> Answer? {
+        try answer(entry.key, epoch: entry.epoch, exponents: entry.exponents)
+    }
+
+    private func answer(
+        _ key: IdentityKey, epoch: RFC3339Time, exponents: [RotationExponent]
+    ) throws(EddystoneSecurityError) -> Answer? {
+        for exponent in exponents {
             guard let seconds = counters(since: epoch, exponent),
                 let counter = try key.turnOver(to: id, in: seconds, exponent: exponent)
             else { continue }

@@ -11,7 +11,8 @@ struct FleetKeysResolve: ParsableCommand {
         abstract: "Says which beacon an ephemeral id belongs to; exit 1 when it is none of the fleet's.",
         discussion: """
             Looks into the window of the given time and into one more on each side, by each beacon's epoch; \
-            --drift-s looks as far as its clock may be off.
+            --drift-s looks as far as its clock may be off. Of a large fleet name the ring that `pharos fleet keys \
+            collect` makes: it is read much faster than one file a beacon.
             """)
 
     @Argument(help: "The ephemeral id: 16 hexadecimal digits.", transform: Self.identifier)
@@ -35,51 +36,71 @@ struct FleetKeysResolve: ParsableCommand {
     func run() throws {
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
-        let directory = options.directory
-        var found: [(beacon: FleetManifest.Beacon, answer: EphemeralIDQuestion.Answer)] = []
-        var (tried, withoutKey) = (0, 0)
-        var failure: (any Error)?
-        try options.source.forEachBeacon { beacon in
-            guard failure == nil else { return }
-            do {
-                guard let rotation = try BeaconRotation(beacon), !rotation.exponents.isEmpty else { return }
-                guard let key = try directory.key(of: rotation) else {
-                    withoutKey += 1
-                    return
-                }
-                tried += 1
-                if let answer = try question.answer(rotation, key: key) { found.append((beacon, answer)) }
-            } catch let error as BeaconRotationError {
-                failure = Failure(.configuration, "\(options.source.fleet): \(error)")
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        let outcome = try KeyRingFile.octets(options.source.fleet).map { try search($0, question) } ?? search(question)
+        let (found, tried, withoutKey) = (outcome.found, outcome.tried, outcome.withoutKey)
         if json {
             Terminal.write(Self.json(found, id, question.time, tried: tried, withoutKey: withoutKey).line + "\n")
         } else {
-            for (beacon, answer) in found { Terminal.write(Self.text(beacon, answer)) }
+            for each in found { Terminal.write(Self.text(each)) }
         }
         if withoutKey > 0 {
-            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(directory.path)\n")
+            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(options.directory.path)\n")
         }
         guard found.isEmpty else { return }
         throw Failure(.failure, json ? "" : "\(id) belongs to none of \(tried) beacons at \(question.time)")
     }
 
-    private static func text(_ beacon: FleetManifest.Beacon, _ answer: EphemeralIDQuestion.Answer) -> String {
-        let place = beacon.group.isEmpty ? "" : " (\(beacon.group.joined(separator: " / ")))"
-        return "\(beacon.name)\(place), from \(answer.from) to \(answer.to)\n"
+    private struct Outcome {
+        var found: [(name: String, group: [String], answer: EphemeralIDQuestion.Answer)] = []
+        var (tried, withoutKey) = (0, 0)
+    }
+
+    /// Among keys in files of their own.
+    private func search(_ question: EphemeralIDQuestion) throws -> Outcome {
+        var outcome = Outcome()
+        try options.forEachKey { beacon, rotation, key in
+            guard !rotation.exponents.isEmpty else { return }
+            guard let key else {
+                outcome.withoutKey += 1
+                return
+            }
+            outcome.tried += 1
+            guard let answer = try question.answer(rotation, key: key) else { return }
+            outcome.found.append((beacon.name, beacon.group, answer))
+        }
+        return outcome
+    }
+
+    /// Among the keys of a ring.
+    private func search(_ ring: [UInt8], _ question: EphemeralIDQuestion) throws -> Outcome {
+        var outcome = Outcome()
+        do {
+            var reader = try KeyRingReader(ring)
+            while let entry = try reader.next() {
+                outcome.tried += 1
+                guard let answer = try question.answer(entry) else { continue }
+                outcome.found.append((entry.name, entry.group, answer))
+            }
+        } catch let problem as ProfileProblem {
+            throw Failure(.dataFormat, problem.text(file: options.source.fleet))
+        }
+        return outcome
+    }
+
+    private static func text(
+        _ found: (name: String, group: [String], answer: EphemeralIDQuestion.Answer)
+    ) -> String {
+        let place = found.group.isEmpty ? "" : " (\(found.group.joined(separator: " / ")))"
+        return "\(found.name)\(place), from \(found.answer.from) to \(found.answer.to)\n"
     }
 
     private static func json(
-        _ found: [(beacon: FleetManifest.Beacon, answer: EphemeralIDQuestion.Answer)], _ id: FixedOctets<8>,
+        _ found: [(name: String, group: [String], answer: EphemeralIDQuestion.Answer)], _ id: FixedOctets<8>,
         _ time: RFC3339Time, tried: Int, withoutKey: Int
     ) -> JSONValue {
-        let beacons = found.map { beacon, answer in
+        let beacons = found.map { name, group, answer in
             JSONValue.record([
-                ("name", .string(beacon.name)), ("group", .array(beacon.group.map(JSONValue.string))),
+                ("name", .string(name)), ("group", .array(group.map(JSONValue.string))),
                 ("counter", .integer(answer.counter)), ("rotationExponent", .integer(answer.exponent.rawValue)),
                 ("from", .string(answer.from.description)), ("to", .string(answer.to.description)),
             ])

@@ -8,7 +8,9 @@ internal import Profiles
 struct FleetKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Keeps the identity keys of beacons with ephemeral ids.",
-        subcommands: [FleetKeysGenerate.self, FleetKeysAgree.self, FleetKeysResolve.self])
+        subcommands: [
+            FleetKeysGenerate.self, FleetKeysAgree.self, FleetKeysCollect.self, FleetKeysResolve.self,
+        ])
 }
 
 /// The fleet, and where its keys are.
@@ -30,6 +32,24 @@ struct FleetKeyOptions: ParsableArguments {
         } catch let error as BeaconRotationError {
             throw Failure(.configuration, "\(source.fleet): \(error)")
         }
+    }
+
+    /// One beacon that needs a key after the other, with its key where it has one.
+    func forEachKey(_ body: (FleetManifest.Beacon, BeaconRotation, IdentityKey?) throws -> Void) throws {
+        let directory = directory
+        var failure: (any Error)?
+        try source.forEachBeacon { beacon in
+            guard failure == nil else { return }
+            do {
+                guard let rotation = try BeaconRotation(beacon) else { return }
+                try body(beacon, rotation, try directory.key(of: rotation))
+            } catch let error as BeaconRotationError {
+                failure = Failure(.configuration, "\(source.fleet): \(error)")
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 }
 
