@@ -41,6 +41,7 @@ lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests
 
 benchmark: static
+	@Tests/Support/setup benchmark
 	@Tests/Benchmarks/run
 
 clean:

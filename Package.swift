@@ -85,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "pharos-benchmark",
             dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser", "HCI",
-                "LinuxHost",
+                "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
+                "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Profiles",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and

@@ -5,13 +5,15 @@ import LinuxHost
 struct Benchmark {
     private static let usage = """
         usage: pharos-benchmark --capture FILE --peers SCRIPT [--pharos BINARY] [--python PYTHON]
-                                [--reports N] [--sample N]
+                                [--reports N] [--sample N] [--beacons N] [--only fleet]
           --capture   where to write the btsnoop file of the measurement
-          --peers     the script that measures scapy and beacontools
+          --peers     the script that measures scapy and beacontools, beside those for fleets
           --pharos    the static binary whose start is measured
           --python    a Python with scapy and beacontools
           --reports   reports in the capture (1000000)
           --sample    how many of them scapy and beacontools decode in a round (20000)
+          --beacons   beacons in the fleet (1000000)
+          --only      this part and no other
         """
 
     static func main() {
@@ -24,6 +26,9 @@ struct Benchmark {
             let pharos = options.removeValue(forKey: "--pharos")
             let reports = try number(options.removeValue(forKey: "--reports") ?? "1000000")
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
+            let beacons = try number(options.removeValue(forKey: "--beacons") ?? "1000000")
+            let only = options.removeValue(forKey: "--only")
+            guard only == nil || only == "fleet" else { throw BenchmarkError(usage) }
             if let unknown = options.keys.min() { throw BenchmarkError("unknown option \(unknown)\n\(usage)") }
 
             let report = Report()
@@ -31,21 +36,29 @@ struct Benchmark {
             #if DEBUG
                 report.line("!!! Built without optimisation: the times of frames and captures mean nothing.")
             #endif
-            try FrameTimes.run(report)
-            try CollisionTimes.run(report)
-            try PlannerTimes.recursion(report)
-            let capture = try CaptureFile(writing: reports, to: path)
-            try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
-                .run(report)
-            if let pharos {
+            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            if only == nil {
+                try FrameTimes.run(report)
+                try CollisionTimes.run(report)
+                try PlannerTimes.recursion(report)
+                let capture = try CaptureFile(writing: reports, to: path)
+                try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
+                    .run(report)
+            }
+            guard let pharos else {
+                report.section("Start-up, memory, time to air and fleets")
+                report.notMeasured("the binary", because: "no static binary; give it with --pharos")
+                return
+            }
+            if only == nil {
                 try BinaryTimes(pharos: pharos).run(report)
-                let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
                 try ServiceTimes(pharos: pharos, folder: folder).run(report)
                 try PlannerTimes.commands(report, pharos: pharos, folder: folder)
-            } else {
-                report.section("Start-up, memory and time to air")
-                report.notMeasured("the binary", because: "no static binary; give it with --pharos")
             }
+            let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
+            try FleetTimes(
+                pharos: pharos, scripts: scripts, python: python ?? "python3", folder: folder, beacons: beacons
+            ).run(report)
         } catch {
             Report.complain("pharos-benchmark: \(error)")
         }
@@ -64,7 +77,7 @@ struct Benchmark {
 
     private static func number(_ text: String) throws -> Int {
         guard let number = Int(text), (1...10_000_000).contains(number) else {
-            throw BenchmarkError("\(text) is no number of reports in 1...10000000")
+            throw BenchmarkError("\(text) is no number in 1...10000000")
         }
         return number
     }

@@ -36,6 +36,16 @@ final class ChildProcess {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
+    /// The exit status once it has ended, -1 where a signal ended it; `nil` as long as it runs.
+    func poll() throws -> Int32? {
+        var status: Int32 = 0
+        let ended = unsafe waitpid(id, &status, WNOHANG)
+        if ended < 0 { throw SystemError("waitpid", errno: errno) }
+        guard ended == id else { return nil }
+        isRunning = false
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+    }
+
     /// Asks it to end, and waits for that.
     func stop() throws {
         kill(id, SIGTERM)

@@ -36,6 +36,11 @@ struct ProcessMemory {
         try process.wait()
     }
 
+    /// The most that was ever resident, in KiB: cheap enough to be asked again and again. `nil` when it has ended.
+    static func peak(of process: pid_t) -> Double? {
+        (try? fields("/proc/\(process)/status"))?["VmHWM"]
+    }
+
     /// `Name: number kB` by name.
     private static func fields(_ path: String) throws -> [String: Double] {
         let text = String(decoding: try Files.read(path, limit: 1 << 16), as: UTF8.self)

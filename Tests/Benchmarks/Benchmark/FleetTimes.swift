@@ -1,0 +1,148 @@
+import Glibc
+import LinuxHost
+
+/// A large fleet from a table: its check, its manifests and its profiles, and the same manifests made by others.
+struct FleetTimes {
+    let pharos: String
+    /// Where the scripts of the others are.
+    let scripts: String
+    let python: String
+    /// Made, filled and taken away.
+    let folder: String
+    let beacons: Int
+
+    private static let rounds = 3
+    private static let profiles = 10_000
+
+    func run(_ report: Report) throws {
+        let folder = "\(folder)/fleet-\(getpid())"
+        guard unsafe mkdir(folder, 0o700) == 0 else { throw SystemError("mkdir", folder, errno: errno) }
+        defer { _ = unsafe rmdir(folder) }
+        let whole = try SampleFleet(beacons: beacons, in: folder + "/whole")
+        defer { whole.remove() }
+        let boxes = try SampleFleet(beacons: min(beacons, Self.profiles), in: folder + "/profiles")
+        defer { boxes.remove() }
+        try manifests(report, whole)
+        try profiles(report, boxes)
+        let part = try SampleFleet(beacons: max(1, beacons / 10), in: folder + "/part")
+        defer { part.remove() }
+        try peers(report, part)
+        try IdentifierTimes(pharos: pharos, folder: folder, beacons: beacons).run(report)
+    }
+
+    private func command(_ name: String, _ fleet: SampleFleet, _ options: [String] = []) throws -> MeasuredRun {
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        return try MeasuredRun([pharos, "fleet", name, fleet.file] + options, output: nowhere)
+    }
+
+    private func generate(_ fleet: SampleFleet, _ options: [String]) throws -> MeasuredRun {
+        try command("generate", fleet, ["--output", fleet.output] + options)
+    }
+
+    /// A first run, and a second one that must not write anything.
+    private func twice(_ fleet: SampleFleet, _ options: [String]) throws -> (first: MeasuredRun, second: MeasuredRun) {
+        fleet.clear()
+        let first = try generate(fleet, options)
+        let before = try fleet.stamps()
+        let second = try generate(fleet, options)
+        guard try fleet.stamps() == before, before.count >= 4 else {
+            throw BenchmarkError("an unchanged second run wrote files of \(fleet.output)")
+        }
+        return (first, second)
+    }
+
+    private func manifests(_ report: Report, _ fleet: SampleFleet) throws {
+        report.section("Fleet: \(Double(beacons).grouped) beacons from CSV")
+        var (checks, firsts, seconds): ([MeasuredRun], [MeasuredRun], [MeasuredRun]) = ([], [], [])
+        for _ in 0..<Self.rounds {
+            let (first, second) = try twice(fleet, ["--manifest-only"])
+            firsts.append(first)
+            seconds.append(second)
+            checks.append(try command("check", fleet))
+        }
+        report.row("", ["seconds", "slowest", "peak MiB"])
+        for (name, runs) in [("check", checks), ("generate, new", firsts), ("generate, again", seconds)] {
+            let times = runs.map(\.seconds)
+            report.row(name, [times.median.text(2), (times.max() ?? 0).text(2), Self.peak(runs).text(0)])
+        }
+        report.target("fleet check", checks.map(\.seconds).median, "s", atMost: 10)
+        for (name, runs) in [("", firsts), (", unchanged", seconds)] {
+            report.target("fleet generate --manifest-only\(name)", runs.map(\.seconds).median, "s", atMost: 10)
+            report.target("its peak RSS", Self.peak(runs), "MiB", atMost: 476, digits: 0)
+        }
+        report.line(
+            "Medians of \(Self.rounds) rounds; 476 MiB are 500 MB. The unchanged runs wrote nothing: inode, size,")
+        report.line("and times of modification and change of every file and of the folder stayed as they were.")
+    }
+
+    private static func peak(_ runs: [MeasuredRun]) -> Double { runs.map(\.peak).max() ?? 0 }
+
+    private func profiles(_ report: Report, _ fleet: SampleFleet) throws {
+        report.section("Fleet: \(Double(fleet.beacons).grouped) profiles, each in a file of its own")
+        var runs: [(first: MeasuredRun, second: MeasuredRun)] = []
+        for _ in 0..<Self.rounds { runs.append(try twice(fleet, [])) }
+        report.target("fleet generate", runs.map(\.first.seconds).median, "s", atMost: 5)
+        report.line("the same again, nothing written: \(runs.map(\.second.seconds).median.text(2)) s")
+    }
+
+    /// Turn about, on a tenth of the fleet: the others would need minutes for all of it.
+    private func peers(_ report: Report, _ fleet: SampleFleet) throws {
+        report.section("Fleet: the manifests of \(Double(fleet.beacons).grouped) beacons, beside jq and Python")
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        let other = fleet.folder + "/other"
+        _ = unsafe mkdir(other, 0o700)
+        let hasJQ = (try? ChildProcess.run(["jq", "--version"], output: nowhere)) != nil
+        var runs: [(name: String, times: [Double], peak: Double, run: () throws -> MeasuredRun)] = [
+            ("pharos", [], 0, { [self] in try generate(fleet, ["--manifest-only"]) }),
+            (
+                "Python csv, json", [], 0,
+                { [self] in
+                    try MeasuredRun([python, "\(scripts)/fleet_peers.py", fleet.table, other], output: nowhere)
+                }
+            ),
+        ]
+        if hasJQ { runs.append(("jq", [], 0, { [self] in try jq(fleet.table, other) })) }
+        for _ in 0..<Self.rounds {
+            for index in runs.indices {
+                fleet.clear()
+                let run = try runs[index].run()
+                runs[index].times.append(run.seconds)
+                runs[index].peak = max(runs[index].peak, run.peak)
+                if index == 1 { try compare(fleet, other) }
+            }
+        }
+        report.row("", ["seconds", "times pharos", "peak MiB"])
+        for run in runs {
+            let ratio = run.times.median / runs[0].times.median
+            report.row(run.name, [run.times.median.text(2), ratio.text(1), run.peak.text(0)])
+        }
+        report.line(
+            "Medians of \(Self.rounds) rounds, turn about. Pharos works on all cores, and besides checks airtime,")
+        report.line("writes the lock and waits for the disk; jq leaves out addresses and fingerprints, and its peak is")
+        report.line("that of one of its two runs.")
+        if !hasJQ { report.notMeasured("jq", because: "it is not installed; apt-get install jq") }
+    }
+
+    /// jq writes one file a run, so the table is made in a second one.
+    private func jq(_ table: String, _ folder: String) throws -> MeasuredRun {
+        let (manifest, rows) = (folder + "/manifest.json", folder + "/manifest.csv")
+        var run = try MeasuredRun(
+            ["jq", "-Rnc", "-f", "\(scripts)/fleet_peers.jq", table], output: try Descriptor.open(manifest, .replace))
+        let second = try MeasuredRun(
+            ["jq", "-rf", "\(scripts)/fleet_peers_table.jq", manifest], output: try Descriptor.open(rows, .replace))
+        run.seconds += second.seconds
+        run.peak = max(run.peak, second.peak)
+        return run
+    }
+
+    /// Python's files are as long as ours: a race between programs that write different things would mean nothing.
+    private func compare(_ fleet: SampleFleet, _ other: String) throws {
+        _ = try generate(fleet, ["--manifest-only"])
+        for name in ["manifest.json", "manifest.csv"] {
+            let (ours, theirs) = (try Files.read("\(fleet.output)/\(name)"), try Files.read("\(other)/\(name)"))
+            guard ours.count == theirs.count else {
+                throw BenchmarkError("\(name) has \(ours.count) octets, and \(theirs.count) when Python writes it")
+            }
+        }
+    }
+}
