@@ -95,11 +95,11 @@ def test_same_input_same_octets(tmp_path):
 
 
 def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
-    file, out = fleet(tmp_path, 3000), tmp_path / "out"
+    file, out = fleet(tmp_path, 1500), tmp_path / "out"
     assert generate(file, out).code == 0
     old = contents(out)
     shutil.copy(tmp_path / "fleet.lock.json", tmp_path / "kept.lock")
-    fleet(tmp_path, 3000, interval=600)
+    fleet(tmp_path, 1500, interval=600)
     start = time.monotonic()
     assert generate(file, tmp_path / "other").code == 0
     whole = time.monotonic() - start
@@ -107,7 +107,7 @@ def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
     assert new.keys() == old.keys() and new != old
     chance = random.Random(5)
     seen = {"old": 0, "new": 0}
-    for _ in range(30):
+    for _ in range(15):
         process = subprocess.Popen(
             [pharos.PROGRAM, "fleet", "generate", str(file), "--output", str(out)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -119,9 +119,9 @@ def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
         seen["new" if found == new else "old"] += 1
         assert (tmp_path / "fleet.lock.json").read_bytes() == (tmp_path / "kept.lock").read_bytes()
         if found == new:
-            fleet(tmp_path, 3000)
+            fleet(tmp_path, 1500)
             assert generate(file, out).code == 0 and contents(out) == old
-            fleet(tmp_path, 3000, interval=600)
+            fleet(tmp_path, 1500, interval=600)
     assert seen["old"] > 0
     assert generate(file, out).code == 0
     assert contents(out) == new
@@ -181,6 +181,76 @@ def test_a_file_among_ours_is_left_alone(tmp_path):
     assert generate(file, file).code == 66
 
 
+def test_a_folder_and_a_link_among_ours_are_left_alone(tmp_path):
+    file, out = fleet(tmp_path, 3), tmp_path / "out"
+    assert generate(file, out).code == 0
+    before = stamps(out)
+    for make in (lambda path: path.mkdir(), lambda path: path.symlink_to("/etc/hostname")):
+        make(out / "mine")
+        fleet(tmp_path, 4)
+        result = generate(file, out)
+        assert result.code == 78 and "\"mine\" was not made by" in result.err
+        left = stamps(out)
+        del left["mine"]
+        assert left == before
+        (out / "mine").unlink() if (out / "mine").is_symlink() else (out / "mine").rmdir()
+    assert generate(file, out).code == 0
+
+
+@pytest.mark.parametrize("edit, said", [
+    (lambda text: text.replace('"version":1', '"version":2'), "of version 2, this Pharos knows 1"),
+    (lambda text: text.replace('"minor":2', '"minor":1', 1), "both have the minor 1"),
+    (lambda text: text.replace('"name":"box-1"', '"name":"../box-1"'), "would lead into another folder"),
+    (lambda text: text.replace('"minor":1', '"minor":70000', 1), "70000"),
+    (lambda text: text[:len(text) // 2], "fleet.lock.json:"),
+])
+def test_an_edited_or_newer_lock_is_refused_and_kept(tmp_path, edit, said):
+    file, out = fleet(tmp_path, 15), tmp_path / "out"
+    assert generate(file, out).code == 0
+    lock = tmp_path / "fleet.lock.json"
+    whole = lock.read_text(encoding="utf-8")
+    lock.write_text(edit(whole), encoding="utf-8")
+    assert lock.read_text(encoding="utf-8") != whole
+    before, kept = stamps(out), lock.read_bytes()
+    fleet(tmp_path, 20)
+    check, made = pharos.run("fleet", "check", file), generate(file, out)
+    assert check.code == 1 and said in check.out
+    assert made.code in (65, 78) and said in made.err
+    assert stamps(out) == before and lock.read_bytes() == kept
+
+
+def test_a_run_that_is_killed_while_it_gives_identities_out_gives_none_twice(tmp_path):
+    file, out, lock = fleet(tmp_path, 500), tmp_path / "out", tmp_path / "fleet.lock.json"
+    assert generate(file, out).code == 0
+    chance = random.Random(7)
+    known = {entry["name"]: entry for entry in json.loads(lock.read_bytes())["beacons"]}
+    count, seen, whole = 500, {"old": 0, "new": 0}, 0.5
+    for _ in range(20):
+        fleet(tmp_path, count + 500)
+        before, old = contents(out), lock.read_bytes()
+        start = time.monotonic()
+        process = subprocess.Popen(
+            [pharos.PROGRAM, "fleet", "generate", str(file), "--output", str(out)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, whole))
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            whole = min(whole, time.monotonic() - start)
+        entries = {entry["name"]: entry for entry in json.loads(lock.read_bytes())["beacons"]}
+        found = contents(out)
+        assert {name: entries[name] for name in known} == known
+        assert len({(entry["in"], entry["minor"]) for entry in entries.values()}) == len(entries)
+        # The lock goes first: what is on the boxes is always in it.
+        assert len(found) - 2 in (count, count + 500) and len(entries) >= len(found) - 2
+        assert len(entries) == count + 500 or (lock.read_bytes() == old and found == before)
+        seen["new" if len(entries) > count else "old"] += 1
+        if len(found) - 2 > count:
+            count += 500
+            known = entries
+    assert seen["old"] > 0
+    assert generate(file, out).code == 0
+
+
 def test_only_manifests(tmp_path):
     file, out = fleet(tmp_path, 3), tmp_path / "out"
     assert generate(file, out, "--manifest-only").code == 0
@@ -198,6 +268,7 @@ def test_only_manifests(tmp_path):
     (lambda folder: (folder / "boxes.csv").write_bytes(b"name,site,page\n\xff,a,b\n"), (1, 65)),
     (lambda folder: (folder / "boxes.csv").write_text("name,site,page\n../x,a,b\n", encoding="utf-8"), (1, 78)),
     (lambda folder: (folder / "fleet.lock.json").write_text("{}", encoding="utf-8"), (1, 78)),
+    (lambda folder: (folder / "fleet.lock.json").write_text("{", encoding="utf-8"), (1, 65)),
 ])
 def test_bad_input_has_its_exit_code(tmp_path, break_it, code):
     file = fleet(tmp_path, 3)
@@ -280,12 +351,3 @@ def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
     assert generate(file, out).code == 0
     minors = {entry["name"]: entry["minor"] for entry in json.loads(lock.read_text(encoding="utf-8"))["beacons"]}
     assert (minors["ours"], minors["theirs"]) == (2, 3)
-
-
-def test_names_are_units_of_systemd(tmp_path):
-    """A name stands in a unit's name as it is: systemd-escape changes nothing but the dash, which %i keeps."""
-    file, out = fleet(tmp_path, 3), tmp_path / "out"
-    assert generate(file, out).code == 0
-    for path in out.glob("box-*.json"):
-        escaped = subprocess.run(["systemd-escape", path.stem], capture_output=True, text=True, check=True).stdout
-        assert escaped.strip().replace("\\x2d", "-") == path.stem

@@ -1,3 +1,4 @@
+import LinuxHost
 import TestSupport
 import Testing
 
@@ -51,5 +52,43 @@ import Testing
         let status = try Program.run("fleet", "status", file, "--from", reports)
         #expect(status.code == 1)
         #expect(status.output.contains("0 of 5 beacons of museum are as they should be."), "\(status.output)")
+    }
+
+    /// What `pharos fleet status` compares: the manifest's fingerprint and the one that the box tells.
+    @Test func theHashInTheManifestIsTheOneThatTheBoxReports() throws {
+        let (folder, file) = try fleet("shop")
+        let output = folder.place("files")
+        #expect(try Program.run("fleet", "generate", file, "--output", output).code == 0)
+        let profile = String(decoding: try Files.read("\(output)/berlin-milk.json"), as: UTF8.self)
+        let box = try ServiceTestBox(profile)
+        try box.start()
+        #expect(box.says("on the air:"))
+        let manifest = String(decoding: try Files.read("\(output)/manifest.json"), as: UTF8.self)
+        let line = try #require(manifest.split(separator: "\n").first { $0.contains("\"berlin-milk\"") })
+        let start = try #require(line.firstRange(of: "\"profileHash\":\"")).upperBound
+        let hash = line[start...].prefix { $0 != "\"" }
+        #expect(hash.count == 16)
+        #expect(try box.status().contains("\"profileHash\":\"\(hash)\""))
+        #expect(box.stop()?.code == 0)
+    }
+
+    static let samples = RepositoryFile.all(in: "profiles")
+
+    @Test(arguments: samples)
+    func everySampleProfilePassesItsCheck(_ sample: RepositoryFile) throws {
+        let folder = try TemporaryFolder()
+        let check = try Program.run("profile", "check", try folder.file("sample.json", sample.octets))
+        #expect(check.code == 0 && check.errors.isEmpty, "\(check.output)\(check.errors)")
+    }
+
+    @Test(arguments: [
+        "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "raw",
+    ])
+    func everyKindOfFrameHasASampleAndAMix(_ type: String) {
+        let holders = Self.samples.filter { $0.text.contains("\"type\": \"\(type)\"") }
+        #expect(!holders.isEmpty)
+        func frames(_ sample: RepositoryFile) -> Int { sample.text.split(separator: "\"intervalMs\"").count - 1 }
+        #expect(holders.contains { frames($0) > 1 }, "only alone")
+        #expect(holders.contains { frames($0) == 1 }, "only in mixes")
     }
 }

@@ -36,14 +36,17 @@ final class ChildProcess {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
-    /// The exit status once it has ended, -1 where a signal ended it; `nil` as long as it runs.
-    func poll() throws -> Int32? {
+    /// The exit status once it has ended, -1 where a signal ended it, and the processor time that it took, in seconds;
+    /// `nil` as long as it runs.
+    func poll() throws -> (status: Int32, processorSeconds: Double)? {
         var status: Int32 = 0
-        let ended = unsafe waitpid(id, &status, WNOHANG)
-        if ended < 0 { throw SystemError("waitpid", errno: errno) }
+        var usage = rusage()
+        let ended = unsafe wait4(id, &status, WNOHANG, &usage)
+        if ended < 0 { throw SystemError("wait4", errno: errno) }
         guard ended == id else { return nil }
         isRunning = false
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+        let microseconds = [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + $1.tv_sec * 1_000_000 + Int($1.tv_usec) }
+        return (status & 0x7F == 0 ? status >> 8 & 0xFF : -1, Double(microseconds) / 1e6)
     }
 
     /// Asks it to end, and waits for that.

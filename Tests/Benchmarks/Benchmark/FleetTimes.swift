@@ -60,10 +60,11 @@ struct FleetTimes {
             seconds.append(second)
             checks.append(try command("check", fleet))
         }
-        report.row("", ["seconds", "slowest", "peak MiB"])
+        report.row("", ["seconds", "slowest", "processor s", "peak MiB"])
         for (name, runs) in [("check", checks), ("generate, new", firsts), ("generate, again", seconds)] {
             let times = runs.map(\.seconds)
-            report.row(name, [times.median.text(2), (times.max() ?? 0).text(2), Self.peak(runs).text(0)])
+            let work = runs.map(\.processorSeconds).median.text(2)
+            report.row(name, [times.median.text(2), (times.max() ?? 0).text(2), work, Self.peak(runs).text(0)])
         }
         report.target("fleet check", checks.map(\.seconds).median, "s", atMost: 10)
         for (name, runs) in [("", firsts), (", unchanged", seconds)] {
@@ -92,29 +93,29 @@ struct FleetTimes {
         let other = fleet.folder + "/other"
         _ = unsafe mkdir(other, 0o700)
         let hasJQ = (try? ChildProcess.run(["jq", "--version"], output: nowhere)) != nil
-        var runs: [(name: String, times: [Double], peak: Double, run: () throws -> MeasuredRun)] = [
-            ("pharos", [], 0, { [self] in try generate(fleet, ["--manifest-only"]) }),
+        var runs: [(name: String, runs: [MeasuredRun], run: () throws -> MeasuredRun)] = [
+            ("pharos", [], { [self] in try generate(fleet, ["--manifest-only"]) }),
             (
-                "Python csv, json", [], 0,
+                "Python csv, json", [],
                 { [self] in
                     try MeasuredRun([python, "\(scripts)/fleet_peers.py", fleet.table, other], output: nowhere)
                 }
             ),
         ]
-        if hasJQ { runs.append(("jq", [], 0, { [self] in try jq(fleet.table, other) })) }
+        if hasJQ { runs.append(("jq", [], { [self] in try jq(fleet.table, other) })) }
         for _ in 0..<Self.rounds {
             for index in runs.indices {
                 fleet.clear()
-                let run = try runs[index].run()
-                runs[index].times.append(run.seconds)
-                runs[index].peak = max(runs[index].peak, run.peak)
+                runs[index].runs.append(try runs[index].run())
                 if index == 1 { try compare(fleet, other) }
             }
         }
-        report.row("", ["seconds", "times pharos", "peak MiB"])
-        for run in runs {
-            let ratio = run.times.median / runs[0].times.median
-            report.row(run.name, [run.times.median.text(2), ratio.text(1), run.peak.text(0)])
+        report.row("", ["seconds", "times pharos", "processor s", "times pharos", "peak MiB"])
+        let (time, work) = (runs[0].runs.map(\.seconds).median, runs[0].runs.map(\.processorSeconds).median)
+        for (name, runs, _) in runs {
+            let (seconds, processor) = (runs.map(\.seconds).median, runs.map(\.processorSeconds).median)
+            let columns = [seconds.text(2), (seconds / time).text(1), processor.text(2), (processor / work).text(1)]
+            report.row(name, columns + [Self.peak(runs).text(0)])
         }
         report.line(
             "Medians of \(Self.rounds) rounds, turn about. Pharos works on all cores, and besides checks airtime,")
@@ -131,6 +132,7 @@ struct FleetTimes {
         let second = try MeasuredRun(
             ["jq", "-rf", "\(scripts)/fleet_peers_table.jq", manifest], output: try Descriptor.open(rows, .replace))
         run.seconds += second.seconds
+        run.processorSeconds += second.processorSeconds
         run.peak = max(run.peak, second.peak)
         return run
     }
