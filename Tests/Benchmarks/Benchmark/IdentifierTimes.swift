@@ -102,7 +102,9 @@ struct IdentifierTimes {
         try ChildProcess.run([pharos, "fleet", "keys", "generate", fleet.output, "--keys", keys], output: nowhere)
         let names = Files.names(in: keys)
         let list = Array(names.joined(separator: "\0").utf8CString)
-        let command = [pharos, "fleet", "keys", "resolve", "0011223344556677", fleet.output, "--keys", keys]
+        let command = [
+            pharos, "fleet", "keys", "resolve", "0011223344556677", fleet.output, "--keys", keys, "--json",
+        ]
         let times = try Measuring.inTurns(
             rounds: Self.rounds,
             [
