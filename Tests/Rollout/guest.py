@@ -10,7 +10,7 @@ from host.cache import PreparationError
 from host.machine import run_guest
 
 ADDRESS = "10.0.2.15"
-LIMIT_S = 900
+LIMIT_S = 1500
 
 
 class Guest:
