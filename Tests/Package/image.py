@@ -37,15 +37,15 @@ STATE_SIZE = 512 << 20
 
 
 class Image:
-    """The parts of the guest, in the lab's cache."""
+    """The parts of the guest, in the lab's cache. Guests that run at a time have names, and disks, of their own."""
 
-    def __init__(self, cache):
+    def __init__(self, cache, name):
         self.cache = cache
         self.folder = cache.folder / "systemd"
         self.root = self.folder / "root.squashfs"
-        self.first_stage = self.folder / "first-stage.cpio"
-        self.tests = self.folder / "tests.tar"
-        self.state = self.folder / "state.ext4"
+        self.first_stage = self.folder / f"{name}-first-stage.cpio"
+        self.tests = self.folder / f"{name}-tests.tar"
+        self.state = self.folder / f"{name}-state.ext4"
         self.modules = self.folder / "modules"
 
     def prepare(self):

@@ -54,16 +54,16 @@ import Testing
     /// Boxes of one advertisement are what `--beacons` and `--interval-ms` describe.
     @Test(arguments: [
         "collisions", "latency --scanner android-low-power", "walk --speed-mps 1.4 --distance-m 3",
-        "density --detect-within-s 10 --probability 0.9", "energy --chip nrf52832 --battery cr2477",
+        "density --detect-within-s 1 --probability 0.9", "energy --chip nrf52832 --battery cr2477",
         "simulate collisions --precision 0.2", "simulate latency --precision 0.2",
     ])
     func equalBeaconsAreTheEqualFleet(_ words: String) throws {
         let folder = try TemporaryFolder()
-        let file = try folder.file("hall.json", Self.hall(beacons: 40))
+        let file = try folder.file("hall.json", Self.hall(beacons: 12))
         let fleet = try answer(words + " --from-fleet", file)
         let isAboutMany = !words.hasPrefix("density")
         let options = try answer(
-            words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 40" : ""))
+            words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 12" : ""))
         guard case .object(let members) = options.value else {
             Issue.record("no object")
             return
@@ -76,16 +76,16 @@ import Testing
 
     @Test func equalBeaconsGetTheEqualAdvice() throws {
         let folder = try TemporaryFolder()
-        let file = try folder.file("hall.json", Self.hall(beacons: 250))
-        for goal in ["--max-throughput", "--detect-within-s 10 --probability 0.9 --scanner android-low-power"] {
+        let file = try folder.file("hall.json", Self.hall(beacons: 60))
+        for goal in ["--max-throughput", "--detect-within-s 2 --probability 0.9"] {
             let fleet = try answer("interval \(goal) --from-fleet", file)
-            let options = try answer("interval \(goal) --beacons 250 --payload-octets 30")
+            let options = try answer("interval \(goal) --beacons 60 --payload-octets 30")
             for key in ["intervalMs", "collisionFreeProbability", "lifeDays"] {
                 #expect(number(fleet[key]) == number(options[key]), "\(key)")
             }
         }
         let thesis = try answer("thesis --from-fleet", file)
-        #expect(number(thesis["beacons"]) == 250)
+        #expect(number(thesis["beacons"]) == 60)
     }
 
     @Test func everySiteHasItsRow() throws {
@@ -119,7 +119,7 @@ import Testing
         let (few, many) = (try answer(words, alone), try answer(words, more))
         let p99 = [few, many].map { number($0["latencyS"]?["p99"]) ?? 0 }
         #expect(p99[1] > 1.5 * p99[0])
-        let density = "density --detect-within-s 10 --probability 0.9 --scanner android-low-power --from-fleet"
+        let density = "density --detect-within-s 1 --probability 0.9 --from-fleet"
         let room = [try answer(density, alone), try answer(density, more)].map { number($0["beaconsInRange"]) ?? 0 }
         #expect(room[1] < 0.7 * room[0] && room[1] > 0.3 * room[0])
         let energy = "energy --chip nrf52832 --battery cr2477 --from-fleet"

@@ -1,5 +1,6 @@
 """What the guest is made of: Debian packages, rootcanal, the small tools; fetched and built once, then reused."""
 
+import fcntl
 import hashlib
 import os
 import re
@@ -48,14 +49,17 @@ class Cache:
         self.step("base", [Path(__file__), LAB / "host/initramfs.py"], self._write_base, also=fetched)
 
     def step(self, name, inputs, action, also=""):
-        """Runs the action unless it ran before with the same inputs; returns what stands for those inputs."""
+        """Runs the action unless it ran before with the same inputs; returns what stands for those inputs. Whoever comes
+        meanwhile waits."""
         stamp = self.folder / f"{name}.stamp"
         digest = hashlib.sha256(also.encode() + b"".join(path.read_bytes() for path in inputs)).hexdigest()
-        if not stamp.exists() or stamp.read_text() != digest:
-            print(f"lab: preparing {name}", file=sys.stderr, flush=True)
-            stamp.unlink(missing_ok=True)
-            action()
-            stamp.write_text(digest)
+        with open(self.folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not stamp.exists() or stamp.read_text() != digest:
+                print(f"lab: preparing {name}", file=sys.stderr, flush=True)
+                stamp.unlink(missing_ok=True)
+                action()
+                stamp.write_text(digest)
         return digest
 
     def _fetch_packages(self):
