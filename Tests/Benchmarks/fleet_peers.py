@@ -14,7 +14,7 @@ UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 COLUMNS = (
     "name,site,floor,room,host,serial,controller,adapter,address,x,y,z,latitude,longitude,profileHash,eidEpoch,"
     "advertisement,type,uuid,major,minor,companyId,id,namespace,instance,url,intervalMs,radioPowerDbm,"
-    "measuredPowerDbm,identityKeyFile,rotationExponent").split(",")
+    "measuredPowerDbm,identityKeyFile,rotationExponent,payloadOctets").split(",")
 
 
 def only_once(seen: set, value) -> None:
@@ -61,8 +61,8 @@ def main(table: str, folder: Path) -> None:
             separator = ",\n"
             start = [name, site, row["floor"], row["room"], row["host"], row["serial"], "", "", address, row["x"],
                      row["y"], "", "", "", fingerprint, ""]
-            cells.writerow([*start, 1, "ibeacon", UUID, major, minor, "", "", "", "", "", 2500, "", -59, "", ""])
-            cells.writerow([*start, 2, "eddystone-url", "", "", "", "", "", "", "", url, 2500, "", -18, "", ""])
+            cells.writerow([*start, 1, "ibeacon", UUID, major, minor, "", "", "", "", "", 2500, "", -59, "", "", ""])
+            cells.writerow([*start, 2, "eddystone-url", "", "", "", "", "", "", "", url, 2500, "", -18, "", "", ""])
         manifest.write("\n]}\n")
 
 

@@ -5,6 +5,6 @@
 | [
     $beacon.name, $group[0], $group[1], $group[2], $beacon.host, $beacon.serial, "", "", "", $beacon.position.x,
     $beacon.position.y, "", "", "", "", "", $index + 1, .type, .uuid, .major, .minor, "", "", "", "", .url, .intervalMs,
-    "", .measuredPowerDbm, "", ""
+    "", .measuredPowerDbm, "", "", ""
   ]
 | @csv
