@@ -10,7 +10,7 @@ from host.cache import PreparationError
 from host.machine import run_guest
 
 ADDRESS = "10.0.2.15"
-LIMIT_S = 1500
+LIMIT_S = 2400
 
 
 class Guest:
@@ -56,13 +56,13 @@ class Guest:
 
         self.thread = threading.Thread(target=run)
         self.thread.start()
-        deadline = time.monotonic() + 180
+        deadline = time.monotonic() + 400
         while self.thread.is_alive() and time.monotonic() < deadline:
             if self.ssh("test -e /run/lab-listens").returncode == 0:
                 return self
             time.sleep(0.5)
         self.__exit__()
-        raise PreparationError(f"the guest cannot be reached: {self.complaint or 'no ssh within 180 s'}")
+        raise PreparationError(f"the guest cannot be reached: {self.complaint or 'no ssh within 400 s'}")
 
     def __exit__(self, *_):
         while self.thread.is_alive():
