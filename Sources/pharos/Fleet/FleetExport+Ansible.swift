@@ -45,7 +45,7 @@ struct FleetExportAnsible: ParsableCommand {
             throw Failure(
                 .configuration, "\(source.fleet): no beacon has a host: Ansible could reach none of the boxes")
         }
-        let profiles = try source.profiles(of: manifest, only: Set(inventory.beacons))
+        let profiles = try NamedFleet(path: source.fleet).profiles(of: manifest.beacons.filter { $0.host != nil })
         try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
         FleetExport.warn(inventory.withoutHost, "without a host, which Ansible cannot reach, left out")
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"

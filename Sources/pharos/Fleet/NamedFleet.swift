@@ -1,3 +1,4 @@
+internal import EddystoneSecurity
 internal import Fleet
 internal import LinuxHost
 internal import Profiles
@@ -62,6 +63,30 @@ struct NamedFleet {
         }
         if let fault { throw Self.silent(fault, file) }
         return (name, traffic)
+    }
+
+    /// The profiles of these beacons of its manifest: those that lie beside it, or as the fleet file makes them.
+    func profiles(of beacons: [FleetManifest.Beacon]) throws -> [(name: String, text: [UInt8])] {
+        guard try written() == nil else {
+            return try beacons.map { beacon in
+                let path = directory + beacon.name + ".json"
+                let text = try InputFile.read(path, limit: 1 << 24)
+                guard Fingerprint.text(of: text) == beacon.profileHash else {
+                    throw Failure(
+                        .configuration,
+                        "\(path): this is not the profile that the manifest beside it was made with; `pharos fleet "
+                            + "generate` makes both anew")
+                }
+                return (beacon.name, text)
+            }
+        }
+        let names = Set(beacons.map(\.name))
+        let generator = try lockedGenerator()
+        var profiles: [(name: String, text: [UInt8])] = []
+        while generator.next() {
+            if names.contains(generator.name) { profiles.append((generator.name, generator.profile)) }
+        }
+        return profiles
     }
 
     /// What is said of a beacon of a manifest that cannot be on the air.
