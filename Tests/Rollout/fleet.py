@@ -55,7 +55,9 @@ class Fleet:
         """The fleet file. `lobby_variables` are the guest's own; a new name for it comes with the old one."""
         beacons = [
             {"name": lobby, "host": "lobby-box", "variables": lobby_variables},
-            {"name": "card-1", "host": "card-1"}, {"name": "card-2", "host": "card-2"},
+            {"name": "card-1", "host": "card-1"},
+            # A controller on a serial line: the service needs other rights for it.
+            {"name": "card-2", "host": "card-2", "variables": {"adapter": "serial:/dev/ttyACM0@115200"}},
         ]  # fmt: skip
         if lobby != "lobby":
             beacons[0]["was"] = "lobby"

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import time
+from pathlib import Path
 
 # What a phone sees of an Eddystone EID at its default power, and the eight octets in the middle of it.
 EID = re.compile(r"16aafe30..([0-9a-f]{16})")
 CARDS = ("card-1", "card-2")
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 class Steps:
@@ -61,9 +63,17 @@ class Steps:
                 assert enabled.stdout.strip() == "enabled", f"{unit}: {enabled.stdout}{enabled.stderr}"
             assert os.access(root / "usr/bin/pharos", os.X_OK)
             assert "pharos:" in (root / "etc/passwd").read_text()
+        drop_in = self.fleet.root("card-2") / "etc/systemd/system/pharos@card-2.service.d/adapter.conf"
+        assert drop_in.read_text() == (CHECKOUT / "systemd/drop-ins/serial.conf").read_text()
+        assert not (self.fleet.root("card-1") / "etc/systemd/system/pharos@card-1.service.d").exists()
 
     def again(self):
         self.rolled_out(set())
+        # systemd-tmpfiles, which also runs at each boot, gives the keys to the user of that root.
+        for name in CARDS:
+            root = self.fleet.root(name)
+            user = next(line for line in (root / "etc/passwd").read_text().splitlines() if line.startswith("pharos:"))
+            assert str((root / f"etc/pharos/keys/{name}.key").stat().st_uid) == user.split(":")[2]
         # From here on the package is there, and is not given again.
         self.fleet.forget_package()
 
