@@ -3,16 +3,19 @@
 FLAGS := --explicit-target-dependency-import-check error
 PHAROS := .build/debug/pharos
 
-PARTS := test-swift test-oracles test-endurance test-lab test-package test-rollout test-fuzz
+PARTS := test-structure test-swift test-oracles test-endurance test-lab test-package test-rollout test-fuzz
 
-.PHONY: run test setup build static deb $(PARTS) format lint benchmark clean
+.PHONY: run test check setup build static deb $(PARTS) format lint benchmark clean
 
 # A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
 run: build
 	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
-# Everything: unit tests, independent oracles, a year of faults, the lab with a real kernel, the package in a machine
-# with systemd, a fleet rolled out to one, a short run of each fuzzer.
+# For every day: format and structure, unit tests, independent oracles.
+check:
+	@Tests/Support/test structure swift oracles
+
+# Everything: the same, a year of faults, the lab with a real kernel, the package in a machine with systemd, a fleet rolled out to one, a short run of each fuzzer.
 test:
 	@Tests/Support/test
 
