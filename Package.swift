@@ -52,8 +52,7 @@ let package = Package(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
             swiftSettings: strict),
         .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
-        .target(
-            name: "VirtualController", dependencies: ["BluetoothTypes", "HCI", "LinuxHost"], swiftSettings: strict),
+        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: strict),
         .target(
             name: "HCITransports",
             dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
@@ -131,11 +130,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "LinuxHostTests",
-            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "TestSupport", "VirtualController"],
+            dependencies: ["BluetoothTypes", "LinuxHost", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "HCITransportsTests",
-            dependencies: ["BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "VirtualController"],
+            dependencies: ["BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "TestSupport", "VirtualController"],
             swiftSettings: strict),
         // Runs the built program as a user does, and links nothing of it.
         .testTarget(

@@ -1,6 +1,6 @@
 public import HCI
 public import LinuxHost
-public import VirtualController
+internal import VirtualController
 
 /// An adapter that has been opened by name, and what must be undone when it is closed.
 public final class OpenAdapter {

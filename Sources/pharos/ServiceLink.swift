@@ -5,7 +5,6 @@ internal import EddystoneSecurity
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
-internal import VirtualController
 
 /// A service's way to its controller, from one opening to the next closing: by HCI, or through the kernel's advertising
 /// manager.

@@ -4,7 +4,6 @@ internal import BluetoothTypes
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
-internal import VirtualController
 
 /// What a listener has heard so far.
 struct HeardOnAir {

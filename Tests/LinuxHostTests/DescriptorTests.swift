@@ -1,5 +1,6 @@
 import Glibc
 import LinuxHost
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct DescriptorTests {

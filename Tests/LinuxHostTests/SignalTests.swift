@@ -1,6 +1,7 @@
 import Glibc
 import LinuxHost
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct SignalTests {

@@ -1,4 +1,3 @@
-import Glibc
 import LinuxHost
 
 /// Octets from `stream` until there are `count` of them or the time is over.
@@ -21,17 +20,4 @@ func errorNumber(_ body: () throws -> Void) -> Int32? {
     } catch {
         return (error as? SystemError)?.errno
     }
-}
-
-/// How many descriptors this process has open.
-func openDescriptors() -> Int { Files.names(in: "/proc/self/fd").count }
-
-/// Waits until `condition` holds, at most so long, looking every 5 ms.
-func eventually(milliseconds: Int = 3000, _ condition: () throws -> Bool) rethrows -> Bool {
-    let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
-    while try !condition() {
-        if MonotonicClock.nanoseconds() >= deadline { return false }
-        usleep(5000)
-    }
-    return true
 }

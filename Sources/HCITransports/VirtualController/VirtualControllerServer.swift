@@ -1,6 +1,7 @@
 internal import BluetoothTypes
 internal import HCI
 public import LinuxHost
+public import VirtualController
 
 /// What all controllers of one virtual air have in common.
 public struct VirtualAirConfiguration: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import HCI
 internal import LinuxHost
+internal import VirtualController
 
 /// One host of a virtual controller: its stream, and what it has not yet taken.
 final class VirtualControllerClient {

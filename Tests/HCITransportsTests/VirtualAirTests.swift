@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Glibc
 import HCI
+import HCITransports
 import LinuxHost
 import Synchronization
 import TestSupport

@@ -1,0 +1,15 @@
+internal import Glibc
+internal import LinuxHost
+
+/// How many descriptors this process has open.
+public func openDescriptors() -> Int { Files.names(in: "/proc/self/fd").count }
+
+/// Waits until `condition` holds, at most so long, looking every 5 ms.
+public func eventually(milliseconds: Int = 3000, _ condition: () throws -> Bool) rethrows -> Bool {
+    let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
+    while try !condition() {
+        if MonotonicClock.nanoseconds() >= deadline { return false }
+        usleep(5000)
+    }
+    return true
+}
