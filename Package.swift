@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "HCITransports", targets: ["HCITransports"]),
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Advertiser", targets: ["Advertiser"]),
+        .library(name: "Configuration", targets: ["Configuration"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sites", targets: ["Sites"]),
@@ -60,19 +61,27 @@ let package = Package(
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: strict),
-        .target(name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Configuration", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(
+            name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: strict),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
-        .target(name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Profiles"], swiftSettings: strict),
+        .target(
+            name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
+            swiftSettings: strict),
         .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
         .target(name: "QRCodes", swiftSettings: strict),
         .target(
             name: "Fleet",
-            dependencies: ["Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Profiles", "QRCodes"],
+            dependencies: [
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles",
+                "QRCodes",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Fleet", "HCI",
+                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+                "Fleet", "HCI",
                 "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
                 argumentParser,
             ],
@@ -85,7 +94,7 @@ let package = Package(
             name: "pharos-benchmark",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
-                "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Profiles",
+                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Profiles",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and
@@ -110,14 +119,20 @@ let package = Package(
             name: "VirtualControllerTests", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
             swiftSettings: strict),
         .testTarget(
-            name: "ProfilesTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Profiles", "TestSupport"],
+            name: "ConfigurationTests", dependencies: ["BluetoothTypes", "Configuration"], swiftSettings: strict),
+        .testTarget(
+            name: "ProfilesTests",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
         .testTarget(
-            name: "SitesTests", dependencies: ["Airtime", "Profiles", "Sites", "TestSupport"], swiftSettings: strict),
+            name: "SitesTests", dependencies: ["Airtime", "Configuration", "Profiles", "Sites", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "FleetTests",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes"],
+            dependencies: [
+                "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes",
+            ],
             swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),
@@ -139,7 +154,7 @@ let package = Package(
         // Runs the built program as a user does, and links nothing of it.
         .testTarget(
             name: "PharosCommandTests",
-            dependencies: ["BluetoothTypes", "HCI", "LinuxHost", "Profiles", "TestSupport"],
+            dependencies: ["BluetoothTypes", "Configuration", "HCI", "LinuxHost", "Profiles", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
+public import Configuration
 
 extension BeaconProfile {
     /// The profile as JSON with all defaults filled in: a valid profile again, equal to this one when it is read.

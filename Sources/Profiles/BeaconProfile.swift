@@ -1,5 +1,6 @@
 public import BeaconFrames
 public import BluetoothTypes
+public import Configuration
 
 /// A beacon profile: what one box sends. The contents of one JSON file, checked and with all defaults filled in.
 public struct BeaconProfile: Hashable, Sendable {

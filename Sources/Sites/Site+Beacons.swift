@@ -1,6 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 extension ConfigurationDecoder {
     /// What beacons are that do not say otherwise.

@@ -1,16 +1,16 @@
 internal import Airtime
 internal import BluetoothTypes
-public import Profiles
+public import Configuration
 
 extension Site {
     /// Reads a site file.
     ///
     /// - Returns: the site, `nil` when there is an error, and every problem in the order of the file.
-    public static func decode(_ octets: [UInt8]) -> (site: Site?, problems: [ProfileProblem]) {
+    public static func decode(_ octets: [UInt8]) -> (site: Site?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var decoder = ConfigurationDecoder()
         let site = root.flatMap { decoder.site($0) }
-        let problems = faults.map { ProfileProblem($0) } + decoder.problems
+        let problems = faults + decoder.problems
         let hasErrors = problems.contains { $0.severity == .error }
         return (hasErrors ? nil : site, problems.sorted { $0.position < $1.position })
     }

@@ -1,5 +1,5 @@
 public import Airtime
-public import Profiles
+public import Configuration
 
 /// A floor plan as a site file describes it: checked, in the models' own types.
 public struct Site: Sendable {

@@ -1,6 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// The JSON Schema (draft 2020-12) of a site file, made from the same key lists as the decoder.
 public enum SiteSchema {

@@ -1,10 +1,10 @@
 internal import Advertiser
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
-internal import Profiles
 
 struct Adapters: ParsableCommand {
     static let configuration = CommandConfiguration(

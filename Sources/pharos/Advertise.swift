@@ -2,10 +2,10 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import HCITransports
 internal import LinuxHost
-internal import Profiles
 internal import VirtualController
 
 struct Advertise: ParsableCommand {

@@ -1,9 +1,9 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import HCITransports
 internal import LinuxHost
-internal import Profiles
 
 /// What does not change while the beacon is on the air.
 struct OnAirFacts {

@@ -1,8 +1,8 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import HCI
 internal import LinuxHost
-internal import Profiles
 
 /// Prints what a btsnoop file holds of advertising: reports that were heard, and data that was set.
 struct CapturePrinter {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import HCITransports
 internal import LinuxHost
-internal import Profiles
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 /// One thing that was looked at, and what to do where it stands in a beacon's way.
 struct DoctorFinding: Equatable {

@@ -1,9 +1,9 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import HCI
 internal import LinuxHost
-internal import Profiles
 internal import VirtualController
 
 /// `--dry-run`: the real sequence against a virtual controller under a hand-moved clock, printed and sent nowhere.

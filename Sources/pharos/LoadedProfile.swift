@@ -1,5 +1,6 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import HCITransports
 internal import LinuxHost

@@ -1,8 +1,8 @@
 internal import Advertiser
 internal import BluetoothTypes
+internal import Configuration
 internal import HCI
 internal import LinuxHost
-internal import Profiles
 internal import VirtualController
 
 /// `--dry-run` with `hciN:mgmt`: the messages that would go to the kernel, for a controller like the one that is named.

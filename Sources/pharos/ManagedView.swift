@@ -1,8 +1,8 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 /// Tells what is on the air through the kernel: JSON lines, a block of text, or a block that is drawn anew.
 final class ManagedView {

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import Profiles
 
 /// Metrics in Prometheus' text format (version 0.0.4), as node_exporter's textfile collector reads them.

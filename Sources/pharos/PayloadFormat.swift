@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// How `encode` writes a payload.
 enum PayloadFormat: String, ExpressibleByArgument, CaseIterable {

@@ -1,7 +1,7 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
-internal import Profiles
 
 /// Advertising data and its frames as JSON: the keys that scripts rely on.
 enum PayloadJSON {

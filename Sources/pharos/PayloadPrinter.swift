@@ -1,7 +1,7 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 /// Prints one payload in the way that was asked for.
 struct PayloadPrinter {

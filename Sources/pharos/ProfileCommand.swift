@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Configuration
 internal import LinuxHost
 internal import Profiles
 
@@ -77,35 +78,24 @@ struct ProfileReport {
 
     let file: String
     let profile: BeaconProfile?
-    let problems: [ProfileProblem]
-    private let isJSON: Bool
+    let problems: [FileProblem]
 
     init(_ octets: [UInt8], file: String) {
         self.file = file == "-" ? "standard input" : file
-        isJSON = JSONDocument.parse(octets).problems.isEmpty
         (profile, problems) = BeaconProfile.decode(octets)
     }
 
     /// All problems at once, as the error of a command that needs a good profile.
     var refusal: Failure {
         let lines = problems.filter { $0.severity == .error }.map { $0.text(file: file) }
-        return Failure(isJSON ? .configuration : .dataFormat, lines.joined(separator: "\npharos: "))
+        return Failure(
+            problems.refusal == .malformed ? .dataFormat : .configuration, lines.joined(separator: "\npharos: "))
     }
 
     var json: JSONValue {
         .record([
             ("file", .string(file)), ("good", .boolean(profile != nil)),
-            (
-                "problems",
-                .array(
-                    problems.map { problem in
-                        .record([
-                            ("line", .integer(problem.line)), ("column", .integer(problem.column)),
-                            ("path", .string(problem.path.description)),
-                            ("severity", .string(problem.severity.rawValue)), ("message", .string(problem.message)),
-                        ])
-                    })
-            ),
+            ("problems", .array(problems.map(\.json))),
         ])
     }
 }

@@ -1,7 +1,7 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// How often each of the advertisements that share a set is sent: what is owed, and what comes out.
 struct RotationTable {

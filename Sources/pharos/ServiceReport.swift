@@ -1,9 +1,9 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import HCI
 internal import LinuxHost
-internal import Profiles
 
 /// What a service leaves for others to read: its status and its metrics. Written when something has changed, which in
 /// the steady state is the verification alone. A file that cannot be written is logged once, and costs nothing else.

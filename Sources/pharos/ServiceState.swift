@@ -1,9 +1,9 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import LinuxHost
-internal import Profiles
 
 /// What a service knows from its last run: the clock of ephemeral ids, and the addresses that belong to them.
 ///
@@ -87,8 +87,8 @@ extension BeaconMemory {
     /// `nil` for anything but what ``json`` gives.
     fileprivate init?(json octets: [UInt8]) {
         let (root, problems) = JSONDocument.parse(octets)
-        guard problems.isEmpty, let root, root["version"]?.whole == 1,
-            let counter = root["eidCounter"]?.whole.flatMap(UInt32.init(exactly:)),
+        guard problems.isEmpty, let root, root["version"]?.integer == 1,
+            let counter = root["eidCounter"]?.integer.flatMap(UInt32.init(exactly:)),
             case .array(let elements) = root["turns"]?.value
         else { return nil }
         let turns = elements.compactMap(Turn.init(json:))
@@ -100,19 +100,12 @@ extension BeaconMemory {
 extension BeaconMemory.Turn {
     fileprivate init?(json node: JSONNode) {
         guard let file = node["identityKeyFile"]?.string,
-            let exponent = node["rotationExponent"]?.whole.flatMap(UInt8.init(exactly:)),
-            let window = node["window"]?.whole.flatMap(UInt32.init(exactly:)),
+            let exponent = node["rotationExponent"]?.integer.flatMap(UInt8.init(exactly:)),
+            let window = node["window"]?.integer.flatMap(UInt32.init(exactly:)),
             let address = node["address"]?.string.flatMap({ DeviceAddress($0) })
         else { return nil }
         self.init(
             key: Advertisement.RotatingKey(identityKeyFile: file, rotationExponent: exponent), window: window,
             address: address)
-    }
-}
-
-extension JSONNode {
-    fileprivate var whole: Int? {
-        guard case .number(let number) = value else { return nil }
-        return number.integer
     }
 }

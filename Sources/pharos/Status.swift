@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 extension InstanceStatus {
     /// One element of `instances` of `status --json`, and with the process the contents of a status file.
@@ -103,32 +103,5 @@ extension InstanceStatus.TelemetryStatus {
         temperatureSensor = node["temperatureSensor"]?.string
         battery = node["batteryMv"]?.integer
         batterySensor = node["batterySensor"]?.string
-    }
-}
-
-extension JSONNode {
-    fileprivate var elements: [JSONNode]? {
-        guard case .array(let elements) = value else { return nil }
-        return elements
-    }
-
-    fileprivate var members: [JSONMember]? {
-        guard case .object(let members) = value else { return nil }
-        return members
-    }
-
-    fileprivate var integer: Int? {
-        guard case .number(let number) = value else { return nil }
-        return number.integer
-    }
-
-    fileprivate var thousandths: Int? {
-        guard case .number(let number) = value else { return nil }
-        return number.thousandths
-    }
-
-    fileprivate var isTrue: Bool {
-        guard case .boolean(let isTrue) = value else { return false }
-        return isTrue
     }
 }

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
-internal import Profiles
 
 /// How one instance of `run` is: what it leaves in /run/pharos for others to read.
 struct InstanceStatus: Equatable {

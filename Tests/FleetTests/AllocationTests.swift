@@ -1,5 +1,5 @@
 import BluetoothTypes
-import Profiles
+import Configuration
 import Testing
 
 @testable import Fleet
@@ -32,7 +32,7 @@ struct AllocationTests {
     }
 
     private static func allocate(_ boxes: [Box], _ lock: FleetLock?, releasing: [String] = []) throws
-        -> (fleet: Fleet, allocation: FleetAllocation, problems: [FleetProblem])
+        -> (fleet: Fleet, allocation: FleetAllocation, problems: [FileProblem])
     {
         let (text, tables) = text(boxes)
         let (fleet, problems) = MadeFleet.decode(text, tables: tables)

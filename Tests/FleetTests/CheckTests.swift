@@ -1,4 +1,4 @@
-import Profiles
+import Configuration
 import Testing
 
 @testable import Fleet

@@ -1,4 +1,4 @@
-import Profiles
+import Configuration
 import Testing
 
 @testable import Fleet
@@ -20,7 +20,7 @@ struct FleetCorpusTests {
     static let samples = files(in: "profiles/fleets")
 
     /// All problems; the fleet is good where none is an error.
-    private static func problems(_ file: File) -> [FleetProblem] {
+    private static func problems(_ file: File) -> [FileProblem] {
         let folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
         let octets = Array(Repository.text(file.path).utf8)
         let (fleet, problems) = Fleet.decode(octets, file: file.path) { name in

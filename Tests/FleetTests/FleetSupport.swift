@@ -1,17 +1,17 @@
+import Configuration
 import FoundationEssentials
-import Profiles
 
 @testable import Fleet
 
 /// A fleet made from texts.
 struct MadeFleet {
     var fleet: Fleet
-    var problems: [FleetProblem]
+    var problems: [FileProblem]
 
     static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
 
     /// - Parameter tables: The tables by the names that the fleet file has for them.
-    static func decode(_ text: String, tables: [String: String] = [:]) -> (fleet: Fleet?, problems: [FleetProblem]) {
+    static func decode(_ text: String, tables: [String: String] = [:]) -> (fleet: Fleet?, problems: [FileProblem]) {
         Fleet.decode(Array(text.utf8), file: "fleet.json") { name in
             tables[name].map { .octets(Array($0.utf8)) } ?? .unreadable("there is no such file")
         }

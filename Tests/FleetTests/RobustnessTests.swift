@@ -1,3 +1,4 @@
+import Configuration
 import Profiles
 import Testing
 
@@ -8,7 +9,7 @@ struct RobustnessTests {
     /// All that happens to a fleet, from its octets to its files.
     private static func runThrough(_ fleet: [UInt8], table: [UInt8]) {
         let (decoded, problems) = Fleet.decode(fleet, file: "f.json") { _ in .octets(table) }
-        #expect(problems.allSatisfy { $0.problem.line >= 1 && $0.problem.column >= 1 && !$0.description.isEmpty })
+        #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.description.isEmpty })
         guard let decoded else {
             #expect(problems.contains { $0.isError })
             return

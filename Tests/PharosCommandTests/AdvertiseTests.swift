@@ -1,7 +1,7 @@
+import Configuration
 import Glibc
 import HCI
 import LinuxHost
-import Profiles
 import TestSupport
 import Testing
 

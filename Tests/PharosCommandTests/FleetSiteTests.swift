@@ -1,4 +1,4 @@
-import Profiles
+import Configuration
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import BluetoothTypes
+import Configuration
 import Glibc
 import LinuxHost
-import Profiles
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BeaconFrames
 import BluetoothTypes
+import Configuration
 import Profiles
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Configuration
 import Profiles
 import TestSupport
 import Testing

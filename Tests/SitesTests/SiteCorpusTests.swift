@@ -1,4 +1,4 @@
-import Profiles
+import Configuration
 import Sites
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Airtime
-import Profiles
+import Configuration
 import Sites
 import Testing
 

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// What a controller cannot do of what a shape asks for.
 struct ControllerFault: Sendable {

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import Profiles
 
 extension FleetChecker {

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import Profiles
 
 extension Fleet {
@@ -74,10 +75,10 @@ struct FleetChecker {
             problems: problems.sorted, beacons: fleet.beacons.count, sites: sites, traffic: traffic)
     }
 
-    func add(_ message: String, at place: BeaconReader.Place, severity: ProfileProblem.Severity = .error)
-        -> FleetProblem
+    func add(_ message: String, at place: BeaconReader.Place, severity: FileProblem.Severity = .error)
+        -> FileProblem
     {
-        FleetProblem(.init(message, at: place.position, path: place.path, severity: severity), in: place.file)
+        FileProblem(message, at: place.position, path: place.path, severity: severity, in: place.file)
     }
 
     private mutating func reportPlan(_ number: Int) {

@@ -1,9 +1,10 @@
 internal import Airtime
+public import Configuration
 
 /// What ``Fleet/check(_:keys:)`` found.
 public struct FleetReport: Sendable {
     /// In the order of the files.
-    public var problems: [FleetProblem]
+    public var problems: [FileProblem]
     public var beacons: Int
     public var sites: [Site]
     /// What is sent where.

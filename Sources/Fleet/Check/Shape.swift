@@ -1,5 +1,6 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import Profiles
 
 /// What beacons have in common that differ only in values of the same classes: one look at a whole profile is enough
@@ -8,7 +9,7 @@ struct Shape: Sendable {
     /// `nil` where the profile is not good.
     let profile: BeaconProfile?
     /// In the places of the profile.
-    let problems: [ProfileProblem]
+    let problems: [FileProblem]
     let advertisements: [ShapeAdvertisement]
     /// What stands in the manifest behind a beacon's own values.
     let manifest: [ManifestSegment]

@@ -1,3 +1,5 @@
+internal import Configuration
+
 /// Sorts a slot's values into classes within which all are good or none is, so that a million beacons are checked by
 /// looking at one of each kind. Values of no class stand for themselves.
 enum SlotClass {

@@ -1,4 +1,4 @@
-public import Profiles
+public import Configuration
 
 /// What differs between two manifests of a fleet, by beacon and by field.
 public struct FleetDiff: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct FleetDiff: Hashable, Sendable {
     /// Compares a manifest's text, as `fleet generate` wrote it, with what it would write now.
     ///
     /// - Throws: What is wrong with the old text.
-    public init(from old: [UInt8], to generator: FleetGenerator) throws(ProfileProblem) {
+    public init(from old: [UInt8], to generator: FleetGenerator) throws(FileProblem) {
         var lines = ManifestLines(old)
         _ = try lines.start()
         var names = NamePool()
@@ -42,11 +42,11 @@ public struct FleetDiff: Hashable, Sendable {
         var ranges: [(range: Range<Int>, line: Int)] = []
         while let (range, line) = try lines.next() {
             guard let name = ManifestLines.name(old, range) else {
-                throw ProfileProblem(
+                throw FileProblem(
                     "this line is no beacon of a manifest", at: .init(line: line, column: 1), path: .root)
             }
             guard names.insert(old, name).isNew else {
-                throw ProfileProblem(
+                throw FileProblem(
                     "the beacon \"\(String(decoding: old[name], as: UTF8.self))\" is there twice",
                     at: .init(line: line, column: 1), path: .root)
             }
@@ -95,10 +95,10 @@ public struct FleetDiff: Hashable, Sendable {
     }
 
     /// The values that two beacons do not share.
-    private static func fields(_ old: [UInt8], _ new: [UInt8], _ line: Int) throws(ProfileProblem) -> [Field] {
+    private static func fields(_ old: [UInt8], _ new: [UInt8], _ line: Int) throws(FileProblem) -> [Field] {
         let (before, faults) = JSONDocument.parse(old)
         guard let before, faults.isEmpty, let after = JSONDocument.parse(new).root else {
-            throw ProfileProblem("this line is no JSON", at: .init(line: line, column: 1), path: .root)
+            throw FileProblem("this line is no JSON", at: .init(line: line, column: 1), path: .root)
         }
         let left = Self.leaves(before)
         let right = Self.leaves(after)

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// What Ansible has to know of a fleet: its boxes by groups, and of each box the beacons that it sends.
 ///

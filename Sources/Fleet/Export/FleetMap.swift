@@ -1,6 +1,6 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import Glibc
-internal import Profiles
 
 /// A fleet as GeoJSON (RFC 7946): a point a beacon, as maps show it.
 public struct FleetMap {

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// A fleet as a table for people: one line an advertisement, everything that the manifest knows, and nothing that a
 /// spreadsheet would compute, split or round.

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// What Prometheus has to know of a fleet: where to ask, and when to raise an alarm.
 ///

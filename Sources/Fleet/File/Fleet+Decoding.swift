@@ -1,4 +1,4 @@
-internal import Profiles
+public import Configuration
 
 extension Fleet {
     /// What became of a table that a fleet file names.
@@ -17,10 +17,10 @@ extension Fleet {
     ///   fleet with errors is of use for finding more of them only.
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
-    ) -> (fleet: Fleet?, problems: [FleetProblem]) {
+    ) -> (fleet: Fleet?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var problems = ProblemList()
-        problems.add(faults.map { ProfileProblem($0) }, in: file, kind: .malformed)
+        problems.add(faults, in: file)
         guard let root else { return (nil, problems.sorted) }
         var decoder = FleetDecoder(file: file, problems: problems)
         let fleet = decoder.fleet(root, table: table)

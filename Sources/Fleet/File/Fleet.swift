@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// A fleet file with its tables, read and understood: which beacons there are, in which groups, and how their profiles
 /// are made from the template.

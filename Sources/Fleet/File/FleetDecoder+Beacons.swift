@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension FleetDecoder {
     /// A list of beacons, or a table.

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension FleetDecoder {
     /// The groups of a list, and those in them.

@@ -1,7 +1,7 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
-internal import Profiles
 
 extension FleetDecoder {
     static let majorKeys = ["per", "first"]

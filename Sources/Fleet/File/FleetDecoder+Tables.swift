@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension FleetDecoder {
     /// `{ "csv": FILE }`.
@@ -16,8 +16,9 @@ extension FleetDecoder {
         switch read(name) {
         case .octets(let contents): octets = contents
         case .unreadable(let reason):
-            let problem = ProfileProblem("\(name): \(reason)", at: place.position, path: place.path)
-            problems.add(FleetProblem(problem, in: file, kind: .missing))
+            problems.add(
+                FileProblem(
+                    "\(name): \(reason)", at: place.position, path: place.path, kind: .missing, in: file))
             return
         }
         guard octets.count < Int(UInt32.max) else {
@@ -25,7 +26,7 @@ extension FleetDecoder {
             return
         }
         let (table, faults) = CSVTable.open(octets, file: name)
-        problems.add(faults, in: name, kind: .malformed)
+        problems.add(faults, in: name)
         guard let table, let columns = columns(of: table, mapping) else { return }
         sources.append(.table(TableSource(table, columns)))
         var rows = TableRows(table: table, columns: columns, group: group, source: sources.count - 1)
@@ -68,7 +69,7 @@ extension FleetDecoder {
             let message =
                 "there is no column \"name\"; name the one that has the beacons' names in \"columns\": "
                 + "{ \"name\": … }\(near)"
-            problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file, kind: .malformed)
+            problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: table.file))
             return nil
         }
         found.name = name

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Which names may become names of files, units, hosts, rows of a spreadsheet and labels of a metric: letters, digits,
 /// `.`, `_` and `-`, with a letter or digit first. Nothing of that means anything to a shell, a unit file, a playbook

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension TableRows {
     /// Host, serial number, former name, controller and coordinates.

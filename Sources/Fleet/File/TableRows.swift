@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// Reads the rows of a table.
 struct TableRows {
@@ -68,11 +68,11 @@ struct TableRows {
 
     func report(
         _ message: String, at offset: Int, column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder,
-        kind: FleetProblem.Kind = .content
+        kind: FileProblem.Kind = .invalid
     ) {
         let path = column.map { JSONPath([.key(table.header[$0])]) } ?? .root
-        let problem = ProfileProblem(message, at: table.position(of: offset, in: row), path: path)
-        decoder.problems.add(FleetProblem(problem, in: table.file, kind: kind))
+        decoder.problems.add(
+            FileProblem(message, at: table.position(of: offset, in: row), path: path, kind: kind, in: table.file))
     }
 
     private func hasAllColumns(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Bool {

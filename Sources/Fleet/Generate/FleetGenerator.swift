@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import Profiles
 

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// A piece of a manifest's line: always the same for a shape, or what fills a slot.
 enum ManifestSegment: Sendable {

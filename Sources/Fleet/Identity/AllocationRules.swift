@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// By which rules identities are given out.
 struct AllocationRules: Sendable {

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
-internal import Profiles
 
 extension Allocator {
     mutating func nextMinor(scope: UInt32, _ number: Int) -> Int32 {
@@ -33,16 +33,14 @@ extension Allocator {
             guard let serial else {
                 let message =
                     "the instance comes from the box's serial number, and this beacon has none: add its \"serial\""
-                problems.add(
-                    FleetProblem(.init(message, at: place.position, path: place.path), in: place.file))
+                problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
                 return FleetLock.none
             }
             let given = Self.instance(fromSerial: serial)
             if let first = instances.insert(given, index) {
                 let other = allocation.lock.name(allocation.lock.entries[first])
                 let message = "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
-                problems.add(
-                    FleetProblem(.init(message, at: place.position, path: place.path), in: place.file))
+                problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
                 return FleetLock.none
             }
             return given

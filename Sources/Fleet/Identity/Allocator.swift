@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// Gives identities out. What is in the lock stays; what is new comes behind it, in the order of the fleet file.
 struct Allocator {
@@ -44,8 +44,7 @@ struct Allocator {
     }
 
     mutating func report(_ message: String, line: UInt32 = 1) {
-        let problem = ProfileProblem(message, at: .init(line: Int(line), column: 1), path: .root)
-        problems.add(FleetProblem(problem, in: lockFile))
+        problems.add(FileProblem(message, at: .init(line: Int(line), column: 1), in: lockFile))
     }
 
     private mutating func index() {
@@ -117,10 +116,9 @@ struct Allocator {
         guard fleet.names.find(was) == nil else {
             let place = reader.place(of: number, column: "was")
             problems.add(
-                FleetProblem(
-                    .init(
-                        "the beacon \"\(was)\" is still there, so this is not its new name", at: place.position,
-                        path: place.path), in: place.file))
+                FileProblem(
+                    "the beacon \"\(was)\" is still there, so this is not its new name", at: place.position,
+                    path: place.path, in: place.file))
             return nil
         }
         guard let name = names.find(was), let index = entry(named: name, scope: scope).inScope else { return nil }

@@ -1,4 +1,4 @@
-public import Profiles
+public import Configuration
 
 /// Which beacon of a fleet has which identity, and the lock that keeps it so.
 public struct FleetAllocation: Sendable {
@@ -41,7 +41,7 @@ public struct FleetAllocation: Sendable {
     ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
     public static func make(
         _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time
-    ) -> (allocation: FleetAllocation, problems: [FleetProblem]) {
+    ) -> (allocation: FleetAllocation, problems: [FileProblem]) {
         var allocator = Allocator(fleet, lock: lock, now: now)
         allocator.run(releasing: releasing)
         return (allocator.allocation, allocator.problems.sorted)

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+public import Configuration
 
 extension FleetLock {
     /// Reads a lock file.
@@ -8,7 +8,7 @@ extension FleetLock {
     /// are.
     ///
     /// - Returns: `nil` where there is an error, and every problem in the order of the file.
-    public static func decode(_ octets: [UInt8], file: String) -> (lock: FleetLock?, problems: [FleetProblem]) {
+    public static func decode(_ octets: [UInt8], file: String) -> (lock: FleetLock?, problems: [FileProblem]) {
         var reader = LockReader(octets, file: file)
         reader.read()
         let hasErrors = reader.problems.hasErrors

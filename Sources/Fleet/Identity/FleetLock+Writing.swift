@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension FleetLock {
     /// The file's text, piece by piece.

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// The identities of a fleet, as they were given out: one beacon a line, in the order in which they came.
 ///

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Whether a lock file gives anything out twice, as it may after edits by hand and after merges.
 struct LockConsistency {
@@ -84,8 +84,7 @@ struct LockConsistency {
     }
 
     private func report(_ message: String, line: UInt32, _ problems: inout ProblemList) {
-        let problem = ProfileProblem(message, at: .init(line: Int(line), column: 1), path: .root)
-        problems.add(FleetProblem(problem, in: file))
+        problems.add(FileProblem(message, at: .init(line: Int(line), column: 1), in: file))
     }
 }
 

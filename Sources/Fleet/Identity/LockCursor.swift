@@ -1,3 +1,5 @@
+internal import Configuration
+
 /// Reads a text of known form from its start.
 struct LockCursor {
     let octets: [UInt8]

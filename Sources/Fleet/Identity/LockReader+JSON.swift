@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 extension LockReader {
     mutating func read(_ root: JSONNode) {
@@ -44,7 +44,7 @@ extension LockReader {
             for problem in decoder.problems {
                 var moved = problem
                 moved.position.line += lineOffset
-                problems.add(FleetProblem(moved, in: file))
+                problems.add(moved.inFile(file))
             }
         }
         guard let object = decoder.object(node, keys: FleetLock.beaconKeys) else { return }

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// Reads a lock file line by line.
 struct LockReader {
@@ -26,7 +26,7 @@ struct LockReader {
             return
         }
         let (root, faults) = JSONDocument.parse(octets)
-        problems.add(faults.map { ProfileProblem($0) }, in: file, kind: .malformed)
+        problems.add(faults, in: file)
         lock = FleetLock(fleet: "")
         scopeNumbers = [[]: 0]
         lastScope = ([], 0)
@@ -34,9 +34,8 @@ struct LockReader {
         if !problems.hasErrors { LockConsistency(lock, file: file).check(&problems) }
     }
 
-    mutating func report(_ message: String, line: Int, kind: FleetProblem.Kind = .malformed) {
-        let problem = ProfileProblem(message, at: .init(line: line, column: 1), path: .root)
-        problems.add(FleetProblem(problem, in: file, kind: kind))
+    mutating func report(_ message: String, line: Int, kind: FileProblem.Kind = .malformed) {
+        problems.add(FileProblem(message, at: .init(line: line, column: 1), kind: kind, in: file))
     }
 
     /// Whether version control has left both sides of a conflict in the file.

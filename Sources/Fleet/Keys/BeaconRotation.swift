@@ -1,5 +1,5 @@
+public import Configuration
 public import EddystoneSecurity
-public import Profiles
 
 /// What has to be known of a beacon with ephemeral ids, or with encrypted telemetry, to use its identity key.
 public struct BeaconRotation: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import BluetoothTypes
+public import Configuration
 public import EddystoneSecurity
-public import Profiles
 
 /// Which beacon was it? An ephemeral id, when it was heard, and how far a beacon's clock may be off by then.
 ///

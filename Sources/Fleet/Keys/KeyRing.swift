@@ -1,6 +1,6 @@
 internal import BluetoothTypes
+public import Configuration
 public import EddystoneSecurity
-public import Profiles
 
 /// The identity keys of a fleet in one file, with all that resolving needs: a million keys are read in a second this
 /// way, and as files of their own in minutes.
@@ -62,13 +62,13 @@ public struct KeyRingReader {
     private var exponents: (text: ArraySlice<UInt8>, list: [RotationExponent]) = ([], [])
 
     /// - Throws: also for a text of another form than ``KeyRing`` has.
-    public init(_ octets: [UInt8]) throws(ProfileProblem) {
+    public init(_ octets: [UInt8]) throws(FileProblem) {
         cursor = LockCursor(octets)
         guard cursor.take("{\"version\":1,\"keys\":[\n") else { throw Self.problem(line: 1) }
     }
 
     /// The next key; `nil` behind the last one.
-    public mutating func next() throws(ProfileProblem) -> Entry? {
+    public mutating func next() throws(FileProblem) -> Entry? {
         if isFirst ? cursor.take("]}\n") : cursor.take("\n]}\n") {
             guard cursor.isAtEnd else { throw Self.problem(line: line) }
             return nil
@@ -124,8 +124,8 @@ public struct KeyRingReader {
         return list
     }
 
-    private static func problem(line: Int) -> ProfileProblem {
-        ProfileProblem(
+    private static func problem(line: Int) -> FileProblem {
+        FileProblem(
             "this is no ring of keys as `pharos fleet keys collect` writes it", at: .init(line: line, column: 1),
             path: .root)
     }

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 extension FleetManifest {
     /// The columns of `manifest.csv`, in order.

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-public import Profiles
+public import Configuration
 
 extension FleetManifest {
     /// Reads `manifest.csv`, which does not say the fleet's name.
@@ -7,7 +7,7 @@ extension FleetManifest {
     /// - Returns: `nil` where there is an error, and every problem in the order of the file.
     public static func decodeCSV(
         _ octets: [UInt8], fleet: String
-    ) -> (manifest: FleetManifest?, problems: [ProfileProblem]) {
+    ) -> (manifest: FleetManifest?, problems: [FileProblem]) {
         var (table, problems) = CSVTable.open(octets, file: "")
         guard let table, problems.isEmpty else { return (nil, problems) }
         guard table.header == columns else {
@@ -60,8 +60,8 @@ private struct ManifestRow {
         self.row = row
     }
 
-    func problem(_ message: String) -> ProfileProblem {
-        ProfileProblem(message, at: .init(line: row.line, column: 1), path: .root)
+    func problem(_ message: String) -> FileProblem {
+        FileProblem(message, at: .init(line: row.line, column: 1), path: .root)
     }
 
     private func text(_ name: String) -> String {

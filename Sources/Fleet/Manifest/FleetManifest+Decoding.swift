@@ -1,13 +1,13 @@
 internal import BluetoothTypes
-public import Profiles
+public import Configuration
 
 extension FleetManifest {
     /// Reads `manifest.json`.
     ///
     /// - Returns: `nil` where there is an error, and every problem in the order of the file.
-    public static func decode(_ octets: [UInt8]) -> (manifest: FleetManifest?, problems: [ProfileProblem]) {
+    public static func decode(_ octets: [UInt8]) -> (manifest: FleetManifest?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
-        var problems = faults.map { ProfileProblem($0) }
+        var problems = faults
         guard let root, faults.isEmpty else { return (nil, problems) }
         var decoder = ManifestDecoder()
         let manifest = decoder.manifest(root)
@@ -23,14 +23,14 @@ extension FleetManifest {
     @discardableResult
     public static func forEachBeacon(
         in octets: [UInt8], _ body: (Beacon) -> Void
-    ) throws(ProfileProblem) -> String {
+    ) throws(FileProblem) -> String {
         var lines = ManifestLines(octets)
         let fleet = try lines.start()
         while let (range, line) = try lines.next() {
             let (root, faults) = JSONDocument.parse(Array(octets[range]))
             var decoder = ManifestDecoder()
             let beacon = root.flatMap { decoder.beacon($0) }
-            if var problem = faults.first.map({ ProfileProblem($0) }) ?? decoder.decoder.problems.first {
+            if var problem = faults.first ?? decoder.decoder.problems.first {
                 problem.position.line += line - 1
                 throw problem
             }
@@ -62,17 +62,17 @@ struct ManifestLines {
         cursor = LockCursor(octets)
     }
 
-    private var problem: ProfileProblem {
-        ProfileProblem(
+    private var problem: FileProblem {
+        FileProblem(
             "this is no manifest of one beacon a line, as `pharos fleet generate` writes it",
             at: .init(line: line, column: 1), path: .root)
     }
 
     /// Reads the first line; gives the fleet's name.
-    mutating func start() throws(ProfileProblem) -> String {
+    mutating func start() throws(FileProblem) -> String {
         guard cursor.take("{\"version\":"), let version = cursor.takeNumber() else { throw problem }
         guard version == FleetManifest.version else {
-            throw ProfileProblem(
+            throw FileProblem(
                 "the manifest is of version \(version), this Pharos knows \(FleetManifest.version)",
                 at: .init(line: 1, column: 1), path: .root)
         }
@@ -84,7 +84,7 @@ struct ManifestLines {
     }
 
     /// Where the next beacon is, without the comma behind it, and on which line; `nil` at the end.
-    mutating func next() throws(ProfileProblem) -> (range: Range<Int>, line: Int)? {
+    mutating func next() throws(FileProblem) -> (range: Range<Int>, line: Int)? {
         if cursor.take("]}\n") {
             guard cursor.isAtEnd else { throw problem }
             return nil

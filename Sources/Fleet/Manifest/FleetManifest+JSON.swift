@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-public import Profiles
+public import Configuration
 
 extension FleetManifest {
     /// The text of `manifest.json`: one beacon a line.

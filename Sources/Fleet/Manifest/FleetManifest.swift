@@ -1,5 +1,5 @@
 public import BluetoothTypes
-public import Profiles
+public import Configuration
 
 /// What `fleet generate` made: every beacon of a fleet with its box, its identity and what it sends. Never its keys.
 ///

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Reads the values of a manifest.
 struct ManifestDecoder {

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// The JSON Schema (draft 2020-12) of a fleet file, made from the same key lists as the decoder.
 ///

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Profiles
 
 /// The schema of a template: that of a beacon profile, in which a string with variables may stand for any value.

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-public import Profiles
+public import Configuration
 
 /// Why a beacon is not as its fleet wants it.
 public enum BeaconProblem: Hashable, Sendable {

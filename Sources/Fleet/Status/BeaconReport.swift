@@ -1,4 +1,4 @@
-public import Profiles
+public import Configuration
 
 /// What one box says of one beacon: as `pharos status --json` has it, and from where it was heard.
 public struct BeaconReport: Hashable, Sendable {

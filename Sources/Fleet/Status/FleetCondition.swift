@@ -1,4 +1,4 @@
-public import Profiles
+public import Configuration
 
 /// How a fleet is: what its boxes say, held against what its manifest wants.
 public struct FleetCondition: Sendable {

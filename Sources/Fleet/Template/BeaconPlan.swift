@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// How the slots of the template are filled for beacons of one group that set the same variables.
 struct BeaconPlan: Sendable {

@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 extension BeaconReader {
     struct Place {

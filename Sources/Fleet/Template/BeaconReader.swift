@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Goes from beacon to beacon and fills the slots of the template for each.
 final class BeaconReader {

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import Configuration
 internal import Profiles
 
 /// The template of all profiles: fixed text, with a slot wherever something differs from beacon to beacon.

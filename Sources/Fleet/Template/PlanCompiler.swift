@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Follows variables to what they stand for.
 struct PlanCompiler {

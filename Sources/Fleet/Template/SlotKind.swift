@@ -1,4 +1,4 @@
-internal import Profiles
+internal import Configuration
 
 /// What a place of a profile takes, as far as it matters for filling it and for telling good values fast.
 enum SlotKind: Hashable, Sendable {

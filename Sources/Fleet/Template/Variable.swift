@@ -1,4 +1,4 @@
-package import Profiles
+package import Configuration
 
 /// A variable as `defaults`, a group or a beacon sets it.
 struct Variable: Sendable {

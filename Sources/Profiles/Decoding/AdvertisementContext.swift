@@ -1,5 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
+import Configuration
 
 /// What an advertisement is read against: the profile's own settings.
 struct AdvertisementContext {

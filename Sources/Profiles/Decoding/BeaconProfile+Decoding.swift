@@ -1,14 +1,15 @@
 import BeaconFrames
 package import BluetoothTypes
+public import Configuration
 
 extension BeaconProfile {
     /// Reads a profile file.
     ///
     /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
-    public static func decode(_ octets: [UInt8]) -> (profile: BeaconProfile?, problems: [ProfileProblem]) {
+    public static func decode(_ octets: [UInt8]) -> (profile: BeaconProfile?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         let result = root.map { decode($0) }
-        let problems = faults.map { ProfileProblem($0) } + (result?.problems ?? [])
+        let problems = faults + (result?.problems ?? [])
         let hasErrors = problems.contains { $0.severity == .error }
         return (hasErrors ? nil : result?.profile, problems.sorted { $0.position < $1.position })
     }
@@ -16,7 +17,7 @@ extension BeaconProfile {
     /// Reads a profile that stands somewhere in a JSON tree.
     ///
     /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
-    public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [ProfileProblem]) {
+    public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [FileProblem]) {
         var decoder = ConfigurationDecoder()
         let profile = decoder.profile(root)
         let hasErrors = decoder.problems.contains { $0.severity == .error }
@@ -28,7 +29,6 @@ extension BeaconProfile {
         "$schema", "version", "name", "adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration",
         "eidEpoch", "advertisements", "scanResponse",
     ]
-    static let nameLimit = 64
 }
 
 extension ConfigurationDecoder {
@@ -56,40 +56,6 @@ extension ConfigurationDecoder {
             schema: schema, name: name, adapter: adapter, address: address ?? .randomStatic, radioPower: radioPower,
             calibration: calibration, channels: channels ?? .all, pdu: pdu, eidEpoch: eidEpoch,
             advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
-    }
-
-    /// The version of the file's format, which is the same for all kinds of files.
-    package mutating func version(_ node: JSONNode?) {
-        guard let node, let number = number(node), number.integer != BeaconProfile.version else { return }
-        error(
-            "version \(ProblemText.shortened(number.text)) of the format is not known, only \(BeaconProfile.version) is",
-            at: node)
-    }
-
-    /// A name that is good for files and units.
-    package mutating func name(_ node: JSONNode?) -> String? {
-        guard let node, let name = text(node) else { return nil }
-        let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
-        guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
-            error(
-                "\(ProblemText.quoted(name)) is no good name for files and units: letters, digits, \".\", \"_\" "
-                    + "and \"-\", with a letter or digit first", at: node)
-            return nil
-        }
-        guard name.utf8.count <= BeaconProfile.nameLimit else {
-            error("\(name.utf8.count) characters are more than the \(BeaconProfile.nameLimit) of a name", at: node)
-            return nil
-        }
-        return name
-    }
-
-    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 
     private mutating func adapter(_ node: JSONNode?) -> String? {

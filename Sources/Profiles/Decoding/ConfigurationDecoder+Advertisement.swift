@@ -1,5 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
+import Configuration
 
 extension ConfigurationDecoder {
     /// One element of `advertisements`; `nil` when something of it is wrong.

@@ -1,5 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
+import Configuration
 
 /// What no schema can say.
 extension ConfigurationDecoder {

@@ -1,5 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
+import Configuration
 
 extension ConfigurationDecoder {
     /// The structures of a raw advertisement, at most 31 octets.

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+import Configuration
 
 extension BeaconSchema {
     /// The definition of one type of advertisement.

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+import Configuration
 
 extension BeaconSchema {
     static var commonDefinitions: [JSONValue.Member] {

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+package import Configuration
 
 /// The JSON Schema (draft 2020-12) of a beacon profile, made from the same ranges and key lists as the decoder.
 ///
@@ -38,7 +39,7 @@ public enum BeaconSchema {
                 "description":
                     "What this beacon is called. Names files and units: letters, digits, \".\", \"_\", \"-\".",
                 "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-                "maxLength": .integer(BeaconProfile.nameLimit),
+                "maxLength": .integer(ConfigurationDecoder.nameLimit),
             ],
             "adapter": [
                 "description": """

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 struct FleetCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,19 +67,7 @@ struct FleetCheck: ParsableCommand {
                         ])
                     })
             ),
-            (
-                "problems",
-                .array(
-                    files.problems.map { problem in
-                        .record([
-                            ("file", .string(problem.file)), ("line", .integer(problem.problem.line)),
-                            ("column", .integer(problem.problem.column)),
-                            ("path", .string(problem.problem.path.description)),
-                            ("severity", .string(problem.problem.severity.rawValue)),
-                            ("message", .string(problem.problem.message)),
-                        ])
-                    })
-            ),
+            ("problems", .array(files.problems.map(\.json))),
         ])
     }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +26,7 @@ struct FleetDiffCommand: ParsableCommand {
         guard !files.hasErrors else { throw files.refusal }
         let old = try oldManifest(allocation.lock)
         let diff: FleetDiff
-        do throws(ProfileProblem) {
+        do throws(FileProblem) {
             diff = try FleetDiff(from: old, to: FleetGenerator(fleet, allocation))
         } catch {
             throw Failure(.dataFormat, error.text(file: against))

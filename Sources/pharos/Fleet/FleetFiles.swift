@@ -1,6 +1,6 @@
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 /// A fleet file with all that lies beside it.
 struct FleetFiles {
@@ -10,7 +10,7 @@ struct FleetFiles {
     /// `nil` where there is none yet, and where it cannot be used.
     let lock: FleetLock?
     /// Of the fleet file, its tables and its lock.
-    private(set) var problems: [FleetProblem]
+    private(set) var problems: [FileProblem]
 
     /// Enough for a million beacons; the tree of a larger JSON text takes memory by the gigabyte.
     private static let fleetLimit = 1 << 26
@@ -34,14 +34,14 @@ struct FleetFiles {
                 return .unreadable("\(error)")
             }
         }
-        let faults: [FleetProblem]
+        let faults: [FileProblem]
         (lock, faults) = try reading?.result() ?? (nil, [])
         problems += faults
     }
 
     var hasErrors: Bool { problems.contains(where: \.isError) }
 
-    mutating func add(_ more: [FleetProblem]) { problems = FleetProblem.sorted(problems + more) }
+    mutating func add(_ more: [FileProblem]) { problems = FileProblem.sorted(problems + more) }
 
     /// What lies in the folder for keys, if the fleet file names one.
     var keys: FleetKeyFolder? {
@@ -60,16 +60,13 @@ struct FleetFiles {
 
     /// All errors at once, as the error of a command that needs a good fleet.
     var refusal: Failure {
-        let errors = problems.filter(\.isError)
         let status: ExitStatus =
-            if errors.contains(where: { $0.kind == .missing }) {
-                .noInput
-            } else if errors.contains(where: { $0.kind == .malformed }) {
-                .dataFormat
-            } else {
-                .configuration
+            switch problems.refusal {
+            case .missing: .noInput
+            case .malformed: .dataFormat
+            case .invalid, nil: .configuration
             }
-        return Failure(status, errors.map(\.description).joined(separator: "\npharos: "))
+        return Failure(status, problems.filter(\.isError).map(\.description).joined(separator: "\npharos: "))
     }
 
     /// Every identity, and the problems with them; `nil` where there is no good fleet to give identities to.

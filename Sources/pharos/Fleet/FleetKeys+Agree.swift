@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 struct FleetKeysAgree: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 struct FleetKeysResolve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -81,7 +81,7 @@ struct FleetKeysResolve: ParsableCommand {
                 guard let answer = try question.answer(entry) else { continue }
                 outcome.found.append((entry.name, entry.group, answer))
             }
-        } catch let problem as ProfileProblem {
+        } catch let problem as FileProblem {
             throw Failure(.dataFormat, problem.text(file: options.source.fleet))
         }
         return outcome

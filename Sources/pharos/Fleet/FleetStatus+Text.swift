@@ -1,5 +1,5 @@
+internal import Configuration
 internal import Fleet
-internal import Profiles
 
 /// How a fleet is, for people and for programs.
 struct FleetStatusText {

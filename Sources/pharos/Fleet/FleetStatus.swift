@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 struct FleetStatus: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 /// Brings a fleet's files onto the disk: first all of them beside the old ones, then the lock, then all at once.
 struct FleetWriter {

@@ -1,10 +1,11 @@
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
 internal import Synchronization
 
 /// Reads a lock while the fleet beside it is being read: in a fleet of a million each takes its second.
 final class LockReading: Sendable {
-    typealias Result = (lock: FleetLock?, problems: [FleetProblem])
+    typealias Result = (lock: FleetLock?, problems: [FileProblem])
 
     private let state = Mutex<Result?>(nil)
     /// Below so many octets a thread costs more than it saves.

@@ -1,7 +1,7 @@
+internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 /// A fleet that somebody named: its file, the directory that `fleet generate` wrote, or the manifest in it.
 struct NamedFleet {
@@ -104,7 +104,7 @@ struct NamedFleet {
     }
 
     private func read(_ octets: [UInt8], _ body: (FleetManifest.Beacon) -> Void) throws -> String {
-        do throws(ProfileProblem) {
+        do throws(FileProblem) {
             return try FleetManifest.forEachBeacon(in: octets, body)
         } catch {
             throw Failure(.dataFormat, error.text(file: file))

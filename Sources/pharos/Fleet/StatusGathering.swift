@@ -1,6 +1,6 @@
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 /// What boxes say of themselves, from files or by ssh.
 struct StatusGathering {

@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 
 /// What `plan collisions` asks: boxes with their frames, before one receiver on one channel.
 struct CollisionQuestion {

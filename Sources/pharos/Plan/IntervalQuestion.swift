@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 
 /// What `plan interval` asks, and its answer in words, numbers and pictures.
 struct IntervalQuestion {

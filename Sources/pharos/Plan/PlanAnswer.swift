@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
 internal import PlanReport
-internal import Profiles
 
 /// How the answer of a planner's command is to be given.
 struct PlanOutput: ParsableArguments {

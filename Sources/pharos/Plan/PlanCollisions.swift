@@ -1,7 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 
 struct PlanCollisions: ParsableCommand {
     static let configuration = CommandConfiguration(

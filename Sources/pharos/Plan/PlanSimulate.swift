@@ -1,9 +1,9 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
 internal import PlanReport
-internal import Profiles
 
 struct PlanSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(

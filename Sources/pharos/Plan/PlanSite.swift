@@ -1,8 +1,8 @@
 internal import Airtime
 internal import ArgumentParser
+internal import Configuration
 internal import LinuxHost
 internal import PlanReport
-internal import Profiles
 internal import Sites
 
 struct PlanSite: ParsableCommand {
@@ -60,7 +60,7 @@ struct PlanSite: ParsableCommand {
     private static let sizeLimit = 1 << 25
 
     /// Nobody reads more problems than these.
-    private static func lines(_ problems: [ProfileProblem], file: String) -> [String] {
+    private static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
         return rest > 0 ? lines + ["\(file): \(rest) more like these"] : lines

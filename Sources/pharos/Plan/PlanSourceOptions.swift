@@ -1,9 +1,9 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import Fleet
 internal import LinuxHost
-internal import Profiles
 
 /// A fleet in place of numbers.
 struct PlanSourceOptions: ParsableArguments {

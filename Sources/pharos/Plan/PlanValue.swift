@@ -1,6 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
-internal import Profiles
+internal import Configuration
 
 /// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
 enum PlanValue {

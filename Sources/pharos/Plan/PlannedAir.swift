@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 
 /// The boxes around one receiver, and what each of them sends: as the options say it, or as a site of a fleet does.
 struct PlannedAir {

@@ -1,8 +1,8 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 
 struct SimulateLatency: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import Fleet
-internal import Profiles
 internal import Sites
 
 /// Puts the beacons of a fleet on the floor of the site file that names it.
@@ -40,7 +40,7 @@ struct SiteFleet {
     ///
     /// - Parameter name: What the site file is called in messages.
     /// - Returns: warnings, in places of the site file.
-    func place(on site: inout Site, name: String) throws -> [ProfileProblem] {
+    func place(on site: inout Site, name: String) throws -> [FileProblem] {
         var found = Found()
         _ = try NamedFleet(path: path).forEachPlannedBeacon { beacon in
             found.sites.addOnce(beacon.site ?? "")
@@ -50,12 +50,12 @@ struct SiteFleet {
             add(beacon, to: &found, site)
         }
         if let refusal = refusal(of: found) {
-            let problem = ProfileProblem(refusal, at: reference.node.position, path: reference.node.path)
+            let problem = FileProblem(refusal, at: reference.node.position, path: reference.node.path)
             throw Failure(.configuration, problem.text(file: name))
         }
         site.beacons = found.beacons
         return warnings(found).map {
-            ProfileProblem($0, at: reference.node.position, path: reference.node.path, severity: .warning)
+            FileProblem($0, at: reference.node.position, path: reference.node.path, severity: .warning)
         }
     }
 

@@ -1,6 +1,6 @@
 internal import Airtime
+internal import Configuration
 internal import PlanReport
-internal import Profiles
 internal import Sites
 
 /// What `plan site` asks of one site.

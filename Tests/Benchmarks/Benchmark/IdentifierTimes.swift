@@ -1,10 +1,10 @@
 import BluetoothTypes
 import CMeasurement
+import Configuration
 import EddystoneSecurity
 import Fleet
 import Glibc
 import LinuxHost
-import Profiles
 
 /// Whose ephemeral id is it? Among the keys of a large fleet, three windows each, on one core.
 struct IdentifierTimes {

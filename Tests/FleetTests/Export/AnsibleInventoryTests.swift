@@ -1,5 +1,5 @@
+import Configuration
 import Fleet
-import Profiles
 import Testing
 
 @Suite struct AnsibleInventoryTests {

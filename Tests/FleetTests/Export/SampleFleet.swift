@@ -1,6 +1,6 @@
 import BluetoothTypes
+import Configuration
 import Fleet
-import Profiles
 
 /// A small fleet for the tests of exports and labels, some of it hostile.
 enum SampleFleet {

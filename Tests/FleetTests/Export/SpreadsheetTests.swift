@@ -1,3 +1,4 @@
+import Configuration
 import Fleet
 import Profiles
 import Testing

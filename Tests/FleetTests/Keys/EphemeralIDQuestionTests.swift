@@ -1,7 +1,7 @@
 import BluetoothTypes
+import Configuration
 import EddystoneSecurity
 import Fleet
-import Profiles
 import Testing
 
 @Suite struct EphemeralIDQuestionTests {

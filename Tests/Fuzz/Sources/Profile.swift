@@ -1,5 +1,6 @@
 import BeaconFrames
 import BluetoothTypes
+import Configuration
 import Profiles
 
 /// Any file gives a profile or the reason why not; a profile can be printed, read again and put on the air.

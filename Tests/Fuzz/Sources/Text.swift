@@ -1,6 +1,6 @@
 import BeaconFrames
 import BluetoothTypes
-import Profiles
+import Configuration
 
 /// Any text is a value that prints as something equal, or is refused.
 func fuzzText(_ octets: [UInt8]) {

@@ -1,4 +1,4 @@
-import Profiles
+import Configuration
 import Testing
 
 @Suite("JSON numbers")

@@ -5,21 +5,26 @@ internal import BluetoothTypes
 ///
 /// Each reader gives `nil` for a value that is absent or wrong; only the latter is a problem.
 package struct ConfigurationDecoder {
-    package private(set) var problems: [ProfileProblem] = []
+    /// The version of the formats that this package reads, the same for all kinds of files.
+    package static let version = 1
+    /// Of a name that is good for files and units, in characters.
+    package static let nameLimit = 64
+
+    package private(set) var problems: [FileProblem] = []
 
     package init() {}
 
     package mutating func error(_ message: String, at node: JSONNode) {
-        problems.append(ProfileProblem(message, at: node.position, path: node.path))
+        problems.append(FileProblem(message, at: node.position, path: node.path))
     }
 
     /// An error about a key, not about its value.
     package mutating func error(_ message: String, at member: JSONMember) {
-        problems.append(ProfileProblem(message, at: member.keyPosition, path: member.value.path))
+        problems.append(FileProblem(message, at: member.keyPosition, path: member.value.path))
     }
 
     package mutating func warning(_ message: String, at node: JSONNode) {
-        problems.append(ProfileProblem(message, at: node.position, path: node.path, severity: .warning))
+        problems.append(FileProblem(message, at: node.position, path: node.path, severity: .warning))
     }
 
     /// An object with no other keys than `keys`.
@@ -201,5 +206,39 @@ package struct ConfigurationDecoder {
     package mutating func outOfRange(_ value: String, _ range: ClosedRange<Int>, unit: String, at node: JSONNode) {
         let unit = unit.isEmpty ? "" : " " + unit
         error("\(value) is out of range \(range.lowerBound)...\(range.upperBound)\(unit)", at: node)
+    }
+
+    /// The version of the file's format, which is the same for all kinds of files.
+    package mutating func version(_ node: JSONNode?) {
+        guard let node, let number = number(node), number.integer != Self.version else { return }
+        error(
+            "version \(ProblemText.shortened(number.text)) of the format is not known, only \(Self.version) is",
+            at: node)
+    }
+
+    /// A name that is good for files and units.
+    package mutating func name(_ node: JSONNode?) -> String? {
+        guard let node, let name = text(node) else { return nil }
+        let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
+        guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
+            error(
+                "\(ProblemText.quoted(name)) is no good name for files and units: letters, digits, \".\", \"_\" "
+                    + "and \"-\", with a letter or digit first", at: node)
+            return nil
+        }
+        guard name.utf8.count <= Self.nameLimit else {
+            error("\(name.utf8.count) characters are more than the \(Self.nameLimit) of a name", at: node)
+            return nil
+        }
+        return name
+    }
+
+    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 }

@@ -67,4 +67,34 @@ extension JSONNode {
         guard case .string(let text) = value else { return nil }
         return text
     }
+
+    /// The whole number that a number is, such as `1`, `1.0` or `1e0`; `nil` for anything else.
+    public var integer: Int? {
+        guard case .number(let number) = value else { return nil }
+        return number.integer
+    }
+
+    /// A number in thousandths, such as 22500 for `22.5`; `nil` for anything that has no such form.
+    public var thousandths: Int? {
+        guard case .number(let number) = value else { return nil }
+        return number.thousandths
+    }
+
+    /// The elements of an array; `nil` for anything else.
+    public var elements: [JSONNode]? {
+        guard case .array(let elements) = value else { return nil }
+        return elements
+    }
+
+    /// The members of an object; `nil` for anything else.
+    public var members: [JSONMember]? {
+        guard case .object(let members) = value else { return nil }
+        return members
+    }
+
+    /// Whether this is `true`.
+    public var isTrue: Bool {
+        guard case .boolean(let isTrue) = value else { return false }
+        return isTrue
+    }
 }

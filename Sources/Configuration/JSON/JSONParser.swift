@@ -1,14 +1,15 @@
 /// Reads one JSON text. Wherever it is clear what was meant, a fault is noted and reading goes on.
 struct JSONParser {
     var scanner: JSONScanner
-    private(set) var problems: [JSONProblem] = []
+    private(set) var problems: [FileProblem] = []
     /// Set by a fault after which nothing that follows could be trusted.
     private(set) var isStopped = false
+    private let file: String?
 
-    init(_ octets: [UInt8]) {
+    init(_ octets: [UInt8], file: String?) {
+        self.file = file
         scanner = JSONScanner(octets)
-        let encoding = Self.encoding(of: octets)
-        if let encoding {
+        if let encoding = TextEncoding.wideUnits(octets) {
             stop("this file is \(encoding); JSON is UTF-8, so save it as that", path: .root)
         } else {
             for position in scanner.illFormed {
@@ -17,21 +18,12 @@ struct JSONParser {
         }
     }
 
-    /// Unicode in units of 16 or 32 bits, told by its byte order mark or by the zeros it is full of.
-    private static func encoding(of octets: [UInt8]) -> String? {
-        let start = Array(octets.prefix(4))
-        if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
-        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) { return "UTF-16" }
-        guard start.count == 4 else { return nil }
-        return (start[0] == 0) != (start[1] == 0) && (start[2] == 0) != (start[3] == 0) ? "UTF-16" : nil
-    }
-
     mutating func report(_ message: String, at position: JSONPosition, path: JSONPath) {
         guard problems.count < JSONDocument.problemLimit else {
             isStopped = true
             return
         }
-        problems.append(JSONProblem(message, at: position, path: path))
+        problems.append(FileProblem(message, at: position, path: path, kind: .malformed, in: file))
     }
 
     /// Reports at the next scalar and ends reading.

@@ -1,31 +1,33 @@
 /// One cell of a CSV text: where its contents stand, without the quotes around them.
-struct CSVCell: Hashable, Sendable {
-    var start: UInt32
-    var end: UInt32
+package struct CSVCell: Hashable, Sendable {
+    package var start: UInt32
+    package var end: UInt32
     /// Two quotes stand for one in it.
-    var hasEscapes = false
+    package var hasEscapes = false
 
-    var isEmpty: Bool { start == end }
-    var range: Range<Int> { Int(start)..<Int(max(start, end)) }
+    package var isEmpty: Bool { start == end }
+    package var range: Range<Int> { Int(start)..<Int(max(start, end)) }
 }
 
 /// One row of a CSV text.
-struct CSVRow: Hashable, Sendable {
-    var cells: [CSVCell] = []
+package struct CSVRow: Hashable, Sendable {
+    package var cells: [CSVCell] = []
     /// Octets before the row.
-    var start = 0
+    package var start = 0
     /// The line on which it begins, from 1.
-    var line = 1
+    package var line = 1
     /// What is wrong with its quotes.
-    var fault: CSVFault?
+    package var fault: CSVFault?
+
+    package init() {}
 
     /// Nothing but separators, as spreadsheets leave them below a table.
-    var isBlank: Bool { cells.allSatisfy(\.isEmpty) }
+    package var isBlank: Bool { cells.allSatisfy(\.isEmpty) }
 }
 
 /// What is wrong with the form of a row.
-struct CSVFault: Hashable, Sendable {
-    enum Reason: Hashable, Sendable {
+package struct CSVFault: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// A quoted cell does not end before the text does.
         case openQuote
         /// Something stands between a closing quote and the separator.
@@ -34,10 +36,10 @@ struct CSVFault: Hashable, Sendable {
         case quoteInside
     }
 
-    var reason: Reason
-    var offset: Int
+    package var reason: Reason
+    package var offset: Int
 
-    var message: String {
+    package var message: String {
         switch reason {
         case .openQuote: "a cell begins with a double quote here that is never closed"
         case .textAfterQuote:
@@ -50,16 +52,16 @@ struct CSVFault: Hashable, Sendable {
 }
 
 /// Walks over the rows of a CSV text (RFC 4180): lines end with LF, CR LF or CR; spaces around a cell do not count.
-struct CSVScanner: Sendable {
-    let octets: [UInt8]
-    let separator: UInt8
+package struct CSVScanner: Sendable {
+    package let octets: [UInt8]
+    package let separator: UInt8
     /// Where the next row begins.
-    private(set) var offset: Int
+    package private(set) var offset: Int
     /// The line of the next row, from 1.
-    private(set) var line: Int
+    package private(set) var line: Int
 
     /// - Parameter offset: Where a row begins, on which line.
-    init(_ octets: [UInt8], separator: UInt8, offset: Int = 0, line: Int = 1) {
+    package init(_ octets: [UInt8], separator: UInt8, offset: Int = 0, line: Int = 1) {
         self.octets = octets
         self.separator = separator
         self.offset = offset
@@ -67,7 +69,7 @@ struct CSVScanner: Sendable {
     }
 
     /// Reads the next row into `row`; `false` at the end. Blank lines are passed over.
-    mutating func next(_ row: inout CSVRow) -> Bool {
+    package mutating func next(_ row: inout CSVRow) -> Bool {
         repeat {
             guard offset < octets.count else { return false }
             read(&row)
@@ -158,16 +160,16 @@ struct CSVScanner: Sendable {
 
 extension CSVCell {
     /// The contents, two quotes made one.
-    func octets(in text: [UInt8]) -> [UInt8] {
+    package func octets(in text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         append(to: &result, from: text)
         return result
     }
 
-    func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
+    package func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
 
     /// Appends the contents, two quotes made one.
-    func append(to result: inout [UInt8], from text: [UInt8]) {
+    package func append(to result: inout [UInt8], from text: [UInt8]) {
         guard Int(end) <= text.count, start <= end else { return }
         guard hasEscapes else {
             result.append(contentsOf: text[range])

@@ -1,10 +1,10 @@
 /// Whether octets are text in UTF-8, and if not, where.
-enum TextEncoding {
+package enum TextEncoding {
     /// U+FEFF in UTF-8, which some spreadsheets put before their texts.
-    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// A name for units of 16 or 32 bits, told by the byte order mark or the zeros in the text.
-    static func wideUnits(_ octets: [UInt8]) -> String? {
+    package static func wideUnits(_ octets: [UInt8]) -> String? {
         let start = Array(octets.prefix(4))
         if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
         if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) { return "UTF-16" }
@@ -13,7 +13,7 @@ enum TextEncoding {
     }
 
     /// The offsets of the first octets that are no UTF-8 (RFC 3629), at most `limit`.
-    static func illFormed(_ octets: [UInt8], limit: Int) -> [Int] {
+    package static func illFormed(_ octets: [UInt8], limit: Int) -> [Int] {
         let span = octets.span
         let count = span.count
         var found: [Int] = []

@@ -1,5 +1,5 @@
 import BluetoothTypes
-import Profiles
+import Configuration
 import Testing
 
 @Suite("Reading JSON")

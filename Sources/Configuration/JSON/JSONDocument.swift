@@ -11,30 +11,12 @@ public enum JSONDocument {
 
     /// Reads a whole text.
     ///
+    /// - Parameter file: What the text is called in the problems.
     /// - Returns: the root, `nil` when the text cannot be followed to its end, and every problem in the order of the
     ///   text. The text is valid only when there are no problems.
-    public static func parse(_ octets: [UInt8]) -> (root: JSONNode?, problems: [JSONProblem]) {
-        var parser = JSONParser(octets)
+    public static func parse(_ octets: [UInt8], file: String? = nil) -> (root: JSONNode?, problems: [FileProblem]) {
+        var parser = JSONParser(octets, file: file)
         let root = parser.parseDocument()
         return (root, parser.problems.sorted { $0.position < $1.position })
-    }
-}
-
-/// A fault in a JSON text.
-public struct JSONProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    public var position: JSONPosition
-    /// The innermost value around the fault.
-    public var path: JSONPath
-    /// One sentence that says what is wrong and, where it is known, what to do.
-    public var message: String
-
-    public init(_ message: String, at position: JSONPosition, path: JSONPath) {
-        self.position = position
-        self.path = path
-        self.message = message
-    }
-
-    public var description: String {
-        path.components.isEmpty ? "\(position): \(message)" : "\(position): \(path): \(message)"
     }
 }

@@ -1,8 +1,8 @@
 /// Numbers in octets, for tables of a million rows: says yes only to plain ones, so that everything else is looked at by
 /// those who know every form.
-enum PlainNumber {
+package enum PlainNumber {
     /// Whether the octets are a JSON number without an exponent whose amount is below `limit`.
-    static func isBelow(_ limit: Int, _ text: [UInt8], _ range: Range<Int>) -> Bool {
+    package static func isBelow(_ limit: Int, _ text: [UInt8], _ range: Range<Int>) -> Bool {
         let span = text.span
         var index = range.lowerBound
         if index < range.upperBound, span[index] == UInt8(ascii: "-") { index += 1 }
@@ -17,7 +17,7 @@ enum PlainNumber {
     }
 
     /// A whole number without a sign and without leading zeros, at most nine digits.
-    static func whole(_ text: [UInt8], _ range: Range<Int>) -> Int? {
+    package static func whole(_ text: [UInt8], _ range: Range<Int>) -> Int? {
         guard let digits = digits(text.span, range), digits.end == range.upperBound else { return nil }
         return digits.value
     }
@@ -35,7 +35,7 @@ enum PlainNumber {
     }
 
     /// Whether the octets are a JSON number.
-    static func isNumber(_ text: [UInt8], _ range: Range<Int>) -> Bool {
+    package static func isNumber(_ text: [UInt8], _ range: Range<Int>) -> Bool {
         let span = text.span
         var index = range.lowerBound
         let end = range.upperBound
@@ -62,5 +62,5 @@ enum PlainNumber {
     }
 
     @inline(__always)
-    static func isDigit(_ octet: UInt8) -> Bool { octet >= UInt8(ascii: "0") && octet <= UInt8(ascii: "9") }
+    package static func isDigit(_ octet: UInt8) -> Bool { octet >= UInt8(ascii: "0") && octet <= UInt8(ascii: "9") }
 }

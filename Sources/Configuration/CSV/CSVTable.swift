@@ -1,18 +1,16 @@
-internal import Profiles
-
 /// A CSV text with its header row read.
-final class CSVTable: Sendable {
+package final class CSVTable: Sendable {
     /// As the fleet file names it.
-    let file: String
-    let octets: [UInt8]
-    let separator: UInt8
+    package let file: String
+    package let octets: [UInt8]
+    package let separator: UInt8
     /// The header's cells, in order.
-    let header: [String]
+    package let header: [String]
     /// Where each of them stands.
-    let headerPositions: [JSONPosition]
+    package let headerPositions: [JSONPosition]
     /// Where the rows begin.
-    let rowsOffset: Int
-    let rowsLine: Int
+    package let rowsOffset: Int
+    package let rowsLine: Int
 
     private init(
         file: String, octets: [UInt8], separator: UInt8, header: [String], headerPositions: [JSONPosition],
@@ -30,31 +28,32 @@ final class CSVTable: Sendable {
     /// Reads the header; problems are those of the encoding and of the header row.
     ///
     /// - Returns: `nil` where nothing of the text can be used.
-    static func open(_ octets: [UInt8], file: String) -> (table: CSVTable?, problems: [ProfileProblem]) {
-        var problems: [ProfileProblem] = []
+    package static func open(_ octets: [UInt8], file: String) -> (table: CSVTable?, problems: [FileProblem]) {
+        var problems: [FileProblem] = []
         let start = JSONPosition(line: 1, column: 1)
         if let encoding = TextEncoding.wideUnits(octets) {
-            return (nil, [.init("this file is \(encoding); save it as UTF-8", at: start, path: .root)])
+            return (nil, [.init("this file is \(encoding); save it as UTF-8", at: start, kind: .malformed)])
         }
         for offset in TextEncoding.illFormed(octets, limit: JSONDocument.problemLimit) {
             problems.append(
                 .init(
                     "the octet 0x\(String(octets[offset], radix: 16, uppercase: true)) is no UTF-8; save the file in "
                         + "that encoding",
-                    at: position(of: offset, in: octets), path: .root))
+                    at: position(of: offset, in: octets), kind: .malformed))
         }
         let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
         let separator = separator(octets, from: mark)
         var scanner = CSVScanner(octets, separator: separator, offset: mark)
         var row = CSVRow()
         guard scanner.next(&row) else {
-            problems.append(.init("the file is empty; a header row with names is expected", at: start, path: .root))
+            problems.append(
+                .init("the file is empty; a header row with names is expected", at: start, kind: .malformed))
             return (nil, problems)
         }
         let names = row.cells.map { $0.string(in: octets) }
         let positions = row.cells.map { position(of: Int($0.start), in: octets) }
         if let fault = row.fault {
-            problems.append(.init(fault.message, at: position(of: fault.offset, in: octets), path: .root))
+            problems.append(.init(fault.message, at: position(of: fault.offset, in: octets), kind: .malformed))
         }
         var seen: [String: Int] = [:]
         for (index, name) in names.enumerated() where !name.isEmpty {
@@ -62,7 +61,7 @@ final class CSVTable: Sendable {
                 problems.append(
                     .init(
                         "the column \(ProblemText.quoted(name)) is there twice, first at \(positions[first])",
-                        at: positions[index], path: JSONPath([.key(name)])))
+                        at: positions[index], path: JSONPath([.key(name)]), kind: .malformed))
             }
         }
         let table = CSVTable(
@@ -71,20 +70,21 @@ final class CSVTable: Sendable {
         return (table, problems)
     }
 
-    var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
+    package var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
 
     /// Reads the row at a known place again.
-    func row(at offset: Int, line: Int, _ row: inout CSVRow) {
+    package func row(at offset: Int, line: Int, _ row: inout CSVRow) {
         var scanner = CSVScanner(octets, separator: separator, offset: offset, line: line)
         _ = scanner.next(&row)
     }
 
     /// The line and the column in characters, counted from the row's start.
-    func position(of offset: Int, in row: CSVRow) -> JSONPosition {
+    package func position(of offset: Int, in row: CSVRow) -> JSONPosition {
         Self.position(of: offset, in: octets, from: row.start, line: row.line)
     }
 
-    static func position(of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1) -> JSONPosition {
+    package static func position(of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1) -> JSONPosition
+    {
         var position = JSONPosition(line: line, column: 1)
         let hasMark = start == 0 && octets.starts(with: TextEncoding.byteOrderMark)
         var index = hasMark ? TextEncoding.byteOrderMark.count : start

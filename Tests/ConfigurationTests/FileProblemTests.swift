@@ -1,0 +1,53 @@
+import Configuration
+import Testing
+
+@Suite("Problems of files")
+struct FileProblemTests {
+    private func problem(
+        _ line: Int, _ file: String? = nil, _ kind: FileProblem.Kind = .invalid,
+        _ severity: FileProblem.Severity = .error
+    ) -> FileProblem {
+        FileProblem("it is wrong", at: .init(line: line, column: 3), severity: severity, kind: kind, in: file)
+    }
+
+    @Test("The text names file, place, path and severity, as compilers write it")
+    func text() {
+        let path = JSONPath.root.key("advertisements").index(0).key("major")
+        let warning = FileProblem(
+            "70000 is large", at: .init(line: 7, column: 14), path: path, severity: .warning, in: "lobby.json")
+        #expect(warning.description == "lobby.json:7:14: warning: advertisements[0].major: 70000 is large")
+        #expect(problem(2).description == "2:3: it is wrong")
+        #expect(problem(2).inFile("a.csv").description == "a.csv:2:3: it is wrong")
+        #expect(problem(2, "a.csv").text(file: "b.csv") == "b.csv:2:3: it is wrong")
+    }
+
+    @Test("Files stand in the order in which they were named, each in its own order")
+    func order() {
+        let sorted = FileProblem.sorted([problem(9, "b"), problem(5, "a"), problem(2, "b"), problem(1, "a")])
+        #expect(sorted.map(\.description) == ["b:2:3", "b:9:3", "a:1:3", "a:5:3"].map { "\($0): it is wrong" })
+    }
+
+    @Test("A missing file is worse than a malformed one, and that worse than an invalid one; warnings refuse nothing")
+    func refusal() {
+        #expect([problem(1), problem(1, nil, .malformed), problem(1, nil, .missing)].refusal == .missing)
+        #expect([problem(1), problem(1, nil, .malformed)].refusal == .malformed)
+        #expect([problem(1), problem(1, nil, .malformed, .warning)].refusal == .invalid)
+        #expect([problem(1, nil, .missing, .warning)].refusal == nil)
+    }
+
+    @Test("A text that is no JSON is malformed, and so are octets that are no UTF-8")
+    func malformed() {
+        let texts: [[UInt8]] = [Array("{".utf8), [0x22, 0xFF, 0x22], [0xFF, 0xFE, 0x7B, 0x00]]
+        for text in texts {
+            let problems = JSONDocument.parse(text, file: "x.json").problems
+            #expect(problems.refusal == .malformed && problems.allSatisfy { $0.file == "x.json" })
+        }
+    }
+
+    @Test("The JSON has the file only where it is known")
+    func json() {
+        let object = #""line":2,"column":3,"path":"","severity":"error","message":"it is wrong"}"#
+        #expect(problem(2).json.line == "{" + object)
+        #expect(problem(2, "a").json.line == #"{"file":"a","# + object)
+    }
+}
