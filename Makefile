@@ -15,7 +15,8 @@ run: build
 check:
 	@Tests/Support/test structure swift oracles
 
-# Everything: the same, a year of faults, the lab with a real kernel, the package in a machine with systemd, a fleet rolled out to one, a short run of each fuzzer.
+# Everything: the same, a year of faults, the lab with a real kernel, the package in a machine with systemd, a fleet
+# rolled out to one, a short run of each fuzzer.
 test:
 	@Tests/Support/test
 

@@ -6,15 +6,11 @@ line. That the sources import only what the manifest declares is checked by the 
 (--explicit-target-dependency-import-check error). Ends with a line `N passed, N failed, N skipped`.
 """
 
-import json
 import re
-import subprocess
 import sys
-from pathlib import Path
 
+import symbol_graphs
 from checks import Checks
-
-ROOT = Path(__file__).resolve().parents[2]
 
 # From the top down. A module may import modules of its own level and of those below.
 LEVELS = [
@@ -46,10 +42,8 @@ OWNERS = {
 
 def modules():
     """What each module under Sources imports, by its name; modules of C are left out."""
-    command = ["swift", "package", "--package-path", str(ROOT), "dump-package"]
-    manifest = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     found = {}
-    for target in manifest["targets"]:
+    for target in symbol_graphs.manifest()["targets"]:
         if target["type"] not in ("regular", "executable") or (target.get("path") or "").startswith("Tests"):
             continue
         kinds = ("byName", "target", "product")
@@ -91,7 +85,7 @@ def main():
         checks.check(module, not found, f"{module} {'; '.join(found) or 'imports no module above it'}")
     levels = [set(level) for level in LEVELS]
     checks.check(
-        "README.md", stated((ROOT / "README.md").read_text()) == levels, f"README.md states the levels: {graph()}"
+        "README.md", stated((symbol_graphs.ROOT / "README.md").read_text()) == levels, f"README.md states the levels: {graph()}"
     )
     return checks.end()
 

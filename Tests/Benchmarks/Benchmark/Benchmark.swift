@@ -5,16 +5,19 @@ import LinuxHost
 struct Benchmark {
     private static let usage = """
         usage: pharos-benchmark --capture FILE --peers SCRIPT [--pharos BINARY] [--python PYTHON]
-                                [--reports N] [--sample N] [--beacons N] [--only fleet]
+                                [--empty PROGRAM] [--reports N] [--sample N] [--beacons N] [--only PART,...]
           --capture   where to write the btsnoop file of the measurement
           --peers     the script that measures scapy and beacontools, beside those for fleets
           --pharos    the static binary whose start is measured
           --python    a Python with scapy and beacontools
+          --empty     a static program that does nothing, beside which the start is measured (/bin/true)
           --reports   reports in the capture (1000000)
           --sample    how many of them scapy and beacontools decode in a round (20000)
           --beacons   beacons in the fleet (1000000)
-          --only      this part and no other
+          --only      these parts and no others: \(parts.joined(separator: ", "))
         """
+
+    private static let parts = ["frames", "collisions", "planner", "capture", "start", "service", "fleet"]
 
     static func main() {
         do {
@@ -27,8 +30,9 @@ struct Benchmark {
             let reports = try number(options.removeValue(forKey: "--reports") ?? "1000000")
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
             let beacons = try number(options.removeValue(forKey: "--beacons") ?? "1000000")
-            let only = options.removeValue(forKey: "--only")
-            guard only == nil || only == "fleet" else { throw BenchmarkError(usage) }
+            let empty = options.removeValue(forKey: "--empty") ?? "/bin/true"
+            let only = options.removeValue(forKey: "--only")?.split(separator: ",").map { String($0) } ?? parts
+            guard only.allSatisfy(parts.contains) else { throw BenchmarkError(usage) }
             if let unknown = options.keys.min() { throw BenchmarkError("unknown option \(unknown)\n\(usage)") }
 
             let report = Report()
@@ -37,10 +41,10 @@ struct Benchmark {
                 report.line("!!! Built without optimisation: the times of frames and captures mean nothing.")
             #endif
             let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-            if only == nil {
-                try FrameTimes.run(report)
-                try CollisionTimes.run(report)
-                try PlannerTimes.recursion(report)
+            if only.contains("frames") { try FrameTimes.run(report) }
+            if only.contains("collisions") { try CollisionTimes.run(report, pharos: pharos) }
+            if only.contains("planner") { try PlannerTimes.recursion(report) }
+            if only.contains("capture") {
                 let capture = try CaptureFile(writing: reports, to: path)
                 try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
                     .run(report)
@@ -50,11 +54,10 @@ struct Benchmark {
                 report.notMeasured("the binary", because: "no static binary; give it with --pharos")
                 return
             }
-            if only == nil {
-                try BinaryTimes(pharos: pharos).run(report)
-                try ServiceTimes(pharos: pharos, folder: folder).run(report)
-                try PlannerTimes.commands(report, pharos: pharos, folder: folder)
-            }
+            if only.contains("start") { try BinaryTimes(pharos: pharos, empty: empty).run(report) }
+            if only.contains("service") { try ServiceTimes(pharos: pharos, folder: folder).run(report) }
+            if only.contains("planner") { try PlannerTimes.commands(report, pharos: pharos, folder: folder) }
+            guard only.contains("fleet") else { return }
             let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             try FleetTimes(
                 pharos: pharos, scripts: scripts, python: python ?? "python3", folder: folder, beacons: beacons

@@ -1,6 +1,7 @@
 import Airtime
 import CCollisions
 import Glibc
+import LinuxHost
 
 /// The collision simulation, beside a plain C program of the same algorithm.
 struct CollisionTimes {
@@ -8,21 +9,46 @@ struct CollisionTimes {
     private static let airtime = 376.0
     private static let rounds = 101
 
-    static func run(_ report: Report) throws {
+    /// - Parameter pharos: The binary whose simulation on two cores is measured; `nil`: only one core is.
+    static func run(_ report: Report, pharos: String?) throws {
         report.section("Collisions: advertising events a second on one core, beside plain C")
         report.row("N, T", ["Swift 10⁶/s", "C 10⁶/s", "ratio", "clear", "C clear", "exact"])
-        var eventTime = 0.0
+        var (eventTime, ratio) = (0.0, 0.0)
+        var slowest = 0.0
         for (count, interval) in fleets.reversed() {
             let row = try measure(count, interval * 1000)
-            eventTime = row.time
+            (eventTime, ratio) = (row.time, row.referenceTime / row.time)
+            slowest = max(slowest, 1 / ratio)
             report.row(
                 "\(count), \(interval.shortText) ms",
-                [(1000 / row.time).text(0), (1000 / row.referenceTime).text(0), (row.referenceTime / row.time).text(2)]
+                [(1000 / row.time).text(0), (1000 / row.referenceTime).text(0), ratio.text(2)]
                     + [row.share, row.referenceShare, row.exact].map { $0.text(5) })
         }
         report.line("Medians of \(rounds) rounds, turn about, in processor time: what other programs take of the core")
         report.line("does not count.")
         report.target("an event of 250 beacons at 100 ms, 200 million a second", eventTime, "ns", atMost: 5)
+        report.target("time of an event beside plain C, in the slowest row", slowest, "times", atMost: 1)
+        guard let pharos else {
+            report.notMeasured("two cores", because: "no static binary; give it with --pharos")
+            return
+        }
+        try onTwoCores(report, pharos, ratio)
+    }
+
+    /// The whole command with one thread and with two; beside C it is as fast as one thread is, times what the second
+    /// one gains.
+    private static func onTwoCores(_ report: Report, _ pharos: String, _ ratio: Double) throws {
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        let command = [
+            pharos, "plan", "simulate", "collisions", "--beacons", "250", "--interval-ms", "100", "--precision",
+            "0.0002", "--json", "--jobs",
+        ]
+        let times = try Measuring.inTurns(
+            rounds: 5, ["1", "2"].map { jobs in { try ChildProcess.run(command + [jobs], output: nowhere) } })
+        let gain = times[0].median / times[1].median
+        let seconds = times.map { ($0.median / 1e9).text(2) }
+        report.line("plan simulate collisions --precision 0.0002 with one thread \(seconds[0]) s, with two \(seconds[1]) s")
+        report.target("time of an event on two cores beside plain C on one", 1 / (ratio * gain), "times", atMost: 0.5)
     }
 
     private struct Row {

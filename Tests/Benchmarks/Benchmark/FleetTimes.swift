@@ -66,9 +66,9 @@ struct FleetTimes {
             let work = runs.map(\.processorSeconds).median.text(2)
             report.row(name, [times.median.text(2), (times.max() ?? 0).text(2), work, Self.peak(runs).text(0)])
         }
-        report.target("fleet check", checks.map(\.seconds).median, "s", atMost: 10)
+        report.target("fleet check", checks.map(\.seconds).median, "s", atMost: 3)
         for (name, runs) in [("", firsts), (", unchanged", seconds)] {
-            report.target("fleet generate --manifest-only\(name)", runs.map(\.seconds).median, "s", atMost: 10)
+            report.target("fleet generate --manifest-only\(name)", runs.map(\.seconds).median, "s", atMost: 6)
             report.target("its peak RSS", Self.peak(runs), "MiB", atMost: 476, digits: 0)
         }
         report.line(

@@ -69,12 +69,12 @@ struct PlannerTimes {
             ("latency", ["--beacons", "100", "--interval-ms", "417.5"] + scanner, 50),
             ("latency", ["--beacons", "1", "--interval-ms", "1022.5"] + scanner, 250),
             (
-                "interval", ["--beacons", "50", "--detect-within-s", "10", "--probability", "0.9"] + scanner, 50
+                "interval", ["--beacons", "50", "--detect-within-s", "10", "--probability", "0.9"] + scanner, 30
             ),
-            ("interval", ["--beacons", "250", "--max-throughput"], 50),
+            ("interval", ["--beacons", "250", "--max-throughput"], 30),
             (
                 "density",
-                ["--interval-ms", "417.5", "--detect-within-s", "10", "--probability", "0.9"] + scanner, 50
+                ["--interval-ms", "417.5", "--detect-within-s", "10", "--probability", "0.9"] + scanner, 30
             ),
             (
                 "walk",

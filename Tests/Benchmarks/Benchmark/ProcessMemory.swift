@@ -8,16 +8,31 @@ struct ProcessMemory {
     let peak: Double
     /// Written to and shared with nobody, in KiB: what a second instance would cost again.
     let privateDirty: Double
+    /// Backed by no file, in KiB: the program's own data.
+    let anonymous: Double
+    /// Pages of files that are resident, the program's own above all, in KiB. The kernel drops them where memory is
+    /// scarce, and how many it reads ahead differs from one kernel to the next.
+    let fileBacked: Double
+
+    /// The peak and what it is made of, in MiB.
+    var text: String {
+        let parts = [peak, anonymous, fileBacked].map { ($0 / 1024).text(2) }
+        return "\(parts[0]) MiB; anonymous \(parts[1]) MiB, backed by files \(parts[2]) MiB"
+    }
 
     init(of process: pid_t) throws {
         let rollup = try Self.fields("/proc/\(process)/smaps_rollup")
         let status = try Self.fields("/proc/\(process)/status")
-        guard let resident = rollup["Rss"], let dirty = rollup["Private_Dirty"], let peak = status["VmHWM"] else {
+        guard let resident = rollup["Rss"], let dirty = rollup["Private_Dirty"], let peak = status["VmHWM"],
+            let anonymous = status["RssAnon"], let fileBacked = status["RssFile"]
+        else {
             throw BenchmarkError("the kernel does not tell the memory of process \(process)")
         }
         self.resident = resident
         self.peak = peak
         privateDirty = dirty
+        self.anonymous = anonymous
+        self.fileBacked = fileBacked
     }
 
     /// The memory of a program that prints and ends, at the moment of its printing.

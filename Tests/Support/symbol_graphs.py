@@ -1,0 +1,53 @@
+"""The symbol graphs of the package's libraries, taken from the debug build: what DocC and the doc coverage read."""
+
+import json
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / ".build/debug"
+GRAPHS = ROOT / ".build/symbol-graphs"
+
+
+def libraries(manifest):
+    """The names of the modules under Sources, without programs and without modules of C."""
+    return [
+        target["name"]
+        for target in manifest["targets"]
+        if target["type"] == "regular" and not (target.get("path") or "").startswith("Tests")
+    ]
+
+
+def products(manifest):
+    """The names of the libraries that the package offers to others."""
+    return [product["name"] for product in manifest["products"] if "library" in product["type"]]
+
+
+def manifest():
+    """What `swift package dump-package` says."""
+    command = ["swift", "package", "--package-path", str(ROOT), "dump-package"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def extract(module):
+    """Write the symbol graph of a module that the debug build has built.
+
+    Returns: the folder that holds it, and the graphs of its extensions to other modules.
+    """
+    if not (BUILD / f"Modules/{module}.swiftmodule").exists():
+        raise SystemExit(f"{module} is not built: swift build")
+    folder = GRAPHS / module
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    maps = [f"-fmodule-map-file={path}" for path in ROOT.glob("Sources/*/module.modulemap")]
+    command = ["swift-symbolgraph-extract", "-module-name", module, "-I", str(BUILD / "Modules"), "-output-dir", folder]
+    command += ["-target", target(), "-sdk", "/", "-minimum-access-level", "public", "-skip-synthesized-members"]
+    command += [word for path in maps for word in ("-Xcc", path)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return folder
+
+
+def target():
+    """The triple of this machine, from the name of the build's folder."""
+    return BUILD.resolve().parent.name
