@@ -68,7 +68,9 @@ let package = Package(
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: strict),
-        .target(name: "PlanReport", dependencies: ["Airtime"], swiftSettings: strict),
+        // The page's script and style are real files, embedded as they are.
+        .target(
+            name: "PlanReport", dependencies: ["Airtime"], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(name: "QRCodes", swiftSettings: strict),
         .target(
             name: "Fleet",
@@ -134,7 +136,7 @@ let package = Package(
                 "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes",
             ],
             swiftSettings: strict),
-        .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport"], swiftSettings: strict),
+        .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport", crypto], swiftSettings: strict),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),
         .testTarget(
             name: "AdvertiserTests",

@@ -12,18 +12,34 @@ struct ExplorerFigures {
 
     var html: String { intervalFigure + discoveryFigure }
 
-    private var intervalFigure: String {
-        var plot = PlotArea(
-            height: 400, top: 82, x: { Scale(Self.intervals, from: $0, to: $1, isLogarithmic: true) },
+    /// The charts as the script takes them.
+    var plots: [(String, PageData)] {
+        [
+            ("intervalCurve", Self.plot(Self.intervals).data(samples: Self.samples)),
+            ("discovery", Self.plot(Self.times).data(samples: Self.samples)),
+        ]
+    }
+
+    /// Points of a line that the script draws.
+    private static let samples = 161
+
+    /// Room above the curves for three markers.
+    private static func plot(_ domain: ClosedRange<Double>) -> PlotArea {
+        PlotArea(
+            height: 400, top: 82, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
             y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
+    }
+
+    private var intervalFigure: String {
+        var plot = Self.plot(Self.intervals)
         plot.drawAxes(
             xName: "advertising interval", yName: "", xTicks: [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
             yTicks: [0, 0.25, 0.5, 0.75, 1],
             xText: { $0 < 1000 ? NumberText.significant($0) : NumberText.significant($0 / 1000) + " s" },
             yText: { NumberText.significant($0 * 100) + " %" })
-        let steps = (0...160).map { step in
+        let steps = (0..<Self.samples).map { step in
             Self.intervals.lowerBound
-                * pow(Self.intervals.upperBound / Self.intervals.lowerBound, Double(step) / 160)
+                * pow(Self.intervals.upperBound / Self.intervals.lowerBound, Double(step) / Double(Self.samples - 1))
         }
         let clear = steps.map { PlanPageContent.Point($0, collisionFree($0)) }
         let most = steps.map(arrivals).filter(\.isFinite).max() ?? 0
@@ -63,14 +79,12 @@ struct ExplorerFigures {
     ) {
         let place = value ?? explorer.intervalMs
         let bounded = place.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, place)) : 100
-        let text = value.map { "\(name) \(NumberText.significant($0, 6)) ms" } ?? ""
+        let text = value.map { "\(name) \(NumberText.milliseconds($0))" } ?? ""
         plot.drawMarker(text, x: bounded, at: height, class: style, id: id)
     }
 
     private var discoveryFigure: String {
-        var plot = PlotArea(
-            height: 400, top: 82, x: { Scale(Self.times, from: $0, to: $1, isLogarithmic: true) },
-            y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
+        var plot = Self.plot(Self.times)
         plot.drawAxes(
             xName: "time", yName: "", xTicks: [0.1, 1, 10, 60, 600, 3600], yTicks: [0, 0.25, 0.5, 0.75, 1],
             xText: {

@@ -1,9 +1,28 @@
 /// The script of the page: the models, and what redraws the page when a control moves. It asks nothing of a network,
-/// keeps nothing, and changes only what has an `id`.
+/// keeps nothing, and changes only what has an `id`. Its files stand in `Page`.
 enum PageScript {
-    static let text =
-        "\"use strict\";\n(() => {\n"
-        + [collisions, runs, coverage, latency, drawing, controls].joined(separator: "\n") + "\n})();"
-    /// What a Content-Security-Policy calls it.
-    static let source = ContentHash.source(of: text)
+    static let text = PageFile.joined([
+        PackageResources.models_js, PackageResources.losses_js, PackageResources.coverage_js,
+        PackageResources.latency_js, PackageResources.text_js, PackageResources.drawing_js,
+        PackageResources.fleet_js, PackageResources.page_js,
+    ])
+
+    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
+    static let source = "'sha256-mDx4nnsOZg0w1cjOycWy5kmh0vDgc6hNKrdJWVpY2X0='"
+}
+
+/// The style of the page: paper and ink, one blue, one amber; a dark scheme on screens that ask for one, and paper in
+/// print. Its file stands in `Page`.
+enum PageStyle {
+    static let text = PageFile.joined([PackageResources.page_css])
+
+    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
+    static let source = "'sha256-YrgOjwsWbK04gZAwD9TwBsdKTvUjnC60f6nHaQiehDk='"
+}
+
+/// The files of the page as the build embeds them.
+private enum PageFile {
+    static func joined(_ files: [[UInt8]]) -> String {
+        files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+    }
 }

@@ -6,7 +6,8 @@ struct PageText {
     var html: String {
         let explorer = content.explorer.map { ExplorerSection(explorer: $0, limits: limits) }
         return "<!doctype html>\n<html lang=\"en\">\n" + head + "<body>\n" + top + "<main>\n" + (explorer?.html ?? "")
-            + figureSections + "</main>\n" + bottom + (explorer.map { $0.data + script } ?? "") + "</body>\n</html>\n"
+            + figureSections + "</main>\n" + bottom + (explorer.map { $0.data.element + script } ?? "")
+            + "</body>\n</html>\n"
     }
 
     private var head: String {

@@ -58,12 +58,7 @@ struct SVG {
 
     /// Two decimals at most, which is a tenth of a pixel on any screen.
     static func number(_ value: Double) -> String {
-        let text = NumberText.fixed(max(-1e6, min(1e6, value)), 2)
-        guard text.contains(".") else { return text }
-        var short = Substring(text)
-        while short.hasSuffix("0") { short.removeLast() }
-        if short.hasSuffix(".") { short.removeLast() }
-        return String(short)
+        NumberText.trimmed(NumberText.fixed(max(-1e6, min(1e6, value)), 2))
     }
 
     private func attributes(_ name: String, _ id: String) -> String {

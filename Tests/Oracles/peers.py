@@ -16,7 +16,7 @@ import rootcanal
 HERE = Path(__file__).resolve().parent
 ROOTCANAL = Path(rootcanal.__file__).parent / "bin" / "linux-x86_64" / "rootcanal"
 #: Debian packages of the programs that are not from PyPI.
-PACKAGES = {"btmon": "bluez", "promtool": "prometheus", "rsvg-convert": "librsvg2-bin", "tshark": "tshark", "zbarimg": "zbar-tools"}
+PACKAGES = {"btmon": "bluez", "node": "nodejs", "promtool": "prometheus", "rsvg-convert": "librsvg2-bin", "tshark": "tshark", "zbarimg": "zbar-tools"}
 
 
 class Peer:

@@ -1,0 +1,109 @@
+/// The controls of a page, and the numbers that follow them.
+struct ControlPanel {
+    /// A field for a number, with a slider beside it.
+    struct Slider {
+        /// How a field's value moves.
+        enum Step {
+            /// Multiples of a number.
+            case multiple(Double)
+            /// Multiples of 0.625 ms, as controllers take them.
+            case interval
+        }
+
+        let id: String
+        let label: String
+        let value: Double
+        /// What the field takes.
+        let range: ClosedRange<Double>
+        /// What the slider reaches; a logarithmic one begins above 0.
+        let reach: ClosedRange<Double>
+        var isLogarithmic = false
+        var step = Step.multiple(1)
+    }
+
+    /// A list to choose from.
+    struct Choice {
+        let id: String
+        let label: String
+        /// Value and name of each.
+        let options: [(value: String, name: String)]
+        let chosen: String
+    }
+
+    /// A number that follows the controls.
+    struct Tile {
+        let id: String
+        let name: String
+        let shown: String
+        let value: Double?
+        var isHidden = false
+
+        init(_ id: String, _ name: String, _ shown: String, _ value: Double?, isHidden: Bool = false) {
+            (self.id, self.name, self.shown, self.value, self.isHidden) = (id, name, shown, value, isHidden)
+        }
+    }
+
+    var sliders: [Slider] = []
+    var choices: [Choice] = []
+
+    var html: String {
+        "<form id=\"controls\" class=\"card controls\" autocomplete=\"off\">"
+            + sliders.map(Self.field).joined() + choices.map(Self.list).joined()
+            + "<div class=\"control\"><button type=\"reset\" id=\"reset\">As the command said</button></div></form>\n"
+            + "<noscript><p class=\"hint\">The controls need scripts. The numbers below are the program's own.</p>"
+            + "</noscript>\n"
+    }
+
+    private static func field(_ slider: Slider) -> String {
+        let step: String
+        switch slider.step {
+        case .multiple(let size) where size >= 1: step = NumberText.significant(size)
+        case .multiple, .interval: step = "any"
+        }
+        let (low, high) = (slider.range.lowerBound, slider.range.upperBound)
+        return "<div class=\"control\"><label for=\"\(slider.id)\">\(slider.label)</label>"
+            + "<input id=\"\(slider.id)\" type=\"number\" inputmode=\"decimal\" required "
+            + "value=\"\(slider.value.isFinite ? NumberText.significant(slider.value, 9) : "")\" "
+            + "min=\"\(NumberText.significant(low, 9))\" max=\"\(NumberText.significant(high, 9))\" step=\"\(step)\">"
+            + "<input id=\"\(slider.id)Slider\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" "
+            + "aria-label=\"\(slider.label), slider\"></div>"
+    }
+
+    private static func list(_ choice: Choice) -> String {
+        let options = choice.options.map { option in
+            "<option value=\"\(HTMLEscaping.text(option.value))\"\(option.value == choice.chosen ? " selected" : "")>"
+                + "\(HTMLEscaping.text(option.name))</option>"
+        }
+        return "<div class=\"control\"><label for=\"\(choice.id)\">\(choice.label)</label>"
+            + "<select id=\"\(choice.id)\">\(options.joined())</select></div>"
+    }
+
+    /// Numbers side by side.
+    static func tiles(_ tiles: [Tile], class style: String = "", id: String = "") -> String {
+        let items = tiles.map { tile in
+            "<div\(tile.isHidden ? " hidden" : "")><dt>\(tile.name)</dt>"
+                + "<dd>\(HTML.number(id: tile.id, shown: tile.shown, value: tile.value))</dd></div>"
+        }
+        let name = id.isEmpty ? "" : " id=\"\(id)\""
+        return "<dl class=\"tiles\(style.isEmpty ? "" : " " + style)\"\(name)>\(items.joined())</dl>"
+    }
+
+    /// What the script has to know of the sliders and lists.
+    var data: [(String, PageData)] {
+        let ends = sliders.map { slider -> (String, PageData) in
+            let step: PageData =
+                switch slider.step {
+                case .multiple(let size): .number(size)
+                case .interval: .text("interval")
+                }
+            return (
+                slider.id,
+                .object([
+                    ("low", .number(slider.reach.lowerBound)), ("high", .number(slider.reach.upperBound)),
+                    ("isLogarithmic", .flag(slider.isLogarithmic)), ("step", step),
+                ])
+            )
+        }
+        return [("sliders", .object(ends)), ("choices", .list(choices.map { .text($0.id) }))]
+    }
+}

@@ -1,0 +1,110 @@
+"use strict";
+
+// From the controls to the numbers, and back when the page is reset. It asks nothing of a network, keeps nothing, and
+// changes only what has an `id`.
+(() => {
+  const { STEP } = models;
+  const { byId } = drawing;
+  const { latencyOf } = latency;
+
+  const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet }[plan.kind];
+  const inSteps = value => Math.round(value / STEP) * STEP;
+  // Each field with a slider: its ends, and the values that it takes.
+  const sliders = plan.sliders;
+
+  function slide(name) {
+    const { low, high, isLogarithmic } = sliders[name], slider = byId(`${name}Slider`);
+    const value = Math.min(high, Math.max(low, Number(byId(name).value)));
+    const part = isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    slider.value = Math.round(1000 * part);
+    slider.setAttribute("aria-valuetext", byId(name).value);
+  }
+
+  function slid(name, part) {
+    const { low, high, isLogarithmic, step } = sliders[name];
+    const value = isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
+    const fitting = step === "interval" ? inSteps(value) : Math.round(value / step) * step;
+    return Math.min(high, Math.max(low, Number(fitting.toPrecision(12))));
+  }
+
+  // The settings as they stand; null where a field holds nothing that can be computed.
+  function settings() {
+    if (!form.checkValidity()) return null;
+    const s = { ...plan.settings };
+    for (const name in sliders) s[name] = Number(byId(name).value);
+    for (const name of ["beacons", "payloadOctets"]) if (name in sliders) s[name] = Math.round(s[name]);
+    for (const name of plan.choices) {
+      const { value } = byId(name);
+      s[name] = name === "captureDecibels" ? (value === "" ? null : Number(value)) : plan[`${name}s`].find(one => one.name === value);
+    }
+    return s;
+  }
+
+  let running = 0;
+  function update() {
+    const s = settings(), turn = ++running;
+    for (const name in sliders) byId(name).setAttribute("aria-invalid", String(!byId(name).checkValidity()));
+    if (!s) {
+      byId("sentence").textContent = "One of the fields holds a value that no controller can send with.";
+      return;
+    }
+    question.answer(s, plan.plots);
+    if (s.scanner) follow(s, turn); else finish(s, null);
+  }
+
+  // The latency takes longer than a frame: it goes on between frames, and shows what it has on its way.
+  function follow(s, turn) {
+    const steps = latencyOf(s, s.scanner), area = byId("latencyNumbers");
+    area.setAttribute("aria-busy", "true");
+    const proceed = () => {
+      if (turn !== running) return;
+      const until = performance.now() + 24;
+      let result = null;
+      do {
+        const step = steps.next();
+        if (step.done) break;
+        result = step.value || result;
+      } while (performance.now() < until && !result?.isFinal);
+      if (result) question.follow(s, plan.plots, result);
+      if (result?.isFinal) {
+        area.setAttribute("aria-busy", "false");
+        finish(s, result);
+      } else {
+        setTimeout(proceed, 0);
+      }
+    };
+    proceed();
+  }
+
+  function finish(s, result) {
+    byId("sentence").textContent = question.sentence(s, result);
+    form.dataset.state = "done";
+  }
+
+  let isAsked = false;
+  function changed() {
+    form.dataset.state = "busy";
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => { isAsked = false; update(); });
+  }
+
+  for (const name in sliders) {
+    byId(`${name}Slider`).addEventListener("input", event => {
+      byId(name).value = slid(name, Number(event.target.value) / 1000);
+      event.target.setAttribute("aria-valuetext", byId(name).value);
+      changed();
+    });
+    byId(name).addEventListener("input", () => { slide(name); changed(); });
+  }
+  form.addEventListener("change", changed);
+  form.addEventListener("submit", event => event.preventDefault());
+  // The fields get their first values back only after this event.
+  form.addEventListener("reset", () => {
+    form.dataset.state = "busy";
+    setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0);
+  });
+  Object.keys(sliders).forEach(slide);
+  form.dataset.state = "busy";
+  update();
+})();

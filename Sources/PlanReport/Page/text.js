@@ -1,0 +1,56 @@
+"use strict";
+
+// Numbers as text, letter for letter as the program writes them (NumberText).
+const texts = (() => {
+  const NONE = "–";
+  const isNumber = x => typeof x === "number" && Number.isFinite(x);
+
+  // With so many decimals and no zeros at the end.
+  function fixed(x, decimals) {
+    const scale = 10 ** decimals, scaled = Math.round(Math.abs(x) * scale);
+    const whole = Math.floor(scaled / scale), fraction = String(scaled - whole * scale).padStart(decimals, "0");
+    const text = decimals > 0 ? `${whole}.${fraction}`.replace(/\.?0+$/, "") : String(whole);
+    return (x < 0 && scaled > 0 ? "-" : "") + text;
+  }
+
+  function scientific(x, n) {
+    let mantissa = Math.abs(x), exponent = 0;
+    for (; mantissa < 1; exponent--) mantissa *= 10;
+    // What rounds up to 10 has one digit more.
+    for (; mantissa >= 10 - 5 / 10 ** n; exponent++) mantissa /= 10;
+    return `${x < 0 ? "-" : ""}${fixed(mantissa, n - 1)}e${exponent}`;
+  }
+
+  // `n` significant digits; whole numbers keep all of theirs, and what is tiny is not written as nothing.
+  function digits(x, n = 3) {
+    if (!isNumber(x)) return NONE;
+    if (x === 0) return "0";
+    const size = Math.abs(x);
+    if (size < 1e-4 || size >= 1e15) return scientific(x, n);
+    let decimals = 0;
+    while (size * 10 ** decimals < 10 ** (n - 1) && decimals < 12) decimals++;
+    return fixed(x, decimals);
+  }
+
+  function percent(share) {
+    if (!isNumber(share)) return NONE;
+    // What is left of a rounding error is not told from nothing.
+    if (share > 0 && share < 1e-9) return "< 1e-7 %";
+    let nines = 0;
+    // 99.97 % must not be read as certainty.
+    for (let rest = 1 - share; share > 0.99 && share < 1 && rest < 0.1 && nines < 6; rest *= 10) nines++;
+    return `${digits(share * 100, nines ? 2 + nines : 3)} %`;
+  }
+
+  // Seconds in the unit that reads best.
+  function duration(s) {
+    if (!isNumber(s) || s < 0) return NONE;
+    if (s < 1) return `${digits(s * 1000)} ms`;
+    if (s < 600) return `${digits(s)} s`;
+    return s < 7200 ? `${digits(s / 60)} min` : `${digits(s / 3600)} h`;
+  }
+
+  const milliseconds = x => isNumber(x) ? `${digits(x, 7)} ms` : NONE;
+
+  return { isNumber, digits, percent, duration, milliseconds };
+})();
