@@ -51,6 +51,13 @@ public final class BeaconKeeper {
         } catch {
             handle(input(error))
         }
+        obey()
+    }
+
+    /// The wish to stop may have come in the middle of anything, and whoever heard it first may have been busy with
+    /// something else that failed.
+    private func obey() {
+        if surroundings.isStopWanted { perform(supervisor.handle(.stop, at: surroundings.now)) }
     }
 
     private func perform(_ actions: [Supervisor.Action]) {
@@ -59,6 +66,11 @@ public final class BeaconKeeper {
         while next < queue.count {
             if let answer = perform(queue[next]) { queue += supervisor.handle(answer, at: surroundings.now) }
             next += 1
+            // What was decided before is dropped, but for what is said.
+            if supervisor.state != .off, surroundings.isStopWanted {
+                queue = queue[next...].filter(\.isWord) + supervisor.handle(.stop, at: surroundings.now)
+                next = 0
+            }
         }
         // Also while the adapter stays open and the next attempt has to wait: nothing is counted meanwhile.
         if supervisor.state != .onAir { session?.silence(since: surroundings.now) }
@@ -171,6 +183,16 @@ extension BeaconKeeper {
         case .noAnswer: .failed(.noAnswer, "\(error)")
         case .channel(.interrupted): .stop
         case .channel(let channel): surroundings.explain(channel).input
+        }
+    }
+}
+
+extension Supervisor.Action {
+    /// Whether it only tells somebody something.
+    fileprivate var isWord: Bool {
+        switch self {
+        case .log, .notify: true
+        default: false
         }
     }
 }

@@ -37,6 +37,11 @@ extension BeaconSession {
             try takeOver(newPlan)
         } catch {
             let begun = sets
+            if error.isInterruption {
+                // Nothing goes back on the air: the caller turns off whatever either plan has put there.
+                sets += old.1.filter { set in !begun.contains { $0.plan.family == set.plan.family } }
+                throw error
+            }
             (plan, sets, frames, turns, eventsOfOthers) = old
             release(begun.filter { set in !sets.contains { $0.plan.family == set.plan.family } })
             try? rearm()

@@ -6,6 +6,9 @@ public protocol BeaconSurroundings: AnyObject {
     /// Now, on the clock of the adapters.
     var now: HCIInstant { get }
 
+    /// Whether somebody wants the beacon off for good. Once it is true it stays so.
+    var isStopWanted: Bool { get }
+
     /// Finds the adapter, raises it where it is down, and opens it.
     func open() throws(BeaconFault)
 

@@ -13,11 +13,17 @@ struct ChannelWaiter {
 
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
-    /// Whether there is something to read before `deadline`.
+    /// What may still be waited for, all in all, after the first signal: 0.8 s, in nanoseconds. Whoever sent it wants an
+    /// end within a second, also where the controller does not answer.
+    private static let farewell: UInt64 = 800_000_000
+
+    /// Whether there is something to read before `deadline`, or before the time that the first signal has left.
     ///
     /// - Throws: `interrupted` once for each signal, so that what the caller does next (turning the beacon off) can
     ///   use the channel again.
     func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool {
+        let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.farewell) }
+        let deadline = end.map { min(deadline, $0) } ?? deadline
         var interests = [Poller.Interest(descriptor, .read)]
         if let interruption { interests.append(Poller.Interest(interruption.descriptor, .read)) }
         let ready: [Bool]

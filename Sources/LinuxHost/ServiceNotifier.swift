@@ -2,7 +2,9 @@ internal import BluetoothTypes
 internal import Glibc
 
 /// Tells the service manager how this service is: the protocol of sd_notify(3), without libsystemd.
-public struct ServiceNotifier: Sendable {
+///
+/// It never waits for a service manager that is busy: what that has no room for is kept, and sent later in its order.
+public final class ServiceNotifier {
     /// One line of a message.
     public enum State: Hashable, Sendable {
         /// The service does its work, or has taken up its new configuration.
@@ -29,6 +31,12 @@ public struct ServiceNotifier: Sendable {
     private let socket: Descriptor?
     private let address: [UInt8]
     private let name: String
+    /// Messages for which there was no room yet, the oldest first.
+    private var backlog: [[State]] = []
+    /// Of more messages that wait the oldest ones are dropped.
+    private static let backlogLimit = 64
+    /// What a program that ends may wait for room, in milliseconds.
+    public static let lastPatienceMilliseconds = 100
     /// After so much silence, in microseconds, the service manager takes this process for hung and ends it; `nil`
     /// when it does not watch. Half of it is a good time between two signs of life.
     public let watchdogMicroseconds: UInt64?
@@ -56,20 +64,41 @@ public struct ServiceNotifier: Sendable {
     /// Whether there is a service manager that listens.
     public var isActive: Bool { socket != nil }
 
-    /// Sends all of `states` in one message. Waits at most a second for a service manager that is busy.
+    /// Whether messages wait for room: ``flush(waitingMilliseconds:)`` is to be called again soon.
+    public var hasBacklog: Bool { !backlog.isEmpty }
+
+    /// Sends all of `states` in one message, behind those that wait, or keeps it where there is no room.
+    ///
+    /// - Throws: where nobody listens; what waited is forgotten then.
     public func send(_ states: State...) throws(SystemError) {
         try send(states)
     }
 
     public func send(_ states: [State]) throws(SystemError) {
-        guard let socket, !states.isEmpty else { return }
-        let message = Array(states.map(\.line).joined(separator: "\n").utf8)
-        let deadline = MonotonicClock.nanoseconds() + 1_000_000_000
-        while true {
+        guard socket != nil, !states.isEmpty else { return }
+        // Of signs of life, and of lines for people, the last one is enough.
+        if states == [.watchdog] || states.isStatus {
+            backlog.removeAll { $0 == states || states.isStatus && $0.isStatus }
+        }
+        backlog.append(states)
+        if backlog.count > Self.backlogLimit { backlog.removeFirst() }
+        try flush()
+    }
+
+    /// Sends what waits, as far as there is room, or comes to be in `waitingMilliseconds`.
+    public func flush(waitingMilliseconds: Int = 0) throws(SystemError) {
+        guard let socket else { return }
+        let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
+        while let states = backlog.first {
             do throws(SystemError) {
-                return try send(message, on: socket)
+                try send(Array(states.map(\.line).joined(separator: "\n").utf8), on: socket)
+                backlog.removeFirst()
             } catch {
-                guard error.errno == EAGAIN, MonotonicClock.nanoseconds() < deadline else { throw error }
+                guard error.errno == EAGAIN else {
+                    backlog = []
+                    throw error
+                }
+                guard MonotonicClock.nanoseconds() < deadline else { return }
                 usleep(5000)
             }
         }
@@ -96,5 +125,13 @@ public struct ServiceNotifier: Sendable {
         var result: [UInt8] = []
         result.append(littleEndian: UInt16(AF_UNIX))
         return octets.first == UInt8(ascii: "/") ? result + octets + [0] : result + [0] + octets.dropFirst()
+    }
+}
+
+extension [ServiceNotifier.State] {
+    /// Whether it is one line for people, and nothing else.
+    fileprivate var isStatus: Bool {
+        guard count == 1, case .status = self[0] else { return false }
+        return true
     }
 }

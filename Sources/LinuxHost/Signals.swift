@@ -1,9 +1,15 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// Signals as something to poll for, instead of something that interrupts.
 public final class SignalDescriptor: Sendable {
     public let descriptor: Descriptor
+    private let firstTaken = Mutex<UInt64?>(nil)
+
+    /// When the first signal was taken, in nanoseconds of ``MonotonicClock``; `nil` while none was. Whoever has taken it
+    /// may have been in the middle of something: the wish stays, for everybody who asks later.
+    public var takenAt: UInt64? { firstTaken.withLock { $0 } }
 
     /// Blocks `signals` in this thread, and in every thread that it starts from now on, and collects them here.
     public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
@@ -42,6 +48,8 @@ public final class SignalDescriptor: Sendable {
         guard let octets = try? descriptor.read(upTo: MemoryLayout<signalfd_siginfo>.size), octets.count >= 4 else {
             return nil
         }
+        let now = MonotonicClock.nanoseconds()
+        firstTaken.withLock { $0 = $0 ?? now }
         // ssi_signo is the first field, in the machine's order; both our architectures are little-endian.
         return Int32(octets[0])
     }

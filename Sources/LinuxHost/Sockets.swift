@@ -11,7 +11,7 @@ public enum StreamSocket {
     ) throws(SystemError) -> Descriptor {
         let subject = "\(host):\(port)"
         var last = SystemError("connect", subject, errno: ENOENT)
-        for address in try addresses(host: host, port: port, passive: false) {
+        for address in try NameLookup(host: host, port: port, isPassive: false).addresses(interruption: interruption) {
             do throws(SystemError) {
                 let socket = try open(address.family)
                 try connect(socket, address, subject, timeoutMilliseconds, interruption)
@@ -39,7 +39,7 @@ public enum StreamSocket {
     /// Listens on `host` and `port`; port 0 takes a free one. Returns the port that it became.
     public static func listen(host: String, port: UInt16) throws(SystemError) -> (Descriptor, UInt16) {
         let subject = "\(host):\(port)"
-        guard let address = try addresses(host: host, port: port, passive: true).first else {
+        guard let address = try NameLookup(host: host, port: port, isPassive: true).addresses().first else {
             throw SystemError("getaddrinfo", subject, errno: ENOENT)
         }
         let socket = try open(address.family)
@@ -112,11 +112,7 @@ public struct SocketFile: Hashable, Sendable {
 }
 
 extension StreamSocket {
-    /// A socket address of any family, as its octets.
-    private struct Address {
-        let family: Int32
-        let octets: [UInt8]
-    }
+    private typealias Address = NameLookup.Address
 
     private static func open(_ family: Int32) throws(SystemError) -> Descriptor {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -193,28 +189,6 @@ extension StreamSocket {
         var octets: [UInt8] = []
         octets.append(littleEndian: UInt16(AF_UNIX))
         return Address(family: AF_UNIX, octets: octets + name + [0])
-    }
-
-    private static func addresses(
-        host: String, port: UInt16, passive: Bool
-    ) throws(SystemError) -> [Address] {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        unsafe hints.ai_flags = passive ? AI_PASSIVE : 0
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else {
-            throw SystemError("getaddrinfo", "\(host):\(port)", errno: ENOENT)
-        }
-        defer { unsafe freeaddrinfo(list) }
-        var result: [Address] = []
-        var next = unsafe list
-        while let entry = unsafe next {
-            let raw = unsafe UnsafeRawBufferPointer(
-                start: entry.pointee.ai_addr, count: Int(entry.pointee.ai_addrlen))
-            result.append(Address(family: unsafe entry.pointee.ai_family, octets: unsafe Array(raw)))
-            unsafe next = entry.pointee.ai_next
-        }
-        return result
     }
 
     private static func boundPort(_ socket: Descriptor) throws(SystemError) -> UInt16 {

@@ -45,6 +45,7 @@ struct Run: ParsableCommand {
         } catch let failure as Failure {
             // What stands here is what `systemctl status` shows of a profile that is refused.
             try? notifier.send(.status(failure.oneLine), .stopping)
+            try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
             throw failure
         }
     }

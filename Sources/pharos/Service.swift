@@ -46,8 +46,9 @@ final class Service {
             + (channel.map { [Poller.Interest($0, .read)] } ?? [])
             + box.sources.map { Poller.Interest($0.descriptor, .read) }
         let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextWakeUp)
+        box.tellAgain()
         var ready = try Poller.wait(interests, until: deadline.nanoseconds)[...]
-        if ready.removeFirst(), signals.stop.take() != nil { keeper.handle(.stop) }
+        if ready.removeFirst(), box.isStopWanted { keeper.handle(.stop) }
         if ready.removeFirst(), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
         let channelIsReady = channel != nil && ready.removeFirst()
         for (source, isReady) in zip(box.sources, ready)

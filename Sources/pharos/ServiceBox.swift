@@ -33,6 +33,9 @@ final class ServiceBox {
     private var state: ServiceState
     private var report: ServiceReport
 
+    /// How soon a service manager that was busy is tried again, in microseconds.
+    private static let noticePause = 50_000
+
     init(_ job: ServiceJob, folders: ServiceFolders, notifier: ServiceNotifier, signals: ServiceSignals) {
         self.job = job
         self.folders = folders
@@ -64,6 +67,8 @@ final class ServiceBox {
 
 extension ServiceBox: BeaconSurroundings {
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
+
+    var isStopWanted: Bool { signals.stop.take() != nil || signals.stop.takenAt != nil }
 
     func open() throws(BeaconFault) {
         do {
@@ -204,6 +209,9 @@ extension ServiceBox: BeaconSurroundings {
             log(.warning, "the service manager could not be told: \(error)")
         }
     }
+
+    /// Tells the service manager what it had no room for, as far as it has now.
+    func tellAgain() { try? notifier.flush() }
 }
 
 extension ServiceBox {
@@ -223,6 +231,7 @@ extension ServiceBox {
 
     /// Leaves the adapters as they were found.
     func finish() {
+        try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
         for adapter in raised.compactMap(BlueZAdapter.find) {
             do throws(TransportError) {
                 try BlueZAdapter.bringDown(adapter.index)
@@ -236,7 +245,8 @@ extension ServiceBox {
     /// When something has to be done although nothing happens.
     var nextWakeUp: HCIInstant {
         let save = state.nextSave.map(HCIInstant.init) ?? .distantFuture
-        return sources.compactMap(\.nextWakeUp).reduce(save, min)
+        let notice = notifier.hasBacklog ? now.advanced(byMicroseconds: Self.noticePause) : .distantFuture
+        return sources.compactMap(\.nextWakeUp).reduce(min(save, notice), min)
     }
 }
 

@@ -146,6 +146,7 @@ final class ServiceLink {
         do throws(AdvertisingError) {
             return try startManaged(job, after: session, environment, session.managementHost, session.plan.index)
         } catch {
+            guard !error.isInterruption else { throw error }
             try? session.restart()
             foreign?.watch(.managed(instances: Set(session.plan.instances.map(\.number))))
             throw error

@@ -154,6 +154,30 @@ import Testing
         #expect(log.entries == ["interrupted by a signal", "0e0401030c00"])
     }
 
+    /// After a signal nothing is waited for as long as it was before: whoever sent it wants an end.
+    @Test func afterASignalNothingWaitsForLong() throws {
+        let (ours, theirs) = try StreamSocket.pair()
+        let log = Log()
+        let begin = MonotonicClock.nanoseconds()
+        try BackgroundThread.start {
+            guard let signals = try? SignalDescriptor([SIGUSR1]) else { return log.add("no signals") }
+            // It may have been heard on another channel.
+            let first = H4Channel(ours, name: "test", interruption: signals)
+            raise(SIGUSR1)
+            _ = try? first.receive(until: first.now.advanced(byMicroseconds: 5_000_000))
+            for _ in 0..<3 {
+                let packet = try? first.receive(until: first.now.advanced(byMicroseconds: 5_000_000))
+                log.add(packet == nil ? "nothing" : "something")
+            }
+        }
+        let deadline = MonotonicClock.nanoseconds() + 20_000_000_000
+        while log.entries.count < 3, MonotonicClock.nanoseconds() < deadline { usleep(2000) }
+        let took = MonotonicClock.nanoseconds() - begin
+        #expect(log.entries == ["nothing", "nothing", "nothing"])
+        #expect(took > 500_000_000 && took < 3_000_000_000)
+        withExtendedLifetime(theirs) {}
+    }
+
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])
         var entries: [String] { lines.withLock { $0 } }

@@ -1,8 +1,9 @@
 import Glibc
-import LinuxHost
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LinuxHost
 
 @Suite struct SignalTests {
     /// Runs `body` on a thread of its own: blocked signals must not stay with a thread of the test library's.
@@ -44,6 +45,38 @@ import Testing
         #expect(taken == [SIGUSR1, nil])
         // SIGHUP too, unless whoever runs the tests had it ignored.
         #expect(SignalDescriptor.termination.starts(with: [SIGINT, SIGTERM, SIGQUIT]))
+    }
+
+    /// Whoever asks later still learns that somebody wanted an end.
+    @Test func aSignalThatWasTakenIsRemembered() throws {
+        let taken = try onItsOwnThread { () -> [Bool] in
+            guard let signals = try? SignalDescriptor([SIGUSR1]) else { return [] }
+            let before = signals.takenAt != nil
+            raise(SIGUSR1)
+            _ = signals.take()
+            let first = signals.takenAt
+            raise(SIGUSR1)
+            _ = signals.take()
+            return [before, first != nil, signals.takenAt == first]
+        }
+        #expect(taken == [false, true, true])
+    }
+
+    /// A name server that never answers.
+    @Test func aSignalEndsTheLookupOfAName() throws {
+        let isOver = Box<Bool>()
+        let outcome = try onItsOwnThread { () -> Int32? in
+            guard let signals = try? SignalDescriptor([SIGUSR1]) else { return nil }
+            raise(SIGUSR1)
+            return errorNumber {
+                _ = try NameLookup.answer(unless: signals) {
+                    _ = eventually(milliseconds: 10_000) { isOver.value == true }
+                    return nil
+                }
+            }
+        }
+        isOver.put(true)
+        #expect(outcome == EINTR)
     }
 
     @Test func writingToAPeerThatIsGoneIsAnError() throws {

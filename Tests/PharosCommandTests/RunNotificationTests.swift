@@ -33,6 +33,13 @@ import Testing
             }
         }
 
+        /// Leaves no room for another message.
+        func fillQueue() throws {
+            let sender = Descriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+            try sender.setNonblocking()
+            while (try? RunNotificationTests.send("X", to: path, on: sender)) != nil {}
+        }
+
         /// How a shell starts a service of its own.
         var script: String { "NOTIFY_SOCKET=\(path) WATCHDOG_USEC=600000 exec \"$0\" \"$@\"" }
     }
@@ -93,6 +100,18 @@ import Testing
         #expect(manager.hears("STOPPING=1"))
     }
 
+    /// One that has no time: nothing waits for it, and it hears everything in the end.
+    @Test func aBusyServiceManagerHoldsNothingUp() throws {
+        let box = try ServiceTestBox()
+        let manager = try Manager(box.folder.place("notify"))
+        try manager.fillQueue()
+        try box.start(shell: manager.script)
+        #expect(box.says("on the air"))
+        let begin = MonotonicClock.nanoseconds()
+        #expect(box.stop()?.code == 0)
+        #expect(MonotonicClock.nanoseconds() - begin < 1_000_000_000)
+    }
+
     /// What `systemctl status` shows of a profile that is refused at the start.
     @Test(arguments: [0, 4, 5, 7, 9])
     func aRefusalAtTheStartIsTold(_ number: Int) throws {
@@ -106,20 +125,30 @@ import Testing
         #expect(!manager.heard.contains { $0.hasPrefix("READY") })
     }
 
+    private static func send(_ text: String, to path: String, on socket: Descriptor) throws {
+        let octets = Array(text.utf8)
+        let result = unsafe withAddress(path) { unsafe sendto(socket.number, octets, octets.count, 0, $0, $1) }
+        guard result >= 0 else { throw SystemError("sendto", path, errno: errno) }
+    }
+
     private static func socket(_ path: String) throws -> Descriptor {
         let socket = Descriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        let result = unsafe withAddress(path) { unsafe Int(bind(socket.number, $0, $1)) }
+        guard result == 0 else { throw SystemError("bind", path, errno: errno) }
+        try socket.setNonblocking()
+        return socket
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
             for (index, octet) in path.utf8.prefix(place.count - 1).enumerated() { unsafe place[index] = octet }
         }
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
+        return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0 else { throw SystemError("bind", path, errno: errno) }
-        try socket.setNonblocking()
-        return socket
     }
 }

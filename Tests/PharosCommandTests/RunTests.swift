@@ -16,6 +16,36 @@ import Testing
         #expect(try box.status().contains("\"state\":\"off\""))
     }
 
+    /// Whatever it waits for at that moment: the answer to a command of the start, or to one that takes it back.
+    @Test(arguments: [200, 1500, 2500, 4500])
+    func sigtermEndsAStartOnASilentController(afterMilliseconds delay: UInt32) throws {
+        let box = try ServiceTestBox()
+        try box.plug()
+        box.silence()
+        try box.start(adapter: "unix:\(box.socket)")
+        usleep(delay * 1000)
+        try endsWithinASecond(box)
+    }
+
+    @Test(arguments: [200, 1500, 2500, 4500, 6500])
+    func sigtermEndsAReloadOnASilentController(afterMilliseconds delay: UInt32) throws {
+        let box = try ServiceTestBox()
+        try box.plug()
+        try box.start(adapter: "unix:\(box.socket)")
+        #expect(box.says("on the air"))
+        box.silence()
+        try box.reload(ServiceTestBox.profile(minor: 3))
+        usleep(delay * 1000)
+        try endsWithinASecond(box)
+    }
+
+    private func endsWithinASecond(_ box: ServiceTestBox) throws {
+        let begin = MonotonicClock.nanoseconds()
+        #expect(box.stop()?.code == 0)
+        #expect(MonotonicClock.nanoseconds() - begin < 1_200_000_000)
+        box.unplug()
+    }
+
     @Test func itWaitsForItsController() throws {
         let box = try ServiceTestBox()
         try box.start(adapter: "unix:\(box.socket)")

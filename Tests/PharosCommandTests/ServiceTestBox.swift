@@ -83,7 +83,11 @@ final class ServiceTestBox {
         #expect(program.prints("listening"))
     }
 
+    /// The controller answers nothing any more, and keeps its connection.
+    func silence() { controller?.signal(SIGSTOP) }
+
     func unplug() {
+        controller?.signal(SIGCONT)
         controller?.signal(SIGTERM)
         _ = controller?.end()
         controller = nil

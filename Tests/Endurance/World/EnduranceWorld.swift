@@ -27,6 +27,8 @@ public final class EnduranceWorld {
     var isPowered = false
     var isBlocked = false
     var isBusy = false
+    /// When somebody wanted the beacon off for good.
+    var stopWantedAt: HCIInstant?
     var isAsleep = false { didSet { if isAsleep != oldValue { sleptOrWoke() } } }
     private var asleepSince: HCIInstant?
     /// Time that the monotonic clock of a real box would not show, in microseconds.
@@ -88,6 +90,10 @@ public final class EnduranceWorld {
             let hasNews = waitForNews(until: max(now, min(wake, end)))
             happen()
             if isAsleep { continue }
+            if isStopWanted {
+                keeper.handle(.stop)
+                return
+            }
             while !inputs.isEmpty { keeper.handle(inputs.removeFirst()) }
             if hasNews || channel?.isEnded == true { keeper.receive() }
             if let due = keeper.nextWakeUp, due <= now { keeper.wake() }
@@ -149,6 +155,8 @@ public final class EnduranceWorld {
 }
 
 extension EnduranceWorld: BeaconSurroundings {
+    public var isStopWanted: Bool { stopWantedAt != nil }
+
     public func open() throws(BeaconFault) {
         guard let virtual else { throw BeaconFault(.adapterMissing, "there is no hci0") }
         if isBusy { throw BeaconFault(.adapterBusy, "hci0 is in use") }

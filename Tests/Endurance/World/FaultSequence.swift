@@ -42,7 +42,7 @@ public struct FaultSequence: Sendable {
         }
         settle(world)
         check(world)
-        end(world)
+        end(world, &random)
     }
 
     private mutating func live(through incident: Incident, for duration: Int, in world: EnduranceWorld) {
@@ -111,12 +111,27 @@ public struct FaultSequence: Sendable {
         }
     }
 
-    private mutating func end(_ world: EnduranceWorld) {
-        world.handle(.stop)
-        if !world.hasEnded { complaints.append("it did not stop") }
-        world.run(microseconds: 3_500_000)
-        let start = world.now
-        world.air.advance(to: start.advanced(byMicroseconds: 3_500_000))
-        if world.isHeard { complaints.append("it is still heard after its end") }
+    /// Stopped while all is well, or at a random moment of an incident.
+    private mutating func end(_ world: EnduranceWorld, _ random: inout SplitMix64) {
+        var answers = true
+        if random.next(upTo: 1) == 0 {
+            world.handle(.stop)
+            if !world.hasEnded { complaints.append("it did not stop") }
+        } else {
+            let all = Incident.allCases.filter { $0 != .suspended }
+            let incident = all[random.next(upTo: UInt32(all.count - 1))]
+            incidents.append(incident)
+            answers = !Self.spoilsAnswers.contains(incident)
+            world.begin(incident, for: random.next(upTo: 20_000_000))
+            let delay = random.next(upTo: 20_000_000)
+            world.wantStop(after: delay)
+            world.run(microseconds: delay + 1_000_000)
+            if !world.hasEnded { complaints.append("\(incident): it did not end within a second") }
+        }
+        world.air.advance(to: world.now.advanced(byMicroseconds: 7_000_000))
+        if answers, world.isHeard { complaints.append("it is still heard after its end") }
     }
+
+    /// A controller that does not do what it is told cannot be turned off either.
+    private static let spoilsAnswers: Set<Incident> = [.mute, .lostAnswers, .slow, .refusing, .withoutCredits]
 }

@@ -70,6 +70,11 @@ extension EnduranceWorld {
         incidents.insert((at, happen), at: place)
     }
 
+    /// Somebody sends SIGTERM after so long.
+    func wantStop(after microseconds: Int) {
+        plan(after: microseconds) { $0.stopWantedAt = $0.now }
+    }
+
     /// Begins an incident now; it is over after `microseconds` at the latest.
     public func begin(_ incident: Incident, for microseconds: Int) {
         switch incident {
