@@ -71,11 +71,16 @@ static inline int pharos_clock_watch_arm(int timer) {
     return (int)syscall(SYS_timerfd_settime, timer, absolute | cancelOnSet, never, (void *)0);
 }
 
-// Two paths that change places, whatever is at them (renameat2(2) with RENAME_EXCHANGE), and all of a file system to
-// its disk (syncfs(2)): the C library has both for GNU's friends only.
+// renameat2(2) within one directory: flags 1 (RENAME_NOREPLACE) or 2 (RENAME_EXCHANGE). The C library has it for GNU's
+// friends only, as it has O_PATH.
+static inline int pharos_rename(int directory, const char *name, const char *other, unsigned flags) {
+    return (int)syscall(SYS_renameat2, directory, name, directory, other, flags);
+}
 static inline int pharos_exchange(const char *one, const char *other) {
     return (int)syscall(SYS_renameat2, -100 /* AT_FDCWD */, one, -100, other, 2u /* RENAME_EXCHANGE */);
 }
 static inline int pharos_synchronise(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
+static const int PHAROS_O_PATH = 010000000;
+static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_SYMLINK_NOFOLLOW = 0x100, PHAROS_AT_REMOVEDIR = 0x200;
 
 #endif

@@ -1,14 +1,14 @@
 public import BluetoothTypes
-internal import Glibc
 
 /// The right to send with an adapter, of which there is one for each address on a box: two beacons on one controller
 /// would undo each other's work.
 ///
-/// A file `adapter-ADDRESS.lock`, locked for as long as this lives, that says who holds it. The kernel gives the lock
-/// back when the process ends in whatever way; the file that stays behind means nothing.
+/// A ``FileLock`` `adapter-ADDRESS.lock`, which only the directory's owner and root can take, and beside it
+/// `adapter-ADDRESS.holder`, in which everybody can read who has it.
 public final class AdapterLock: Sendable {
     /// Who holds an adapter.
     public struct Holder: Hashable, Sendable {
+        /// The process' number.
         public let process: Int32
         /// The instance's name, as its profile has it.
         public let instance: String
@@ -17,42 +17,35 @@ public final class AdapterLock: Sendable {
             self.process = process
             self.instance = instance
         }
+
+        fileprivate init(_ holder: FileLock.Holder) {
+            self.init(process: holder.process, instance: holder.purpose)
+        }
     }
 
+    /// The controller's own address.
     public let address: DeviceAddress
-    private let file: Descriptor
+    private let lock: FileLock
 
     /// Takes the adapter with `address` for `instance`.
     ///
     /// - Parameter directory: Where the locks of this box lie: /run/pharos.
     /// - Throws: ``AdapterLockError``; `held` when another process, or this one, has it already.
     public init(_ address: DeviceAddress, for instance: String, in directory: String) throws(AdapterLockError) {
-        let path = Self.path(of: address, in: directory)
-        let file: Descriptor
-        do throws(SystemError) {
-            file = try Descriptor.open(path, .exclusiveUse)
-            try file.lock(path)
-            // Others may ask who it is, whatever the process' mask says.
-            _ = fchmod(file.number, 0o644)
-            _ = try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
-            try file.writeAll(Array("\(getpid())\n\(instance)\n".utf8))
+        do throws(FileLockError) {
+            lock = try FileLock(Self.path(of: address, in: directory), purpose: instance, isPublic: true)
         } catch {
-            guard error.errno == EAGAIN || error.errno == EACCES, error.call == "fcntl" else {
-                throw .system(SystemError(error.call, path, errno: error.errno))
+            switch error {
+            case .held(_, let holder): throw .held(address, by: holder.map(Holder.init))
+            case .system(let error): throw .system(error)
             }
-            throw .held(address, by: Self.patientHolder(path))
         }
-        // Last of all: an instance that is complete empties its file when it ends, even one that is refused.
         self.address = address
-        self.file = file
     }
 
-    /// What it said is over; an old name would mislead whoever reads the file.
-    deinit { _ = ftruncate(file.number, 0) }
-
-    /// Who holds the adapter with `address`; `nil` when nobody does. Asking disturbs nobody.
+    /// Who holds the adapter with `address`; `nil` when nobody does. Asking disturbs nobody, and every user may ask.
     public static func holder(of address: DeviceAddress, in directory: String) -> Holder? {
-        holder(path(of: address, in: directory))
+        FileLock.holder(of: path(of: address, in: directory)).map(Holder.init)
     }
 
     /// Everybody who holds an adapter of this box.
@@ -60,7 +53,7 @@ public final class AdapterLock: Sendable {
         var result: [DeviceAddress: Holder] = [:]
         for name in Files.names(in: directory) where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
             guard let address = DeviceAddress(name.dropFirst(prefix.count).dropLast(suffix.count)) else { continue }
-            result[address] = holder(directory + "/" + name)
+            result[address] = holder(of: address, in: directory)
         }
         return result
     }
@@ -70,26 +63,6 @@ public final class AdapterLock: Sendable {
 
     private static func path(of address: DeviceAddress, in directory: String) -> String {
         "\(directory)/\(prefix)\(address)\(suffix)"
-    }
-
-    private static func holder(_ path: String) -> Holder? {
-        guard let file = try? Descriptor.open(path, .read), file.isLockedByOthers,
-            let octets = try? file.read(upTo: 4096)
-        else { return nil }
-        let lines = String(decoding: octets, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count > 2, let process = Int32(lines[0]) else { return nil }
-        return Holder(process: process, instance: String(lines[1]))
-    }
-
-    /// The holder has the lock a moment before it has written who it is.
-    private static func patientHolder(_ path: String) -> Holder? {
-        for _ in 0..<20 {
-            if let holder = holder(path), ProcessIdentity(id: holder.process, startTicks: nil).isRunning {
-                return holder
-            }
-            usleep(5000)
-        }
-        return nil
     }
 }
 

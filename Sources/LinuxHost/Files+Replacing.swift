@@ -74,29 +74,10 @@ extension Files {
 }
 
 extension Descriptor {
-    /// Locks the whole file against every other open one, until this is closed; a process that dies lets go of it.
-    ///
-    /// - Throws: EAGAIN when somebody else holds it.
-    func lock(_ subject: String) throws(SystemError) {
-        var request = Self.wholeFile
-        _ = try retryingInterrupts("fcntl", subject) { unsafe fcntl(number, PHAROS_OFD_SETLK, &request) }
-    }
-
-    /// Whether somebody else holds a lock on it. Takes none, not even for a moment.
-    var isLockedByOthers: Bool {
-        var request = Self.wholeFile
-        let result = unsafe fcntl(number, PHAROS_OFD_GETLK, &request)
-        return result == 0 && request.l_type != Int16(F_UNLCK)
-    }
-
     /// Whether it is still the file at `path`.
     func isAt(_ path: String) -> Bool {
         var (mine, there) = (stat(), stat())
         guard unsafe fstat(number, &mine) == 0, unsafe lstat(path, &there) == 0 else { return false }
         return mine.st_dev == there.st_dev && mine.st_ino == there.st_ino
-    }
-
-    private static var wholeFile: flock {
-        flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
     }
 }

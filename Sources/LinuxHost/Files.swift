@@ -70,6 +70,11 @@ public enum Files {
     /// The names in a directory, sorted; empty when it cannot be read.
     public static func names(in directory: String) -> [String] {
         guard let stream = unsafe opendir(directory) else { return [] }
+        return unsafe names(stream)
+    }
+
+    /// The names in an open directory, sorted, which is closed.
+    static func names(_ stream: OpaquePointer) -> [String] {
         defer { unsafe closedir(stream) }
         var result: [String] = []
         while let entry = unsafe readdir(stream) {

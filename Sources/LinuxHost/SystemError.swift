@@ -6,24 +6,39 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
     /// What it was about: a path, an address; empty when there is nothing to add.
     public let subject: String
+    /// The error number of the call, or the nearest one where the program itself refuses.
     public let errno: Int32
+    /// What is wrong, as part of a sentence, where the number alone would mislead.
+    public let reason: String?
 
-    public init(_ call: String, _ subject: String = "", errno: Int32) {
+    /// - Parameters:
+    ///   - call: The call's name as in its manual page.
+    ///   - subject: What it was about, such as a path.
+    ///   - reason: Said in place of the call and the number's meaning.
+    public init(_ call: String, _ subject: String = "", errno: Int32, reason: String? = nil) {
         self.call = call
         self.subject = subject
         self.errno = errno
+        self.reason = reason
     }
 
-    /// The number's meaning in words, such as `Connection refused`.
-    public var text: String { Self.text(errno) }
+    /// The same about something else, such as the path that the caller knows.
+    public func about(_ subject: String) -> SystemError {
+        SystemError(call, subject, errno: errno, reason: reason)
+    }
 
+    /// The reason, or else the number's meaning in words, such as `Connection refused`.
+    public var text: String { reason ?? Self.text(errno) }
+
+    /// The meaning of an error number in words; never empty.
     public static func text(_ number: Int32) -> String {
         guard let message = unsafe strerror(number) else { return "error \(number)" }
         return unsafe String(cString: message)
     }
 
     public var description: String {
-        subject.isEmpty ? "\(call): \(text)" : "\(subject): \(call): \(text)"
+        let what = reason ?? "\(call): \(text)"
+        return subject.isEmpty ? what : "\(subject): \(what)"
     }
 }
 

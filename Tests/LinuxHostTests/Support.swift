@@ -21,3 +21,25 @@ func errorNumber(_ body: () throws -> Void) -> Int32? {
         return (error as? SystemError)?.errno
     }
 }
+
+/// Another process that holds a lock on a file, until this is gone.
+final class LockingProcess {
+    let process: ChildProcess
+    /// Its number.
+    let number: Int32
+
+    /// - Parameter says: What it writes into the file behind its number, on a line of its own; `nil` writes nothing.
+    init(_ path: String, says: String?) throws {
+        let mode = says == nil ? "<" : "+<"
+        let kind = says == nil ? 0 : 1
+        let said = says.map { "select((select(F), $| = 1)[0]); print F \"$$\\n\($0)\\n\";" } ?? ""
+        let script = """
+            open(F, "\(mode)", "\(path)") or die; fcntl(F, 37, pack("ssx4qqlx4", \(kind), 0, 0, 0, 0)) or die; \
+            \(said) $| = 1; print "$$\\n"; sleep 60
+            """
+        process = try ChildProcess(["perl", "-e", script])
+        let line = String(decoding: try process.output.read(upTo: 64), as: UTF8.self)
+        guard let number = Int32(line.dropLast()) else { throw SystemError("perl", path, errno: SystemError.invalid) }
+        self.number = number
+    }
+}
