@@ -34,7 +34,8 @@ final class LockingProcess {
         let kind = says == nil ? 0 : 1
         let said = says.map { "select((select(F), $| = 1)[0]); print F \"$$\\n\($0)\\n\";" } ?? ""
         let script = """
-            open(F, "\(mode)", "\(path)") or die; fcntl(F, 37, pack("ssx4qqlx4", \(kind), 0, 0, 0, 0)) or die; \
+            open(F, "\(mode)", "\(path)") or die; \
+            $lock = pack("ssx4qqlx4", \(kind), 0, 0, 0, 0); fcntl(F, 37, $lock) or die; \
             \(said) $| = 1; print "$$\\n"; sleep 60
             """
         process = try ChildProcess(["perl", "-e", script])
