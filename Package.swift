@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "PlanReport", targets: ["PlanReport"]),
         .library(name: "QRCodes", targets: ["QRCodes"]),
         .library(name: "Fleet", targets: ["Fleet"]),
+        .library(name: "FleetStore", targets: ["FleetStore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -79,16 +80,20 @@ let package = Package(
                 "QRCodes",
             ],
             swiftSettings: strict),
+        .target(
+            name: "FleetStore",
+            dependencies: ["BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost"],
+            // The role that `fleet export ansible` writes, with the units as they are shipped.
+            resources: [.embedInCode("Ansible")], swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "Fleet", "HCI",
+                "Fleet", "FleetStore", "HCI",
                 "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
                 argumentParser,
             ],
-            // The role that `fleet export ansible` writes, with the units as they are shipped.
-            resources: [.embedInCode("Ansible")], swiftSettings: strict),
+            swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
         .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
@@ -135,6 +140,10 @@ let package = Package(
             dependencies: [
                 "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FleetStoreTests",
+            dependencies: ["BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport", crypto], swiftSettings: strict),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),

@@ -103,7 +103,7 @@ final class AdapterFinder {
             case .system: BeaconFault(.system, "\(error)")
             }
         case let error as AdapterLockError: BeaconFault(.adapterBusy, "\(error)", isPermanent: true)
-        case let failure as Failure: BeaconFault(.adapterMissing, failure.message)
+        case let failure as Failure: BeaconFault(.adapterMissing, failure.oneLine)
         default: BeaconFault(.system, "\(error)")
         }
     }

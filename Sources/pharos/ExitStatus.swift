@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
+internal import FleetStore
 internal import Glibc
 internal import HCI
 internal import HCITransports
@@ -28,11 +29,11 @@ enum ExitStatus: Int32 {
     /// Says what went wrong and ends the program.
     static func end(with error: any Error) -> Never {
         if let failure = error as? Failure {
-            if !failure.message.isEmpty { Terminal.writeError("pharos: \(failure.message)\n") }
+            for message in failure.messages { Terminal.writeError("pharos: \(message)\n") }
             exit(failure.status.rawValue)
         }
-        if let (status, message) = classify(error) {
-            Terminal.writeError("pharos: \(message)\n")
+        if let (status, messages) = classify(error) {
+            for message in messages { Terminal.writeError("pharos: \(message)\n") }
             exit(status.rawValue)
         }
         // What is left is the argument parser's own: help and version on standard output, mistakes on standard error.
@@ -46,14 +47,27 @@ enum ExitStatus: Int32 {
         exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
     }
 
-    private static func classify(_ error: any Error) -> (ExitStatus, String)? {
+    private static func classify(_ error: any Error) -> (ExitStatus, [String])? {
         switch error {
-        case let error as TransportError: (status(error), "\(error)")
-        case let error as AdvertisingError: (status(error), "\(error)")
-        case let error as HCICommandError: (status(error), "\(error)")
-        case let error as SystemError: (status(error), "\(error)")
-        case let error as AdapterLockError: (status(error), "\(error)")
+        case let error as TransportError: (status(error), ["\(error)"])
+        case let error as AdvertisingError: (status(error), ["\(error)"])
+        case let error as HCICommandError: (status(error), ["\(error)"])
+        case let error as SystemError: (status(error), ["\(error)"])
+        case let error as AdapterLockError: (status(error), ["\(error)"])
+        case let error as FleetStoreError: (status(error), error.messages)
         default: nil
+        }
+    }
+
+    private static func status(_ error: FleetStoreError) -> ExitStatus {
+        switch error.kind {
+        case .missing: .noInput
+        case .malformed: .dataFormat
+        case .invalid: .configuration
+        case .request: .usage
+        case .busy: .temporaryFailure
+        case .notPermitted: .notPermitted
+        case .system: .osError
         }
     }
 
@@ -122,20 +136,22 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// An error with its sentence and its number, thrown where the general mapping would say too little.
+/// An error with its sentences and its number, thrown where the general mapping would say too little.
 struct Failure: Error {
     let status: ExitStatus
-    /// What stands after `pharos: `; empty where everything has been said already.
-    let message: String
+    /// Each stands behind `pharos: ` on a line of its own; none where everything has been said already.
+    let messages: [String]
 
-    init(_ status: ExitStatus, _ message: String = "") {
+    init(_ status: ExitStatus, _ messages: [String]) {
         self.status = status
-        self.message = message
+        self.messages = messages
+    }
+
+    /// - Parameter message: Empty where everything has been said already.
+    init(_ status: ExitStatus, _ message: String = "") {
+        self.init(status, message.isEmpty ? [] : [message])
     }
 
     /// The same where there is room for one line only.
-    var oneLine: String {
-        message.split(whereSeparator: \.isNewline)
-            .map { $0.hasPrefix("pharos: ") ? $0.dropFirst(8) : $0 }.joined(separator: "; ")
-    }
+    var oneLine: String { messages.joined(separator: "; ") }
 }

@@ -11,6 +11,11 @@ enum InputFile {
         }
     }
 
+    /// The directory of a path with its last slash; empty for the directory where we are.
+    static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+
     static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
         switch error.errno {
         case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")

@@ -26,7 +26,7 @@ struct Pharos: ParsableCommand {
             var command = try parseAsRoot()
             do {
                 try command.run()
-            } catch let failure as Failure where failure.message.isEmpty {
+            } catch let failure as Failure where failure.messages.isEmpty {
                 // All was said on standard output, if that took it.
                 try Terminal.finish()
                 throw failure

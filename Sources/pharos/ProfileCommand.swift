@@ -31,7 +31,7 @@ struct ProfileCheck: ParsableCommand {
         }
         show(reports)
         guard unreadable.isEmpty else {
-            throw Failure(.noInput, unreadable.map(\.message).joined(separator: "\npharos: "))
+            throw Failure(.noInput, unreadable.flatMap(\.messages))
         }
         if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
     }
@@ -89,7 +89,7 @@ struct ProfileReport {
     var refusal: Failure {
         let lines = problems.filter { $0.severity == .error }.map { $0.text(file: file) }
         return Failure(
-            problems.refusal == .malformed ? .dataFormat : .configuration, lines.joined(separator: "\npharos: "))
+            problems.refusal == .malformed ? .dataFormat : .configuration, lines)
     }
 
     var json: JSONValue {

@@ -33,7 +33,7 @@ struct Status: ParsableCommand {
             let color = Terminal.wantsColor
             Terminal.write(instances.map { StatusText.lines($0, now: now, color: color) }.joined(separator: "\n"))
         }
-        guard problems.isEmpty else { throw Failure(.noInput, problems.joined(separator: "\npharos: ")) }
+        guard problems.isEmpty else { throw Failure(.noInput, problems) }
         if instances.isEmpty || instances.contains(where: { $0.state != .onAir }) { throw Failure(.failure) }
     }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetCheck: ParsableCommand {
@@ -17,9 +18,7 @@ struct FleetCheck: ParsableCommand {
     func run() throws {
         var files = try FleetFiles(file)
         var report: FleetReport?
-        if let fleet = files.fleet, let allocation = files.allocate() {
-            report = fleet.check(allocation, keys: files.keys)
-        }
+        if let (fleet, allocation) = files.allocation() { report = fleet.check(allocation, keys: files.keys) }
         files.add(report?.problems ?? [])
         show(files, report)
         if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }

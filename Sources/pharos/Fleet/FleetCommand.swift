@@ -10,6 +10,6 @@ struct FleetCommand: ParsableCommand {
         subcommands: [
             FleetInit.self, FleetCheck.self, FleetGenerate.self, FleetDiffCommand.self, FleetStatus.self,
             FleetLabels.self,
-            FleetKeys.self, FleetExport.self, FleetSchemaCommand.self,
+            FleetKeysCommand.self, FleetExport.self, FleetSchemaCommand.self,
         ])
 }

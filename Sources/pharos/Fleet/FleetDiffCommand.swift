@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetDiffCommand: ParsableCommand {
@@ -20,48 +21,7 @@ struct FleetDiffCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var files = try FleetFiles(file)
-        guard !files.hasErrors, let fleet = files.fleet, let allocation = files.allocate() else { throw files.refusal }
-        files.add(fleet.check(allocation).problems)
-        guard !files.hasErrors else { throw files.refusal }
-        let old = try oldManifest(allocation.lock)
-        let diff: FleetDiff
-        do throws(FileProblem) {
-            diff = try FleetDiff(from: old, to: FleetGenerator(fleet, allocation))
-        } catch {
-            throw Failure(.dataFormat, error.text(file: against))
-        }
-        show(diff)
-    }
-
-    /// The text of a manifest, whatever was named.
-    private func oldManifest(_ lock: FleetLock) throws -> [UInt8] {
-        let path = Files.exists(against + "/.") ? against + "/manifest.json" : against
-        let octets = try InputFile.read(path)
-        if path.hasSuffix(".csv") {
-            let (manifest, problems) = FleetManifest.decodeCSV(octets, fleet: "old")
-            guard let manifest else {
-                throw Failure(.dataFormat, problems.map { $0.text(file: path) }.joined(separator: "\npharos: "))
-            }
-            return Array(manifest.json.utf8)
-        }
-        if octets.starts(with: FleetManifest.firstOctets) { return octets }
-        return try oldFleet(path, lock)
-    }
-
-    /// What an older fleet file would generate, with its own lock or, where it has none, with the one of today.
-    private func oldFleet(_ path: String, _ lock: FleetLock) throws -> [UInt8] {
-        let files = try FleetFiles(path)
-        guard !files.hasErrors, let fleet = files.fleet else { throw files.refusal }
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
-        let (allocation, problems) = FleetAllocation.make(fleet, lock: files.lock ?? lock, now: now)
-        guard !problems.contains(where: \.isError) else {
-            throw Failure(.configuration, problems.map(\.description).joined(separator: "\npharos: "))
-        }
-        let generator = FleetGenerator(fleet, allocation)
-        var text = generator.manifestStart
-        while generator.next() { text += generator.manifestLine }
-        return text + generator.manifestEnd
+        show(try FleetComparison.make(file, against: against))
     }
 
     private func show(_ diff: FleetDiff) {

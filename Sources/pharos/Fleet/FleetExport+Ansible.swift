@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetExportAnsible: ParsableCommand {

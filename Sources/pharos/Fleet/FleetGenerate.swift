@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetGenerate: ParsableCommand {
@@ -32,13 +33,14 @@ struct FleetGenerate: ParsableCommand {
 
     func run() throws {
         var files = try FleetFiles(file)
-        guard !files.hasErrors, let fleet = files.fleet, let allocation = files.allocate(releasing: release) else {
-            throw files.refusal
-        }
+        let (fleet, allocation) = try files.allocated(releasing: release)
         let writer = FleetWriter(
             fleet: fleet, allocation: allocation, folder: output, lockFile: files.lockFile, keys: files.keys,
             manifestOnly: manifestOnly)
-        let result = try writer.write()
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        let result = try writer.write { progress.report($0, of: fleet.beaconCount, "beacons") }
+        progress.finish()
         files.add(result.report.problems)
         guard !files.hasErrors else { throw files.refusal }
         for problem in files.problems { Terminal.writeError("pharos: \(problem)\n") }

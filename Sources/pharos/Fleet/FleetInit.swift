@@ -17,7 +17,7 @@ struct FleetInit: ParsableCommand {
     func run() throws {
         let path = output ?? sample.rawValue + ".json"
         var files = [(path, sample.text)]
-        if let table = sample.table { files.append((FleetFiles.folder(of: path) + table.name, table.text)) }
+        if let table = sample.table { files.append((InputFile.directory(of: path) + table.name, table.text)) }
         for (path, _) in files where Files.exists(path) {
             throw Failure(.usage, "\(path): this file is there already; name another with --output")
         }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
-internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetKeysAgree: ParsableCommand {
@@ -27,7 +27,7 @@ struct FleetKeysAgree: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Set up the beacons: the resolver's public key.", valueName: "hex"),
-        transform: KeyText.publicKey)
+        transform: Self.publicKey)
     var resolverPublicKey: FixedOctets<32>?
 
     @Option(
@@ -47,7 +47,7 @@ struct FleetKeysAgree: ParsableCommand {
     func run() throws {
         if let resolverPublicKey { return try setUp(resolverPublicKey) }
         guard let resolverKeyFile else { return }
-        let privateKey = try Self.privateKey(resolverKeyFile)
+        let privateKey = try AgreementKey.privateKey(resolverKeyFile)
         if fleet == nil {
             let publicKey = try IdentityKey.publicKey(of: privateKey)
             Terminal.write(
@@ -57,85 +57,31 @@ struct FleetKeysAgree: ParsableCommand {
         }
     }
 
-    /// The beacons' side. Their private keys are needed for one moment, and kept nowhere.
+    private var fleetKeys: FleetKeys { FleetKeys(of: NamedFleet(path: fleet ?? ""), in: keys) }
+
     private func setUp(_ resolverPublicKey: FixedOctets<32>) throws {
-        let (rotations, directory) = try beacons()
-        var report = KeyReport(directory: directory.path)
-        for rotation in rotations {
-            guard !directory.hasKey(of: rotation) else {
-                report.kept.append(rotation.name)
-                continue
-            }
-            let privateKey = FixedOctets<32>.random()
-            let key = try Self.agreed {
-                try IdentityKey(beaconPrivateKey: privateKey, resolverPublicKey: resolverPublicKey)
-            }
-            // First the public one: a key without it would be of no use to the resolver.
-            try directory.setPublicKey(try IdentityKey.publicKey(of: privateKey), of: rotation)
-            if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
-        }
-        if !report.made.isEmpty { try directory.synchronize() }
-        report.show(asJSON: json)
+        let keys = fleetKeys
+        let report = try keys.agree(resolverPublicKey: resolverPublicKey)
+        KeyReportText(report: report, directory: keys.directory).show(asJSON: json)
     }
 
-    /// The resolver's side, from the public keys of the beacons.
     private func resolve(_ resolverPrivateKey: FixedOctets<32>) throws {
-        let (rotations, directory) = try beacons()
-        var report = KeyReport(directory: directory.path)
-        var missing: [String] = []
-        for rotation in rotations {
-            guard let publicKey = try directory.publicKey(of: rotation) else {
-                missing.append(rotation.name)
-                continue
-            }
-            let key = try Self.agreed {
-                try IdentityKey(resolverPrivateKey: resolverPrivateKey, beaconPublicKey: publicKey)
-            }
-            if try directory.add(key, of: rotation) {
-                report.made.append(rotation.name)
-            } else if try directory.key(of: rotation)?.octets == key.octets {
-                report.kept.append(rotation.name)
-            } else {
-                throw Failure(
-                    .configuration,
-                    "\(directory.path)\(rotation.keyName) is another key than the one agreed on; it was left as it is")
-            }
-        }
-        if !report.made.isEmpty { try directory.synchronize() }
-        report.show(asJSON: json)
-        guard missing.isEmpty else {
-            let names = missing.prefix(5).joined(separator: ", ") + (missing.count > 5 ? ", …" : "")
+        let keys = fleetKeys
+        let report = try keys.resolve(resolverPrivateKey: resolverPrivateKey)
+        KeyReportText(report: report, directory: keys.directory).show(asJSON: json)
+        guard report.missing.isEmpty else {
+            let names = report.missing.prefix(5).joined(separator: ", ") + (report.missing.count > 5 ? ", …" : "")
             throw Failure(
-                .noInput, "\(directory.path): the public keys of \(missing.count) beacons are missing: \(names)")
+                .noInput,
+                "\(keys.directory.path): the public keys of \(report.missing.count) beacons are missing: \(names)")
         }
     }
 
-    private func beacons() throws -> ([BeaconRotation], KeyDirectory) {
-        var options = FleetKeyOptions()
-        options.source = FleetArgument()
-        options.source.fleet = fleet ?? ""
-        options.keys = keys
-        let rotations = try options.rotations()
-        if !rotations.isEmpty { try options.directory.make() }
-        return (rotations, options.directory)
-    }
-
-    private static func agreed(_ agree: () throws -> IdentityKey) throws -> IdentityKey {
-        do { return try agree() } catch { throw Failure(.configuration, "\(error)") }
-    }
-
-    /// Reads the resolver's private key, or makes one.
-    private static func privateKey(_ path: String) throws -> FixedOctets<32> {
-        if !Files.exists(path) {
-            let key = FixedOctets<32>.random()
-            do throws(SystemError) {
-                try Files.create(path, with: Array("\(key)\n".utf8))
-                return key
-            } catch {
-                // Somebody else was quicker.
-                guard error.errno == SystemError.alreadyThere else { throw error }
-            }
+    private static func publicKey(_ text: String) throws -> FixedOctets<32> {
+        do {
+            return try FixedOctets<32>(hexadecimal: text)
+        } catch {
+            throw Mistake("a public key has 64 hexadecimal digits: \(error)")
         }
-        return try KeyText.octets(try KeyFile.secret(path), path)
     }
 }

@@ -3,6 +3,7 @@ internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetKeysResolve: ParsableCommand {
@@ -36,78 +37,38 @@ struct FleetKeysResolve: ParsableCommand {
     func run() throws {
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
-        let outcome = try KeyRingFile.octets(options.source.fleet).map { try search($0, question) } ?? search(question)
-        let (found, tried, withoutKey) = (outcome.found, outcome.tried, outcome.withoutKey)
+        let keys = options.fleetKeys
+        let search = try EphemeralIDSearch(question, path: options.source.fleet, keys: keys)
         if json {
-            Terminal.write(Self.json(found, id, question.time, tried: tried, withoutKey: withoutKey).line + "\n")
+            Terminal.write(Self.json(search, question).line + "\n")
         } else {
-            for each in found { Terminal.write(Self.text(each)) }
+            for match in search.matches { Terminal.write(Self.text(match)) }
         }
-        if withoutKey > 0 {
-            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(options.directory.path)\n")
+        if search.withoutKey > 0 {
+            Terminal.writeError("pharos: \(search.withoutKey) beacons have no key in \(keys.directory.path)\n")
         }
-        guard found.isEmpty else { return }
-        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(tried) beacons at \(question.time)")
+        guard search.matches.isEmpty else { return }
+        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.tried) beacons at \(question.time)")
     }
 
-    private struct Outcome {
-        var found: [(name: String, group: [String], answer: EphemeralIDQuestion.Answer)] = []
-        var (tried, withoutKey) = (0, 0)
+    private static func text(_ match: EphemeralIDSearch.Match) -> String {
+        let place = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
+        return "\(match.name)\(place), from \(match.answer.from) to \(match.answer.to)\n"
     }
 
-    /// Among keys in files of their own.
-    private func search(_ question: EphemeralIDQuestion) throws -> Outcome {
-        var outcome = Outcome()
-        try options.forEachKey { beacon, rotation, key in
-            guard !rotation.exponents.isEmpty else { return }
-            guard let key else {
-                outcome.withoutKey += 1
-                return
-            }
-            outcome.tried += 1
-            guard let answer = try question.answer(rotation, key: key) else { return }
-            outcome.found.append((beacon.name, beacon.group, answer))
-        }
-        return outcome
-    }
-
-    /// Among the keys of a ring.
-    private func search(_ ring: [UInt8], _ question: EphemeralIDQuestion) throws -> Outcome {
-        var outcome = Outcome()
-        do {
-            var reader = try KeyRingReader(ring)
-            while let entry = try reader.next() {
-                outcome.tried += 1
-                guard let answer = try question.answer(entry) else { continue }
-                outcome.found.append((entry.name, entry.group, answer))
-            }
-        } catch let problem as FileProblem {
-            throw Failure(.dataFormat, problem.text(file: options.source.fleet))
-        }
-        return outcome
-    }
-
-    private static func text(
-        _ found: (name: String, group: [String], answer: EphemeralIDQuestion.Answer)
-    ) -> String {
-        let place = found.group.isEmpty ? "" : " (\(found.group.joined(separator: " / ")))"
-        return "\(found.name)\(place), from \(found.answer.from) to \(found.answer.to)\n"
-    }
-
-    private static func json(
-        _ found: [(name: String, group: [String], answer: EphemeralIDQuestion.Answer)], _ id: FixedOctets<8>,
-        _ time: RFC3339Time, tried: Int, withoutKey: Int
-    ) -> JSONValue {
-        let beacons = found.map { name, group, answer in
+    private static func json(_ search: EphemeralIDSearch, _ question: EphemeralIDQuestion) -> JSONValue {
+        let beacons = search.matches.map { match in
             JSONValue.record([
-                ("name", .string(name)), ("group", .array(group.map(JSONValue.string))),
-                ("counter", .integer(answer.counter)), ("rotationExponent", .integer(answer.exponent.rawValue)),
-                ("from", .string(answer.from.description)), ("to", .string(answer.to.description)),
+                ("name", .string(match.name)), ("group", .array(match.group.map(JSONValue.string))),
+                ("counter", .integer(match.answer.counter)),
+                ("rotationExponent", .integer(match.answer.exponent.rawValue)),
+                ("from", .string(match.answer.from.description)), ("to", .string(match.answer.to.description)),
             ])
         }
         return .record([
-            ("id", .string(id.description)), ("at", .string(time.description)), ("beacons", .array(beacons)),
-            ("tried", .integer(tried)), ("withoutKey", .integer(withoutKey)),
+            ("id", .string(question.id.description)), ("at", .string(question.time.description)),
+            ("beacons", .array(beacons)), ("tried", .integer(search.tried)),
+            ("withoutKey", .integer(search.withoutKey)),
         ])
     }
 

@@ -34,7 +34,7 @@ struct StatusGathering {
         do {
             add(try InputFile.read(path, limit: Self.sizeLimit), from: source, called: path)
         } catch let failure as Failure {
-            problems.append(failure.message)
+            problems += failure.messages
         } catch {
             problems.append("\(path): \(error)")
         }

@@ -41,7 +41,7 @@ struct PlanSite: ParsableCommand {
         guard var site = decoded else {
             let isJSON = JSONDocument.parse(octets).problems.isEmpty
             let lines = Self.lines(faults.filter { $0.severity == .error }, file: name)
-            throw Failure(isJSON ? .configuration : .dataFormat, lines.joined(separator: "\npharos: "))
+            throw Failure(isJSON ? .configuration : .dataFormat, lines)
         }
         var problems = faults
         var fleet: SiteFleet?

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 /// A fleet in place of numbers.

@@ -2,6 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import Sites
 
 /// Puts the beacons of a fleet on the floor of the site file that names it.
@@ -14,7 +15,7 @@ struct SiteFleet {
     init(_ reference: Site.FleetReference, file: String) {
         self.reference = reference
         path =
-            reference.path.hasPrefix("/") || file == "-" ? reference.path : FleetFiles.folder(of: file) + reference.path
+            reference.path.hasPrefix("/") || file == "-" ? reference.path : InputFile.directory(of: file) + reference.path
     }
 
     /// As the site file names it.

@@ -1,27 +1,50 @@
 internal import Configuration
-internal import Fleet
-internal import LinuxHost
+public import Fleet
+public import LinuxHost
 
 /// Brings a fleet's files onto the disk: first all of them beside the old ones, then the lock, then all at once.
-struct FleetWriter {
-    let fleet: Fleet
-    let allocation: FleetAllocation
-    let folder: String
-    let lockFile: String
-    let keys: FleetKeyFolder?
-    let manifestOnly: Bool
+public struct FleetWriter {
+    private let fleet: Fleet
+    private let allocation: FleetAllocation
+    private let folder: String
+    private let lockFile: String
+    private let keys: FleetKeyFolder?
+    private let manifestOnly: Bool
 
-    struct Result {
+    /// What became of the files.
+    public struct Result: Sendable {
         /// What was found; where it is not good, nothing was written.
-        var report: FleetReport
-        var outcome = FolderReplacement.Outcome()
-        var lockWritten = false
+        public var report: FleetReport
+        public var outcome = FolderReplacement.Outcome()
+        /// Whether the lock has changed.
+        public var lockWritten = false
     }
 
     private static let manifest = "manifest.json"
     private static let table = "manifest.csv"
 
-    func write() throws -> Result {
+    /// - Parameters:
+    ///   - allocation: Of this fleet.
+    ///   - folder: The directory for the files; made where it is not there.
+    ///   - lockFile: Beside the fleet file.
+    ///   - keys: What lies in the directory that the fleet file names for its keys; `nil` where it names none.
+    ///   - manifestOnly: No profiles.
+    public init(
+        fleet: Fleet, allocation: FleetAllocation, folder: String, lockFile: String, keys: FleetKeyFolder?,
+        manifestOnly: Bool
+    ) {
+        self.fleet = fleet
+        self.allocation = allocation
+        self.folder = folder
+        self.lockFile = lockFile
+        self.keys = keys
+        self.manifestOnly = manifestOnly
+    }
+
+    /// Checks the fleet and writes its files.
+    ///
+    /// - Parameter progress: Gets how many beacons are done, now and then.
+    public func write(progress: (Int) -> Void = { _ in }) throws(FleetStoreError) -> Result {
         let replacement: FolderReplacement
         do throws(SystemError) {
             replacement = try FolderReplacement(folder)
@@ -31,7 +54,7 @@ struct FleetWriter {
         try refuseForeignFiles(replacement)
         let lock = FileDraft(lockFile, draft: lockDraft)
         do throws(SystemError) {
-            let report = try generate(into: replacement)
+            let report = try generate(into: replacement, progress)
             guard report.isGood else {
                 replacement.discard()
                 return Result(report: report)
@@ -50,17 +73,17 @@ struct FleetWriter {
     }
 
     private var lockDraft: String {
-        let folder = FleetFiles.folder(of: lockFile)
+        let folder = SourceFile.directory(of: lockFile)
         return "\(folder).\(lockFile.dropFirst(folder.count)).new"
     }
 
-    private func generate(into replacement: FolderReplacement) throws(SystemError) -> FleetReport {
+    private func generate(
+        into replacement: FolderReplacement, _ progress: (Int) -> Void
+    ) throws(SystemError) -> FleetReport {
         let assembly = FleetAssembly(fleet, allocation, keys: keys, manifestOnly: manifestOnly)
         let generator = FleetGenerator(fleet, allocation)
         let manifest = replacement.draft(Self.manifest)
         let table = replacement.draft(Self.table)
-        let progress = FleetProgress(of: fleet.beaconCount, what: "beacons")
-        defer { progress.finish() }
         var end = generator.manifestEnd
         var done = 0
         try manifest.append(generator.manifestStart)
@@ -71,7 +94,7 @@ struct FleetWriter {
             try table.append(part.table)
             end = part.manifestEnd
             done += part.beacons
-            progress.report(done)
+            progress(done)
         }
         guard report.isGood else { return report }
         try manifest.append(end)
@@ -81,39 +104,46 @@ struct FleetWriter {
     }
 
     /// A folder is ours when it is empty, or when all that is in it was made by an earlier run for the same fleet.
-    private func refuseForeignFiles(_ replacement: FolderReplacement) throws {
+    private func refuseForeignFiles(_ replacement: FolderReplacement) throws(FleetStoreError) {
         let names = replacement.names
         guard !names.isEmpty else { return }
         guard names.contains(Self.manifest) else {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(folder): this folder holds \(Self.some(names)) and no manifest.json: it was not made by `pharos fleet "
                     + "generate`; choose an empty one")
         }
         var known: Set<String> = [Self.manifest, Self.table]
         let path = "\(replacement.path)/\(Self.manifest)"
-        var manifest = try ManifestNames(path)
+        var manifest: ManifestNames
+        do throws(SystemError) { manifest = try ManifestNames(path) } catch { throw failure(error, folder) }
         guard let owner = manifest.fleet else {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(path): this is no manifest that `pharos fleet generate` wrote; choose an empty folder")
         }
         guard owner == fleet.name else {
-            throw Failure(
-                .configuration, "\(folder): this folder holds the fleet \(owner), not \(fleet.name); choose another")
+            throw FleetStoreError(
+                .invalid, "\(folder): this folder holds the fleet \(owner), not \(fleet.name); choose another")
         }
         // Only a folder with other files needs the names of all that were made.
-        if !names.isSubset(of: known) { try manifest.forEach { known.insert($0 + ".json") } }
+        if !names.isSubset(of: known) {
+            do throws(SystemError) {
+                try manifest.forEach { known.insert($0 + ".json") }
+            } catch {
+                throw failure(error, folder)
+            }
+        }
         let foreign = names.subtracting(known)
         guard foreign.isEmpty else {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(folder): \(Self.some(foreign)) was not made by `pharos fleet generate`; move it elsewhere, or choose "
                     + "another folder")
         }
         if manifestOnly, let profile = names.first(where: { $0 != Self.manifest && $0 != Self.table }) {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(folder): this folder holds profiles such as \(profile), which would no longer fit their manifest; choose "
                     + "another for --manifest-only")
         }
@@ -125,20 +155,22 @@ struct FleetWriter {
         return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
     }
 
-    private func failure(_ error: SystemError, _ folder: String) -> Failure {
+    private func failure(_ error: SystemError, _ folder: String) -> FleetStoreError {
         let place = error.subject.isEmpty ? folder : error.subject
         switch error.errno {
-        case SystemError.noSpace:
-            return Failure(.osError, "\(place): the disk is full; nothing was changed")
+        case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full; nothing was changed")
         case SystemError.wouldBlock:
-            return Failure(.unavailable, "\(folder): another `pharos fleet generate` is at work there")
+            return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is at work there")
         case SystemError.busy:
-            return Failure(.osError, "\(folder): this is a mount point; choose a folder in it")
-        case SystemError.notADirectory: return Failure(.noInput, "\(place): this is a file, not a folder")
-        case SystemError.noEntry: return Failure(.noInput, "\(place): the folder around it is not there")
+            return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it")
+        case SystemError.notADirectory:
+            return FleetStoreError(.missing, "\(place): this is a file, not a directory")
+        case SystemError.noEntry:
+            return FleetStoreError(.missing, "\(place): the directory around it is not there")
         case SystemError.accessDenied, SystemError.notPermitted:
-            return Failure(.notPermitted, "\(place): this user may not write here")
-        default: return Failure(.osError, "\(place): \(error.call): \(error.text); nothing was changed")
+            return FleetStoreError(.notPermitted, "\(place): this user may not write here")
+        default:
+            return FleetStoreError(.system, "\(place): \(error.call): \(error.text); nothing was changed")
         }
     }
 }
@@ -177,32 +209,5 @@ private struct ManifestNames {
             isAtEnd = part.isEmpty
             rest += part
         }
-    }
-}
-
-/// How far a long job is, for a person at a terminal.
-final class FleetProgress {
-    private let isShown = Terminal.errorIsTerminal
-    private let start = BootClock.nanoseconds()
-    private let total: Int
-    private let what: String
-    private var shown: UInt64 = 0
-
-    init(of total: Int, what: String) {
-        self.total = total
-        self.what = what
-    }
-
-    /// To be called after each step; looks up only now and then.
-    func report(_ done: Int) {
-        guard isShown else { return }
-        let now = BootClock.nanoseconds()
-        guard now - start > 1_000_000_000, now - shown > 100_000_000 else { return }
-        shown = now
-        Terminal.writeError("\r\u{1B}[K\(done) of \(total) \(what), \(total > 0 ? done * 100 / total : 100) %")
-    }
-
-    func finish() {
-        if isShown, shown > 0 { Terminal.writeError("\r\u{1B}[K") }
     }
 }

@@ -1,8 +1,6 @@
-internal import LinuxHost
-
 /// Runs many programs, some at a time, and gathers what they write.
-enum ProcessPool {
-    enum Answer {
+public enum ProcessPool {
+    public enum Answer: Sendable {
         case ended(output: [UInt8], errors: [UInt8], code: Int32)
         /// It took too long, or wrote too much, and was ended.
         case late
@@ -25,7 +23,7 @@ enum ProcessPool {
     ///   - timeoutSeconds: Each is ended after so long.
     ///   - outputLimit: Each is ended after so many octets.
     /// - Returns: An answer a job, in their order.
-    static func run(
+    public static func run(
         _ jobs: [[String]], parallel: Int, timeoutSeconds: Int, outputLimit: Int
     ) throws(SystemError) -> [Answer] {
         var answers = [Answer](repeating: .late, count: jobs.count)

@@ -1,12 +1,15 @@
-internal import Fleet
+public import Fleet
 internal import LinuxHost
 
 /// What Ansible reads, in a directory where people keep their own variables too.
-struct AnsibleFolder {
-    let path: String
-    let fleet: String
+public struct AnsibleFolder: Sendable {
+    /// Without its last slash.
+    public let path: String
+    /// The name of the fleet that it is for.
+    public let fleet: String
 
-    init(_ path: String, fleet: String) {
+    /// - Parameter path: With or without its last slash; nothing is looked at yet.
+    public init(_ path: String, fleet: String) {
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
         self.fleet = fleet
     }
@@ -35,7 +38,11 @@ struct AnsibleFolder {
     ]
 
     /// The inventory comes last: it names what must be there by then.
-    func write(_ inventory: AnsibleInventory, _ profiles: [(name: String, text: [UInt8])]) throws {
+    ///
+    /// - Throws: Also where the directory holds something that this fleet has not put there.
+    public func write(
+        _ inventory: AnsibleInventory, _ profiles: [(name: String, text: [UInt8])]
+    ) throws(FleetStoreError) {
         try refuseForeignFiles()
         do throws(SystemError) {
             try Files.makeDirectory(path)
@@ -54,8 +61,8 @@ struct AnsibleFolder {
         } catch {
             switch error.errno {
             case SystemError.noEntry, SystemError.notADirectory:
-                throw Failure(.noInput, "\(path): there is no directory that this one could be made in")
-            default: throw Failure(.osError, "\(error)")
+                throw FleetStoreError(.missing, "\(path): there is no directory that this one could be made in")
+            default: throw FleetStoreError(.system, "\(error)")
             }
         }
     }
@@ -68,20 +75,20 @@ struct AnsibleFolder {
     }
 
     /// Nothing is written over that another fleet, or a person, has put there.
-    private func refuseForeignFiles() throws {
+    private func refuseForeignFiles() throws(FleetStoreError) {
         let file = "\(path)/\(Self.inventory)"
         if Files.exists(file) {
-            let owner = AnsibleInventory.fleet(of: try InputFile.read(file))
+            let owner = AnsibleInventory.fleet(of: try SourceFile.read(file, limit: 1 << 30))
             guard owner != fleet else { return }
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 owner.map { "\(path): this directory holds the fleet \($0), not \(fleet); choose another" }
                     ?? "\(file): this inventory was not made by `pharos fleet export ansible`; choose another directory"
             )
         }
         for name in ["rollout.json", "profiles", "roles/pharos"] where Files.exists("\(path)/\(name)") {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(path)/\(name): this was not made by `pharos fleet export ansible`; choose another directory")
         }
     }

@@ -1,21 +1,25 @@
 internal import Configuration
 internal import EddystoneSecurity
-internal import Fleet
+public import Fleet
 internal import LinuxHost
 
 /// A fleet that somebody named: its file, the directory that `fleet generate` wrote, or the manifest in it.
-struct NamedFleet {
-    let path: String
+public struct NamedFleet: Sendable {
+    /// As it was named.
+    public let path: String
 
-    /// The directory that the fleet lies in, with its last slash.
-    var directory: String { FleetFiles.folder(of: file) }
+    /// - Parameter path: Of the fleet file, the directory or the manifest; nothing is read yet.
+    public init(path: String) { self.path = path }
+
+    /// The directory that the fleet lies in, with its last slash; empty for the directory where we are.
+    public var directory: String { SourceFile.directory(of: file) }
 
     private var file: String {
         Files.isDirectory(path) ? path + (path.hasSuffix("/") ? "" : "/") + "manifest.json" : path
     }
 
     /// The whole manifest: as it lies there, or as the fleet file with its lock makes it.
-    func manifest() throws -> FleetManifest {
+    public func manifest() throws(FleetStoreError) -> FleetManifest {
         guard let octets = try written() else {
             let generator = try lockedGenerator()
             var manifest = FleetManifest(fleet: generator.fleetName)
@@ -24,18 +28,21 @@ struct NamedFleet {
         }
         let (manifest, problems) = FleetManifest.decode(octets)
         guard let manifest else {
-            let lines = problems.filter { $0.severity == .error }.map { $0.text(file: file) }
-            throw Failure(.dataFormat, lines.joined(separator: "\npharos: "))
+            throw FleetStoreError(.malformed, problems.filter(\.isError).map { $0.text(file: file) })
         }
         return manifest
     }
 
     /// One beacon after the other, so that a million of them need no memory.
-    func forEachBeacon(_ body: (FleetManifest.Beacon) -> Void) throws {
+    ///
+    /// - Throws: Also what `body` throws, and then no further beacon is handed to it.
+    public func forEachBeacon(
+        _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) {
         if let octets = try written() {
             _ = try read(octets, body)
         } else {
-            FleetManifest.forEachBeacon(of: try lockedGenerator(), body)
+            try Self.forEachBeacon(of: try lockedGenerator(), body)
         }
     }
 
@@ -43,37 +50,43 @@ struct NamedFleet {
     /// is wrong with the fleet does.
     ///
     /// - Returns: The fleet's name.
-    func forEachPlannedBeacon(_ body: (FleetManifest.Beacon) -> Void) throws -> String {
+    public func forEachPlannedBeacon(
+        _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) -> String {
         if let octets = try written() { return try read(octets, body) }
         let (fleet, allocation, _) = try checked()
-        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation), body)
+        try Self.forEachBeacon(of: FleetGenerator(fleet, allocation), body)
         return fleet.name
     }
 
     /// What the fleet sends, whether its beacons have identities yet or not.
-    func traffic() throws -> (name: String, traffic: FleetTraffic) {
+    ///
+    /// - Throws: Also where a beacon of a manifest cannot be on the air.
+    public func traffic() throws(FleetStoreError) -> (name: String, traffic: FleetTraffic) {
         guard let octets = try written() else {
             let (fleet, _, report) = try checked()
             return (fleet.name, report.traffic)
         }
         var traffic = FleetTraffic()
-        var fault: String?
-        let name = try read(octets) { beacon in
-            if !traffic.add(beacon) { fault = fault ?? beacon.name }
+        let name = try read(octets) { (beacon) throws(FleetStoreError) in
+            guard traffic.add(beacon) else { throw Self.silent(beacon.name, file) }
         }
-        if let fault { throw Self.silent(fault, file) }
         return (name, traffic)
     }
 
     /// The profiles of these beacons of its manifest: those that lie beside it, or as the fleet file makes them.
-    func profiles(of beacons: [FleetManifest.Beacon]) throws -> [(name: String, text: [UInt8])] {
+    ///
+    /// - Throws: Also where a profile is another one than its manifest was made with.
+    public func profiles(
+        of beacons: [FleetManifest.Beacon]
+    ) throws(FleetStoreError) -> [(name: String, text: [UInt8])] {
         guard try written() == nil else {
-            return try beacons.map { beacon in
+            return try beacons.map { (beacon) throws(FleetStoreError) in
                 let path = directory + beacon.name + ".json"
-                let text = try InputFile.read(path, limit: 1 << 24)
+                let text = try SourceFile.read(path, limit: 1 << 24)
                 guard Fingerprint.text(of: text) == beacon.profileHash else {
-                    throw Failure(
-                        .configuration,
+                    throw FleetStoreError(
+                        .invalid,
                         "\(path): this is not the profile that the manifest beside it was made with; `pharos fleet "
                             + "generate` makes both anew")
                 }
@@ -90,35 +103,55 @@ struct NamedFleet {
     }
 
     /// What is said of a beacon of a manifest that cannot be on the air.
-    static func silent(_ beacon: String, _ file: String) -> Failure {
-        Failure(
-            .dataFormat,
+    public static func silent(_ beacon: String, _ file: String) -> FleetStoreError {
+        FleetStoreError(
+            .malformed,
             "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or at an interval that no controller knows "
                 + "(20 ms...10485.76 s)")
     }
 
     /// The manifest's text as it lies there; `nil` where a fleet file is named.
-    private func written() throws -> [UInt8]? {
-        let octets = try InputFile.read(file, limit: 1 << 31)
+    private func written() throws(FleetStoreError) -> [UInt8]? {
+        let octets = try SourceFile.read(file, limit: 1 << 31)
         return Files.isDirectory(path) || octets.starts(with: FleetManifest.firstOctets) ? octets : nil
     }
 
-    private func read(_ octets: [UInt8], _ body: (FleetManifest.Beacon) -> Void) throws -> String {
+    private func read(
+        _ octets: [UInt8], _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) -> String {
+        var failure: FleetStoreError?
+        let name: String
         do throws(FileProblem) {
-            return try FleetManifest.forEachBeacon(in: octets, body)
+            name = try FleetManifest.forEachBeacon(in: octets) { beacon in
+                guard failure == nil else { return }
+                do throws(FleetStoreError) { try body(beacon) } catch { failure = error }
+            }
         } catch {
-            throw Failure(.dataFormat, error.text(file: file))
+            throw FleetStoreError(.malformed, error.text(file: file))
         }
+        if let failure { throw failure }
+        return name
+    }
+
+    private static func forEachBeacon(
+        of generator: FleetGenerator, _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) {
+        var failure: FleetStoreError?
+        FleetManifest.forEachBeacon(of: generator) { beacon in
+            guard failure == nil else { return }
+            do throws(FleetStoreError) { try body(beacon) } catch { failure = error }
+        }
+        if let failure { throw failure }
     }
 
     /// The fleet file's beacons with the identities that the lock has for them.
-    private func lockedGenerator() throws -> FleetGenerator {
+    private func lockedGenerator() throws(FleetStoreError) -> FleetGenerator {
         var files = try FleetFiles(file)
-        guard !files.hasErrors, let fleet = files.fleet, let allocation = files.allocate() else { throw files.refusal }
+        let (fleet, allocation) = try files.allocated()
         // An identity that is in no lock yet is nobody's.
         guard allocation.changes.added == 0 else {
-            throw Failure(
-                .configuration,
+            throw FleetStoreError(
+                .invalid,
                 "\(file): \(allocation.changes.added) of its beacons have no identity yet; `pharos fleet generate` gives "
                     + "them theirs")
         }
@@ -126,9 +159,9 @@ struct NamedFleet {
     }
 
     /// The fleet file's beacons, with identities as they have them or would get them, and without an error.
-    private func checked() throws -> (Fleet, FleetAllocation, FleetReport) {
+    private func checked() throws(FleetStoreError) -> (Fleet, FleetAllocation, FleetReport) {
         var files = try FleetFiles(file)
-        guard !files.hasErrors, let fleet = files.fleet, let allocation = files.allocate() else { throw files.refusal }
+        let (fleet, allocation) = try files.allocated()
         let report = fleet.check(allocation)
         files.add(report.problems)
         guard !files.hasErrors else { throw files.refusal }

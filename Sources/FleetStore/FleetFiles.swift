@@ -1,0 +1,100 @@
+public import Configuration
+public import Fleet
+internal import LinuxHost
+
+/// A fleet file with all that lies beside it: its tables, its lock, its directory of keys.
+public struct FleetFiles: Sendable {
+    /// As it was named.
+    public let file: String
+    /// Beside it.
+    public let lockFile: String
+    /// `nil` where nothing can be made of the file.
+    public let fleet: Fleet?
+    /// `nil` where there is none yet, and where it cannot be used.
+    public let lock: FleetLock?
+    /// Of the fleet file, its tables and its lock, in their order.
+    public private(set) var problems: [FileProblem]
+    private let hasLockFile: Bool
+
+    /// Enough for a million beacons; the tree of a larger JSON text takes memory by the gigabyte.
+    private static let fleetLimit = 1 << 26
+    private static let tableLimit = 1 << 30
+    /// Below so many octets a thread costs more than it saves.
+    private static let worthwhileSize = 1 << 20
+
+    /// Reads the files. What is wrong in them is said by ``problems``.
+    ///
+    /// - Throws: Where the fleet file or the lock cannot be read at all.
+    public init(_ file: String) throws(FleetStoreError) {
+        self.file = file
+        lockFile = FleetLock.file(beside: file)
+        let octets = try SourceFile.read(file, limit: Self.fleetLimit)
+        let directory = SourceFile.directory(of: file)
+        let lockFile = lockFile
+        hasLockFile = Files.exists(lockFile)
+        let lockOctets = hasLockFile ? try SourceFile.read(lockFile, limit: Self.tableLimit) : []
+        // In a fleet of a million the lock and the table beside it take a second each.
+        let reading: BackgroundResult<(lock: FleetLock?, problems: [FileProblem])>?
+        do throws(SystemError) {
+            reading =
+                lockOctets.count >= Self.worthwhileSize
+                ? try BackgroundResult { FleetLock.decode(lockOctets, file: lockFile) } : nil
+        } catch {
+            throw FleetStoreError(error, at: lockFile)
+        }
+        (fleet, problems) = Fleet.decode(octets, file: file) { name in
+            let path = name.hasPrefix("/") ? name : directory + name
+            do throws(SystemError) {
+                return .octets(try Files.read(path, limit: Self.tableLimit))
+            } catch {
+                return .unreadable(SourceFile.reason(error, Self.tableLimit))
+            }
+        }
+        let (lock, faults) =
+            reading?.value ?? (hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, []))
+        self.lock = lock
+        problems += faults
+    }
+
+    public var hasErrors: Bool { problems.contains(where: \.isError) }
+
+    /// Adds what was found later; the order of the files stays.
+    public mutating func add(_ more: [FileProblem]) { problems = FileProblem.sorted(problems + more) }
+
+    /// What lies in the directory for keys, if the fleet file names one.
+    public var keys: FleetKeyFolder? {
+        guard let name = fleet?.keysFolder else { return nil }
+        let path = name.hasPrefix("/") ? name : SourceFile.directory(of: file) + name
+        guard Files.isDirectory(path) else { return FleetKeyFolder(path: path, files: nil) }
+        let names = Files.names(in: path)
+        return FleetKeyFolder(
+            path: path, files: Set(names), exposed: Set(names.filter { !Files.isPrivate("\(path)/\($0)") }))
+    }
+
+    /// All errors at once, as the error of whoever needs a good fleet.
+    public var refusal: FleetStoreError { FleetStoreError(problems) }
+
+    /// The fleet with every identity, as it has them or would get them now.
+    ///
+    /// - Parameter releasing: Names whose retired identities may be given out again.
+    /// - Throws: ``refusal`` where there is an error in any of the files.
+    public mutating func allocated(
+        releasing: [String] = []
+    ) throws(FleetStoreError) -> (fleet: Fleet, allocation: FleetAllocation) {
+        guard !hasErrors, let found = allocation(releasing: releasing) else { throw refusal }
+        return found
+    }
+
+    /// The same for whoever looks for all problems, in a fleet with errors too.
+    ///
+    /// - Returns: `nil` where no identities can be given out; ``problems`` says why.
+    public mutating func allocation(
+        releasing: [String] = []
+    ) -> (fleet: Fleet, allocation: FleetAllocation)? {
+        guard let fleet, lock != nil || !hasLockFile else { return nil }
+        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        let (allocation, faults) = FleetAllocation.make(fleet, lock: lock, releasing: releasing, now: now)
+        add(faults)
+        return faults.contains(where: \.isError) ? nil : (fleet, allocation)
+    }
+}

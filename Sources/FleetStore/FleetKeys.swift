@@ -1,0 +1,147 @@
+public import BluetoothTypes
+public import EddystoneSecurity
+public import Fleet
+internal import LinuxHost
+
+/// The identity keys of a fleet, as its directory of keys holds them: one for each beacon with ephemeral ids or
+/// encrypted telemetry.
+public struct FleetKeys: Sendable {
+    private let fleet: NamedFleet
+    /// Where the keys are.
+    public let directory: KeyDirectory
+
+    /// - Parameters:
+    ///   - fleet: Whose beacons need keys.
+    ///   - keys: The directory of the keys; `nil` for `keys` beside the fleet.
+    public init(of fleet: NamedFleet, in keys: String? = nil) {
+        self.fleet = fleet
+        directory = KeyDirectory(keys ?? fleet.directory + "keys")
+    }
+
+    /// What became of the key of each beacon, by its name.
+    public struct Report: Hashable, Sendable {
+        public var made: [String] = []
+        public var replaced: [String] = []
+        public var kept: [String] = []
+        /// Beacons without a public key, which no key can be agreed on with.
+        public var missing: [String] = []
+    }
+
+    /// Makes a random key for every beacon that needs one and has none.
+    ///
+    /// - Parameter replacing: Beacons that get another key than the one they have.
+    /// - Throws: ``FleetStoreError/Kind/request`` where one of these needs no key.
+    public func generate(replacing: [String] = []) throws(FleetStoreError) -> Report {
+        let rotations = try rotations()
+        let names = Set(rotations.map(\.name))
+        for name in replacing where !names.contains(name) {
+            throw FleetStoreError(.request, "--replace \(name): there is no beacon of that name that needs a key")
+        }
+        var report = Report()
+        if !rotations.isEmpty { try directory.make() }
+        for rotation in rotations {
+            let key = IdentityKey(FixedOctets.random())
+            if try directory.add(key, of: rotation) {
+                report.made.append(rotation.name)
+            } else if replacing.contains(rotation.name) {
+                try directory.replace(key, of: rotation)
+                report.replaced.append(rotation.name)
+            } else {
+                report.kept.append(rotation.name)
+            }
+        }
+        if !report.made.isEmpty { try directory.synchronize() }
+        return report
+    }
+
+    /// The beacons' side of an agreement by X25519: every beacon without a key gets one, and its public key beside it.
+    /// Private keys are needed for one moment, and kept nowhere.
+    public func agree(resolverPublicKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
+        let rotations = try rotations()
+        if !rotations.isEmpty { try directory.make() }
+        var report = Report()
+        for rotation in rotations {
+            guard !directory.hasKey(of: rotation) else {
+                report.kept.append(rotation.name)
+                continue
+            }
+            let privateKey = FixedOctets<32>.random()
+            let (key, publicKey) = try agreed { () throws(EddystoneSecurityError) in
+                (
+                    try IdentityKey(beaconPrivateKey: privateKey, resolverPublicKey: resolverPublicKey),
+                    try IdentityKey.publicKey(of: privateKey)
+                )
+            }
+            // First the public one: a key without it would be of no use to the resolver.
+            try directory.setPublicKey(publicKey, of: rotation)
+            if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
+        }
+        if !report.made.isEmpty { try directory.synchronize() }
+        return report
+    }
+
+    /// The resolver's side of the agreement, from the public keys of the beacons.
+    ///
+    /// - Throws: Also where a beacon has another key than the one agreed on, which is left as it is.
+    public func resolve(resolverPrivateKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
+        let rotations = try rotations()
+        if !rotations.isEmpty { try directory.make() }
+        var report = Report()
+        for rotation in rotations {
+            guard let publicKey = try directory.publicKey(of: rotation) else {
+                report.missing.append(rotation.name)
+                continue
+            }
+            let key = try agreed { () throws(EddystoneSecurityError) in
+                try IdentityKey(resolverPrivateKey: resolverPrivateKey, beaconPublicKey: publicKey)
+            }
+            if try directory.add(key, of: rotation) {
+                report.made.append(rotation.name)
+            } else if try directory.key(of: rotation)?.octets == key.octets {
+                report.kept.append(rotation.name)
+            } else {
+                throw FleetStoreError(
+                    .invalid,
+                    "\(directory.path)\(rotation.keyName) is another key than the one agreed on; it was left as it is")
+            }
+        }
+        if !report.made.isEmpty { try directory.synchronize() }
+        return report
+    }
+
+    /// Hands on one beacon that needs a key after the other, with its key where it has one.
+    public func forEach(
+        _ body: (FleetManifest.Beacon, BeaconRotation, IdentityKey?) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) {
+        try fleet.forEachBeacon { (beacon) throws(FleetStoreError) in
+            let rotation: BeaconRotation?
+            do throws(BeaconRotationError) {
+                rotation = try BeaconRotation(beacon)
+            } catch {
+                throw FleetStoreError(.invalid, "\(fleet.path): \(error)")
+            }
+            guard let rotation else { return }
+            try body(beacon, rotation, try directory.key(of: rotation))
+        }
+    }
+
+    /// The beacons that need keys.
+    private func rotations() throws(FleetStoreError) -> [BeaconRotation] {
+        let manifest = try fleet.manifest()
+        do throws(BeaconRotationError) {
+            return try BeaconRotation.all(in: manifest)
+        } catch {
+            throw FleetStoreError(.invalid, "\(fleet.path): \(error)")
+        }
+    }
+
+    private func agreed<Value>(
+        _ agree: () throws(EddystoneSecurityError) -> Value
+    ) throws(FleetStoreError) -> Value {
+        do throws(EddystoneSecurityError) {
+            return try agree()
+        } catch {
+            throw FleetStoreError(.invalid, "\(error)")
+        }
+    }
+}

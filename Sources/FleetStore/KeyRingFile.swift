@@ -1,0 +1,108 @@
+internal import Configuration
+internal import EddystoneSecurity
+public import Fleet
+internal import LinuxHost
+
+/// All keys of a fleet in one file for its owner alone, in which an id is found fast.
+public enum KeyRingFile {
+    private static let sizeLimit = 1 << 31
+
+    /// Copies the keys of a fleet into `path`.
+    ///
+    /// - Returns: How many were copied, and how many beacons have none.
+    public static func collect(
+        _ keys: FleetKeys, to path: String
+    ) throws(FleetStoreError) -> (collected: Int, withoutKey: Int) {
+        var ring = KeyRing()
+        var octets = Array(KeyRing.start.utf8)
+        var (collected, withoutKey) = (0, 0)
+        try keys.forEach { (beacon, rotation, key) throws(FleetStoreError) in
+            guard let key else {
+                withoutKey += 1
+                return
+            }
+            guard let line = ring.line(rotation, group: beacon.group, key: key) else { return }
+            octets += line.utf8
+            collected += 1
+        }
+        octets += KeyRing.end.utf8
+        do throws(SystemError) {
+            try Files.replace(path, with: octets, mode: 0o600)
+        } catch {
+            throw FleetStoreError(error, at: path)
+        }
+        return (collected, withoutKey)
+    }
+
+    /// The file's text; `nil` where something else is at the path.
+    static func octets(_ path: String) throws(FleetStoreError) -> [UInt8]? {
+        let start = Array(KeyRing.start.utf8)
+        guard path != "-", let file = try? Descriptor.open(path, .read), let first = try? file.read(upTo: start.count),
+            first == start
+        else { return nil }
+        return try SecretFile.read(path, limit: sizeLimit)
+    }
+}
+
+/// Which beacons of a fleet sent an ephemeral id.
+public struct EphemeralIDSearch: Sendable {
+    /// A beacon that sent it, and when.
+    public struct Match: Sendable {
+        public let name: String
+        /// Site, floor and room, as far as they are given.
+        public let group: [String]
+        public let answer: EphemeralIDQuestion.Answer
+    }
+
+    public private(set) var matches: [Match] = []
+    /// How many keys were tried.
+    public private(set) var tried = 0
+    /// How many beacons with ephemeral ids have no key.
+    public private(set) var withoutKey = 0
+
+    /// Looks among the keys of a fleet, in files of their own or, where `path` names the ring that
+    /// ``KeyRingFile/collect(_:to:)`` made, in that.
+    public init(_ question: EphemeralIDQuestion, path: String, keys: FleetKeys) throws(FleetStoreError) {
+        if let ring = try KeyRingFile.octets(path) {
+            try search(ring, path, question)
+            return
+        }
+        try keys.forEach { (beacon, rotation, key) throws(FleetStoreError) in
+            guard !rotation.exponents.isEmpty else { return }
+            guard let key else {
+                withoutKey += 1
+                return
+            }
+            try add(beacon.name, beacon.group) { () throws(EddystoneSecurityError) in
+                try question.answer(rotation, key: key)
+            }
+        }
+    }
+
+    private mutating func search(
+        _ ring: [UInt8], _ path: String, _ question: EphemeralIDQuestion
+    ) throws(FleetStoreError) {
+        func read<Value>(_ body: () throws(FileProblem) -> Value) throws(FleetStoreError) -> Value {
+            do throws(FileProblem) { return try body() } catch {
+                throw FleetStoreError(.malformed, error.text(file: path))
+            }
+        }
+        var reader = try read { () throws(FileProblem) in try KeyRingReader(ring) }
+        while let entry = try read({ () throws(FileProblem) in try reader.next() }) {
+            try add(entry.name, entry.group) { () throws(EddystoneSecurityError) in try question.answer(entry) }
+        }
+    }
+
+    private mutating func add(
+        _ name: String, _ group: [String],
+        _ answer: () throws(EddystoneSecurityError) -> EphemeralIDQuestion.Answer?
+    ) throws(FleetStoreError) {
+        tried += 1
+        do throws(EddystoneSecurityError) {
+            guard let answer = try answer() else { return }
+            matches.append(Match(name: name, group: group, answer: answer))
+        } catch {
+            throw FleetStoreError(.invalid, "\(name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import LinuxHost
+
+/// Reading of files that a person or another file has named.
+enum SourceFile {
+    /// The contents of `path`, or of standard input for `-`.
+    ///
+    /// - Parameter limit: In octets; larger files are refused before they are read.
+    static func read(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.read(path, limit: limit)
+        } catch {
+            throw refusal(error, path, limit)
+        }
+    }
+
+    static func refusal(_ error: SystemError, _ path: String, _ limit: Int) -> FleetStoreError {
+        let name = path == "-" ? "standard input" : path
+        return FleetStoreError(
+            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(reason(error, limit))")
+    }
+
+    /// Why a file cannot be read, as the end of a sentence.
+    static func reason(_ error: SystemError, _ limit: Int) -> String {
+        switch error.errno {
+        case SystemError.noEntry, SystemError.notADirectory: "there is no such file"
+        case SystemError.isDirectory: "this is a directory, not a file"
+        case SystemError.accessDenied: "this user may not read it"
+        case SystemError.tooLarge: "it is larger than \(limit >> 20) MiB"
+        default: "\(error.call): \(error.text)"
+        }
+    }
+
+    /// The directory of a path with its last slash; empty for the directory where we are.
+    static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+}

@@ -1,0 +1,67 @@
+import LinuxHost
+import Synchronization
+import Testing
+
+@Suite("Work that threads share")
+struct OrderedWorkTests {
+    @Test("pieces come in their order, whoever makes them", arguments: [1, 2, 7])
+    func keepsTheOrder(threads: Int) throws {
+        let work = try OrderedWork(pieces: 500, window: 5, threads: threads) { number in
+            if number % 17 == 0 { _ = try? Poller.wait([], milliseconds: 2) }
+            return number
+        }
+        var taken: [Int] = []
+        while let piece = work.next() { taken.append(piece) }
+        #expect(taken == Array(0..<500))
+    }
+
+    @Test("nobody works further ahead than the window")
+    func waitsForTheTaker() throws {
+        let made = Mutex(0)
+        let work = try OrderedWork(pieces: .max, window: 3, threads: 4) { number in
+            made.withLock { $0 += 1 }
+            return number
+        }
+        _ = try Poller.wait([], milliseconds: 50)
+        #expect(made.withLock { $0 } == 3)
+        #expect(work.next() == 0)
+        _ = try Poller.wait([], milliseconds: 50)
+        #expect(made.withLock { $0 } == 4)
+        work.stop()
+        #expect(work.next() == nil)
+    }
+
+    @Test("a taker that waits for too long is told")
+    func tellsWhatIsLate() throws {
+        let gate = Monitor(false)
+        let work = try OrderedWork(pieces: 1, window: 1) { _ in gate.wait { $0 ? true : nil } ?? false }
+        guard case .late = work.next(milliseconds: 20) else {
+            Issue.record("the piece cannot be there")
+            return
+        }
+        gate.change { $0 = true }
+        guard case .piece(true) = work.next(milliseconds: 10_000) else {
+            Issue.record("the piece should be there")
+            return
+        }
+        guard case .over = work.next(milliseconds: 10_000) else {
+            Issue.record("there is one piece only")
+            return
+        }
+    }
+
+    @Test("no pieces are over at once")
+    func endsWithoutPieces() throws {
+        #expect(try OrderedWork(pieces: 0, window: 1) { $0 }.next() == nil)
+    }
+
+    @Test("a result is there when it is asked for")
+    func givesResults() throws {
+        let result = try BackgroundResult {
+            _ = try? Poller.wait([], milliseconds: 20)
+            return 7
+        }
+        #expect(result.value == 7)
+        #expect(result.value == 7)
+    }
+}
