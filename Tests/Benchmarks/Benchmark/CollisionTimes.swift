@@ -47,7 +47,8 @@ struct CollisionTimes {
             rounds: 5, ["1", "2"].map { jobs in { try ChildProcess.run(command + [jobs], output: nowhere) } })
         let gain = times[0].median / times[1].median
         let seconds = times.map { ($0.median / 1e9).text(2) }
-        report.line("plan simulate collisions --precision 0.0002 with one thread \(seconds[0]) s, with two \(seconds[1]) s")
+        report.line("plan simulate collisions --precision 0.0002 takes")
+        report.line("\(seconds[0]) s with one thread, \(seconds[1]) s with two.")
         report.target("time of an event on two cores beside plain C on one", 1 / (ratio * gain), "times", atMost: 0.5)
     }
 
