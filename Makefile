@@ -3,9 +3,9 @@
 FLAGS := --explicit-target-dependency-import-check error
 PHAROS := .build/debug/pharos
 
-PARTS := test-structure test-swift test-oracles test-endurance test-lab test-package test-rollout test-fuzz
+PARTS := structure swift oracles lab package rollout endurance fuzz
 
-.PHONY: run test check setup build static deb $(PARTS) format lint benchmark clean
+.PHONY: run test check setup build static deb $(PARTS:%=test-%) format lint benchmark clean
 
 # A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
 run: build
@@ -13,7 +13,7 @@ run: build
 
 # For every day: format and structure, unit tests, independent oracles.
 check:
-	@Tests/Support/test structure swift oracles
+	@Tests/Support/test check
 
 # Everything: the same, a year of faults, the lab with a real kernel, the package in a machine with systemd, a fleet
 # rolled out to one, a short run of each fuzzer.
@@ -35,7 +35,7 @@ deb: static
 	@Tests/Support/setup deb
 	@systemd/debian/build
 
-$(PARTS):
+$(PARTS:%=test-%):
 	@Tests/Support/test $(@:test-%=%)
 
 format:

@@ -1,6 +1,7 @@
 """The manifests of a fleet, made with Python's csv and json: `fleet_peers.py TABLE FOLDER`.
 
-What `pharos fleet generate --manifest-only` does with the benchmark's fleet, as far as those modules take one: reads the
+What `pharos fleet generate --manifest-only` does with the benchmark's fleet, as far as those modules take one: reads
+the
 table, gives identities out, refuses what is there twice, and writes manifest.json and manifest.csv with the same fields
 of the same lengths. Without lock, airtime, controllers and places in messages.
 """

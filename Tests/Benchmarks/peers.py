@@ -22,8 +22,8 @@ def advertising_data(path: Path, count: int) -> list[bytes]:
 
 
 def scapy_decoder():
-    import scapy.contrib.altbeacon  # noqa: F401 - each contribution registers its layers
-    import scapy.contrib.eddystone  # noqa: F401
+    import scapy.contrib.altbeacon
+    import scapy.contrib.eddystone
     import scapy.contrib.ibeacon  # noqa: F401
     from scapy.layers.bluetooth import HCI_LE_Meta_Advertising_Report
 

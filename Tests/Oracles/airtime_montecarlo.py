@@ -143,7 +143,7 @@ def latency(count: int, interval: float, scanner: Scanner, payload: int = 31, *,
             copies = times + channel * copy_spacing
             heard = scanner.hears(copies, length, channel, phase)
             received |= heard if count == 1 else heard & clear(copies, length)
-        for row, kept in zip(times, received):
+        for row, kept in zip(times, received, strict=True):
             begin = random.uniform(0, duration - horizon, instants)
             found = numpy.append(row[kept], numpy.inf)
             waits[number % groups].append(found[numpy.searchsorted(found, begin)] - begin)

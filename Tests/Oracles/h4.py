@@ -2,13 +2,15 @@
 
 Core Specification 5.4: Vol 4 Part A 2 (H4), Vol 4 Part E 7.3 and 7.8 (commands), 7.7.65 (LE events).
 """
+import itertools
 import queue
 import socket
 import statistics
 import struct
 import threading
 import time
-from typing import Callable, NamedTuple
+from typing import NamedTuple
+from collections.abc import Callable
 
 RESET, SET_EVENT_MASK = 0x0C03, 0x0C01
 LE_SET_EVENT_MASK, LE_READ_FEATURES, LE_SET_RANDOM_ADDRESS = 0x2001, 0x2003, 0x2005
@@ -193,7 +195,7 @@ def assert_interval(times: list[float], interval_ms: float, delay_ms: float = 10
     measured = []
     for attempt in range(4 if more else 1):
         heard = more() if attempt else times
-        gaps = [1000 * (later - earlier) for earlier, later in zip(heard, heard[1:])]
+        gaps = [1000 * (later - earlier) for earlier, later in itertools.pairwise(heard)]
         measured.append((round(statistics.median(gaps), 1), round(statistics.mean(gaps), 1)))
         if any(least <= value <= most for value in measured[-1]):
             return

@@ -3,7 +3,7 @@ import struct
 import sys
 import uuid
 
-from beacontools.parser import parse_packet as beacontools_parse
+from beacontools.parser import parse_packet as beacontools_parse  # noqa: F401 - the tests take it from here
 from Crypto.Cipher import AES as pycryptodome_aes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scapy.contrib.altbeacon import AltBeacon

@@ -6,8 +6,9 @@ test_known_faults.py runs every proof, so that a fault that was mended upstream 
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Callable, Iterable, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import btsnoop
 import independent as other

@@ -9,14 +9,17 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Callable
+from collections.abc import Callable
 
 import rootcanal
 
 HERE = Path(__file__).resolve().parent
 ROOTCANAL = Path(rootcanal.__file__).parent / "bin" / "linux-x86_64" / "rootcanal"
 #: Debian packages of the programs that are not from PyPI.
-PACKAGES = {"btmon": "bluez", "node": "nodejs", "promtool": "prometheus", "rsvg-convert": "librsvg2-bin", "tshark": "tshark", "zbarimg": "zbar-tools"}
+PACKAGES = {
+    "btmon": "bluez", "node": "nodejs", "promtool": "prometheus", "rsvg-convert": "librsvg2-bin",
+    "tshark": "tshark", "zbarimg": "zbar-tools",
+}
 
 
 class Peer:

@@ -3,8 +3,9 @@ import functools
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable, NamedTuple
+from typing import NamedTuple
 
 BUILT = Path(__file__).resolve().parents[2] / ".build" / "debug" / "pharos"
 PROGRAM = os.path.abspath(os.environ.get("PHAROS") or BUILT)
@@ -42,7 +43,7 @@ def checked(*arguments, **options) -> Result:
     return result
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def encode(frame: str, *options: str) -> bytes:
     """The octets of `pharos encode FRAME …`: one line of lower-case hex."""
     out = checked("encode", frame, *options, "--format", "hex").out
@@ -66,7 +67,7 @@ class Decoded:
         result = checked("decode", "-", "--json", stdin="".join(octets.hex() + "\n" for octets in self.payloads))
         answers = [json.loads(line) for line in result.out.splitlines()]
         assert len(answers) == len(self.payloads)
-        return dict(zip(self.payloads, answers))
+        return dict(zip(self.payloads, answers, strict=True))
 
     def only_frame(self, octets: bytes) -> dict:
         return only_frame(octets, self.answers[octets])

@@ -82,14 +82,14 @@ def test_tshark_sees_the_commands_and_the_structures(captured, needs):
     seen = tshark(needs("tshark"), path, "bthci_cmd.opcode", "bthci_evt.code", "btcommon.eir_ad.entry.type",
                   "bthci_cmd.le_advts_interval_min", "bthci_cmd.le_advts_interval_max", "_ws.malformed")
     assert len(seen) == len(packets)
-    for packet, layers in zip(packets, seen):
+    for packet, layers in zip(packets, seen, strict=True):
         assert "_ws.malformed" not in layers, layers
         if packet.kind == btsnoop.COMMAND:
             assert int(layers["bthci_cmd.opcode"][0], 16) == packet.opcode
         else:
             assert int(layers["bthci_evt.code"][0], 16) == packet.octets[0]
     kinds = [kind for kind, _ in structures(frame.octets)[0]]
-    with_data = [layers for packet, layers in zip(packets, seen)
+    with_data = [layers for packet, layers in zip(packets, seen, strict=True)
                  if packet.kind == btsnoop.COMMAND and packet.opcode in (0x2008, 0x2037)]
     assert with_data and all([int(kind, 16) for kind in layers["btcommon.eir_ad.entry.type"]] == kinds
                              for layers in with_data)

@@ -16,7 +16,7 @@ EXPANSIONS = [".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/",
 def shortest(url: str) -> int:
     """Octets after the scheme octet in the shortest of all legal encodings, each of them tried."""
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def fewest(text: str) -> int:
         if not text:
             return 0
@@ -45,7 +45,8 @@ def _urls() -> list[str]:
 
 
 URLS = _urls()
-POWERS = dict(zip(URLS, (random.Random("power of URL").randint(-100, 20) for _ in URLS)))
+_chance = random.Random("power of URL")
+POWERS = {url: _chance.randint(-100, 20) for url in URLS}
 READ = pharos.Decoded(other.scapy_url(url, POWERS[url]) for url in URLS)
 
 

@@ -97,7 +97,7 @@ def outcomes(start_shared, tmp_path_factory):
     controllers.during(0.2)
     commands = [[(line["opcode"], bytes.fromhex(line["parameters"])) for line in controllers.lines
                  if line.get("row") == number] for number in range(len(ROWS))]
-    return {row: Outcome(*played, sent) for row, played, sent in zip(ROWS, played, commands)}
+    return {row: Outcome(*played, sent) for row, played, sent in zip(ROWS, played, commands, strict=True)}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

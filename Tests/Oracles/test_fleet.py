@@ -152,7 +152,8 @@ def test_a_full_disk_leaves_the_old_files_whole(tmp_path):
     assert done.returncode == 71, done.stderr
     assert "the disk is full; nothing was changed" in (tmp_path / "errors").read_text(encoding="utf-8")
     assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
-    assert (tmp_path / "left").read_text(encoding="utf-8").split() == ["boxes.csv", "out", "small.json", "small.lock.json"]
+    left = (tmp_path / "left").read_text(encoding="utf-8").split()
+    assert left == ["boxes.csv", "out", "small.json", "small.lock.json"]
 
 
 @pytest.mark.parametrize("name, text, said", [
@@ -304,14 +305,15 @@ def test_diff_says_what_would_change(tmp_path):
     # An older fleet file takes its identities from its own lock, or from today's.
     (tmp_path / "old.json").write_text((tmp_path / "old.json").read_text(encoding="utf-8").replace("500", "900"))
     older = json.loads(pharos.checked("fleet", "diff", file, "--against", tmp_path / "old.json", "--json").out)
-    assert older["added"] == [] and {change["name"] for change in older["changed"]} == {"box-1", "box-2", "box-9", "box-x"}
+    changed = {change["name"] for change in older["changed"]}
+    assert older["added"] == [] and changed == {"box-1", "box-2", "box-9", "box-x"}
     assert pharos.run("fleet", "diff", file, "--against", tmp_path / "nowhere").code == 66
 
 
 def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
     def git(*arguments, check=True):
-        return subprocess.run(["git", "-C", tmp_path, "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
-                              check=check, capture_output=True, text=True)
+        command = ["git", "-C", tmp_path, "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
+        return subprocess.run(command, check=check, capture_output=True, text=True)
 
     file, table, out = fleet(tmp_path, 4), tmp_path / "boxes.csv", tmp_path / "out"
     start = table.read_text(encoding="utf-8")
@@ -342,7 +344,8 @@ def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
                               if line.startswith("{\"name") else line
                               for index, line in enumerate(both)) + "\n", encoding="utf-8")
     result = generate(file, out)
-    assert result.code == 78 and "both have the minor 2 in site-1, as after a merge: delete the newer line" in result.err
+    assert result.code == 78
+    assert "both have the minor 2 in site-1, as after a merge: delete the newer line" in result.err
     kept = lock.read_text(encoding="utf-8").splitlines()
     place = next(index for index, line in enumerate(kept) if "\"theirs\"" in line)
     del kept[place]

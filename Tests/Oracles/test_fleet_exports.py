@@ -89,7 +89,8 @@ def box(number: int, on_air: str, verified: str, profile_hash: str) -> list[dict
 
 
 def test_alarms_are_raised_for_what_is_wrong_and_nothing_else(fleet, needs):
-    """hall-0 is well, hall-1 is off after a while, hall-2 does not look, hall-3 sends another profile, hall-4 is gone."""
+    """hall-0 is well, hall-1 is off after a while, hall-2 does not look, hall-3 sends another profile, hall-4 is
+    gone."""
     promtool = needs("promtool")
     _, rules = prometheus(fleet)
     looks = "0+15x40"

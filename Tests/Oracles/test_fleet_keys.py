@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 import fleets
 import pharos
 
-EPOCH = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.timezone.utc)
+EPOCH = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 
 
 def block(key: bytes, text: bytes) -> bytes:

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 GOOD = ["a", "Z9", "0", "box-7", "a--b", "a-", "a.b_c-d", "a..b", "x_", "con", "service", "7.5", "1e3", "x2d", "A" * 64]
 NASTY = [
-    "", ".", "..", ".hidden", "-x", "--help", "_x", "../x", "a/b", "/etc/passwd", "a\\b", "a\\x2db", "a b", "a\tb", "a\nb",
+    "", ".", "..", ".hidden", "-x", "--help", "_x", "../x", "a/b", "/etc/passwd", "a\\b", "a\\x2db", "a b", "a\tb",
+    "a\nb",
     "a\x07b", "a\x7f", "%n", "a%ib", "%%", "$(id)", "`id`", "${HOME}", "a;b", "a|b", "a&b", "a>b", "a'b", 'a"b', "a,b",
     "a@b", "@SUM(A1)", "a:b", "=1+1", "=cmd|' /C calc'!A0", "+1", "{{ lookup('pipe', 'id') }}", "!vault", "#a", "~root",
     "*", "a?", "[a]", "ä", "a\u202eb", "a\u0000b", "A" * 65]
@@ -48,7 +49,7 @@ def test_systemd_takes_every_name_as_it_stands(tmp_path):
     with open(system / "pharos@.service", "a", encoding="utf-8") as unit:
         unit.write("\n[Install]\nRequiredBy=%i.json.target\n")
     subprocess.run(["systemctl", "--root", tmp_path / "root", "enable", *units], capture_output=True, check=True)
-    for name, unit in zip(GOOD, units):
+    for name, unit in zip(GOOD, units, strict=True):
         assert (system / f"{name}.json.target.requires" / unit).is_symlink()
 
 
@@ -71,7 +72,8 @@ def test_names_that_mean_something_elsewhere_are_all_refused(tmp_path):
 
 
 @pytest.mark.parametrize("key", [
-    "=cmd|' /C calc'!A0", "=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "=HYPERLINK(\"https://e.org\")", "$(id)", "a,b", "%n"])
+    "=cmd|' /C calc'!A0", "=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "=HYPERLINK(\"https://e.org\")", "$(id)", "a,b",
+    "%n"])
 def test_no_cell_of_a_table_is_a_formula(tmp_path, key):
     file = fleet(tmp_path, [["a", key, "=note()"]], header=("name", "key", "Notes"))
     checked = pharos.run("fleet", "generate", file, "--output", tmp_path / "out")

@@ -11,7 +11,7 @@ import pharos
 
 
 def now(age: int = 0) -> str:
-    then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=age)
+    then = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age)
     return then.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

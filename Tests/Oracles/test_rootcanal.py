@@ -1,4 +1,5 @@
 """On the air of rootcanal, a strict controller with true timing: what is heard is what was asked, when it was asked."""
+import functools
 import time
 
 import pytest
@@ -120,4 +121,4 @@ def test_two_beacons_do_not_disturb_each_other(air, ear, advertise):
     advertise(*frames.UID.options, "--address", "C0:00:00:00:00:01", "--interval-ms", "100", "--adapter", air[EXTENDED])
     advertise(*frames.URL.options, "--address", "C0:00:00:00:00:02", "--interval-ms", "200", "--adapter", air[LEGACY])
     for octets, interval in ((frames.UID.octets, 100), (frames.URL.octets, 200)):
-        h4.assert_interval(ear.times(8, octets), interval, more=lambda: ear.times(8, octets))
+        h4.assert_interval(ear.times(8, octets), interval, more=functools.partial(ear.times, 8, octets))

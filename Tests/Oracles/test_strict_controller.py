@@ -19,9 +19,10 @@ class Air:
     """One strict controller and its scanner, kept for all tests of this file that want the same."""
 
     def __init__(self, start, link: str, options: tuple[str, ...], folder):
+        port = peers.free_port()
         transport, self.adapter = {
             "unix": lambda: (f"unix-server:{folder}/hci", f"unix:{folder}/hci"),
-            "tcp": lambda port=peers.free_port(): (f"tcp-server:127.0.0.1:{port}", f"tcp:127.0.0.1:{port}"),
+            "tcp": lambda: (f"tcp-server:127.0.0.1:{port}", f"tcp:127.0.0.1:{port}"),
             "pty": lambda: (f"pty:{folder}/tty", f"serial:{folder}/tty"),
         }[link]()
         self.scanner = peers.start_strict_controller(start, transport, *options, "--commands")

@@ -26,7 +26,8 @@ LATER_MODULES = """af_alg algif_hash algif_skcipher ecb cmac ecc ecdh_generic rf
     failover net_failover virtio_net""".split()
 # What no test needs and each boot would wait for.
 MASKED = """apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service
-    fstrim.timer systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-pstore.service dev-hugepages.mount dev-mqueue.mount sys-kernel-config.mount
+    fstrim.timer systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-pstore.service dev-hugepages.mount
+    dev-mqueue.mount sys-kernel-config.mount
     sys-kernel-debug.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount modprobe@configfs.service
     modprobe@dm_mod.service modprobe@drm.service modprobe@efi_pstore.service modprobe@fuse.service modprobe@loop.service
     systemd-hostnamed.service systemd-random-seed.service

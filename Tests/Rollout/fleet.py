@@ -93,7 +93,8 @@ class Fleet:
             assert done.returncode == 0, f"pharos fleet {words[0]}: {done.stdout}{done.stderr}"
 
     def manifest(self):
-        return {beacon["name"]: beacon for beacon in json.loads((self.folder / "profiles/manifest.json").read_text())["beacons"]}
+        manifest = json.loads((self.folder / "profiles/manifest.json").read_text())
+        return {beacon["name"]: beacon for beacon in manifest["beacons"]}
 
     def keep_a_key_in_the_vault(self, name):
         """The key of one box leaves its folder, and is from now on in a file of that host which is encrypted."""

@@ -166,7 +166,8 @@ class Steps:
         """hci1 hears an id that belongs to this beacon."""
         time.sleep(1)
         captured = self.there("/lab/bin/btsnoop_lines /var/lib/lab/air.btsnoop | tail -n 400")
-        ids = [found.group(1) for line in captured.splitlines() if " hci1 event " in line and (found := EID.search(line))]
+        heard = [EID.search(line) for line in captured.splitlines() if " hci1 event " in line]
+        ids = [found.group(1) for found in heard if found]
         assert ids, f"hci1 hears no ephemeral id\n{captured}"
         done = self.fleet.run("keys", "resolve", ids[-1], "profiles", "--keys", "keys", "--json")
         assert done.returncode == 0 and f'"{name}"' in done.stdout, f"{ids[-1]}: {done.stdout}{done.stderr}"

@@ -83,9 +83,9 @@ def main():
     for module, imports in modules().items():
         found = problems(module, imports)
         checks.check(module, not found, f"{module} {'; '.join(found) or 'imports no module above it'}")
-    levels = [set(level) for level in LEVELS]
+    readme = (symbol_graphs.ROOT / "README.md").read_text()
     checks.check(
-        "README.md", stated((symbol_graphs.ROOT / "README.md").read_text()) == levels, f"README.md states the levels: {graph()}"
+        "README.md", stated(readme) == [set(level) for level in LEVELS], f"README.md states the levels: {graph()}"
     )
     return checks.end()
 

@@ -49,8 +49,10 @@ class Cache:
         self.step("base", [Path(__file__), LAB / "host/initramfs.py"], self._write_base, also=fetched)
 
     def step(self, name, inputs, action, also=""):
-        """Runs the action unless it ran before with the same inputs; returns what stands for those inputs. Whoever comes
-        meanwhile waits."""
+        """Runs the action unless it ran before with the same inputs; returns what stands for those inputs.
+
+        Whoever comes meanwhile waits.
+        """
         stamp = self.folder / f"{name}.stamp"
         digest = hashlib.sha256(also.encode() + b"".join(path.read_bytes() for path in inputs)).hexdigest()
         with open(self.folder / "lock", "w") as lock:
