@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Advertiser", targets: ["Advertiser"]),
         .library(name: "Configuration", targets: ["Configuration"]),
+        .library(name: "BeaconStatus", targets: ["BeaconStatus"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sites", targets: ["Sites"]),
@@ -65,6 +66,8 @@ let package = Package(
         .target(name: "Configuration", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: strict),
+        .target(
+            name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost"], swiftSettings: strict),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
@@ -88,8 +91,8 @@ let package = Package(
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "Fleet", "FleetStore", "HCI",
+                "Advertiser", "Airtime", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration",
+                "EddystoneSecurity", "Fleet", "FleetStore", "HCI",
                 "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
                 argumentParser,
             ],
@@ -127,6 +130,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationTests", dependencies: ["BluetoothTypes", "Configuration"], swiftSettings: strict),
+        .testTarget(
+            name: "BeaconStatusTests",
+            dependencies: ["BeaconStatus", "BluetoothTypes", "Configuration", "LinuxHost", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "ProfilesTests",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"],

@@ -3,19 +3,19 @@ public import HCI
 /// Does what a ``Supervisor`` decides, with a session on an adapter.
 ///
 /// For one thread: it sends commands and waits for their answers. Between the calls nothing runs.
-public final class BeaconKeeper {
+public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
     public private(set) var supervisor: Supervisor
     /// What is on the air, or was last.
-    public private(set) var session: (any KeptSession)?
+    public private(set) var session: Surroundings.Session?
     /// How it ended: `true` as wanted, `false` when nothing could be done. `nil` before.
     public private(set) var ended: Bool?
 
-    private let surroundings: any BeaconSurroundings
+    private let surroundings: Surroundings
 
     /// What turning off may take, in microseconds: 0.8 s. A service manager, and whoever waits for it, wants an end.
-    public static let farewell = 800_000
+    public static var farewell: Int { 800_000 }
 
-    public init(_ supervisor: Supervisor, in surroundings: any BeaconSurroundings) {
+    public init(_ supervisor: Supervisor, in surroundings: Surroundings) {
         self.supervisor = supervisor
         self.surroundings = surroundings
     }
@@ -44,7 +44,7 @@ public final class BeaconKeeper {
         perform(supervisor.handle(input, at: surroundings.now))
     }
 
-    private func attempt(_ body: (any KeptSession, HCIInstant) throws(AdvertisingError) -> Void) {
+    private func attempt(_ body: (Surroundings.Session, HCIInstant) throws(AdvertisingError) -> Void) {
         guard supervisor.isOpen, let session else { return }
         do throws(AdvertisingError) {
             try body(session, surroundings.now)

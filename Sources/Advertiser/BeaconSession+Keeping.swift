@@ -3,11 +3,8 @@ internal import BluetoothTypes
 public import HCI
 
 extension BeaconSession: KeptSession {
-    /// Events that are taken in one go.
-    private static let eventsInATurn = 256
-
     public func receive() throws(AdvertisingError) {
-        for _ in 0..<Self.eventsInATurn {
+        for _ in 0..<eventsInATurn {
             guard let event = try advertising({ try host.nextEvent(until: host.now) }) else { return }
             try handle(event)
         }
@@ -28,14 +25,6 @@ extension BeaconSession: KeptSession {
     public func stop(by deadline: HCIInstant) throws(AdvertisingError) {
         host.latestAnswer = deadline
         try stop()
-    }
-
-    public var summary: String {
-        let list = advertisements.map { status in
-            "\(status.advertisement.content.typeName) every "
-                + "\(DecimalText.thousandths(status.grantedIntervalMicroseconds)) ms from \(status.address)"
-        }
-        return "on the air: " + list.joined(separator: ", ")
     }
 }
 

@@ -1,53 +1,43 @@
-public import BeaconFrames
-public import BluetoothTypes
+internal import BeaconFrames
+internal import BluetoothTypes
 internal import HCI
 
 /// What is on the air, for whoever wants to know.
 extension BeaconSession {
-    /// One advertisement as it is now.
-    public struct AdvertisementStatus: Hashable, Sendable {
-        public let advertisement: Advertisement
-        /// Position of its set among the sets of the allocation.
-        public let set: Int
-        /// How many advertisements are sent from that set in turn; 1 for a set of its own.
-        public let sharers: Int
-        /// Whether it is the one whose data its set holds now.
-        public let isItsTurn: Bool
-        /// The interval that its set runs at.
-        public let setInterval: AdvertisingInterval
-        /// The address that listeners see.
-        public let address: DeviceAddress
-        /// Whether it is a random one: planned so, or because it turns over with an ephemeral id.
-        public let isAddressRandom: Bool
-        /// The mean time between two of its events.
-        public let meanPeriodMicroseconds: Int
-        /// What the radio really sends with; known after the start.
-        public let grant: RadioPowerGrant
-        /// What is sent now, or will be when its turn comes.
-        public let payload: AdvertisingData
-        /// Computed from the time on the air and the mean period: see ``BeaconSession/computedEvents``.
-        public let events: UInt64
-
-        /// The interval that it comes to: what was asked for, or a little less where it shares a set.
-        public var grantedIntervalMicroseconds: Int { meanPeriodMicroseconds - 5000 }
-    }
-
     /// In the order of the plan's sources.
-    public var advertisements: [AdvertisementStatus] {
+    public var advertisements: [OnAirAdvertisement] {
         let now = countedUntil
         return frames.indices.compactMap { frame in
             guard let index = plan.allocation.set(of: frame), sets.indices.contains(index),
                 let member = sets[index].allocation.members.firstIndex(of: frame)
             else { return nil }
             let set = sets[index]
-            let period = set.plan.interval.meanPeriodMicroseconds
-            return AdvertisementStatus(
-                advertisement: frames[frame].source.advertisement, set: index, sharers: set.allocation.members.count,
-                isItsTurn: set.current == frame, setInterval: set.plan.interval, address: set.address,
-                isAddressRandom: set.plan.randomAddress != nil || set.allocation.rotatingKey != nil,
-                meanPeriodMicroseconds: set.scheduler?.meanPeriodMicroseconds(of: member) ?? period, grant: set.grant,
+            let period =
+                set.scheduler?.meanPeriodMicroseconds(of: member) ?? set.plan.interval.meanPeriodMicroseconds
+            // The mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+            let granted = period - AdvertisingInterval.meanDelayMicroseconds
+            return OnAirAdvertisement(
+                advertisement: frames[frame].source.advertisement, place: .set(index),
+                sharers: set.allocation.members.count, isItsTurn: set.current == frame,
+                setInterval: set.plan.interval...set.plan.interval, grantedMicroseconds: granted...granted,
+                meanPeriodMicroseconds: period, address: set.address,
+                isAddressRandom: set.plan.randomAddress != nil || set.allocation.rotatingKey != nil, grant: set.grant,
                 payload: frames[frame].payload,
                 events: frames[frame].eventsBefore + set.tally.events(of: member, at: now))
+        }
+    }
+
+    public var controller: OnAirController {
+        let found = plan.capabilities
+        return OnAirController(
+            family: found.hasExtendedAdvertising ? .extended : .legacy,
+            hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
+            manufacturer: found.manufacturer.description, address: found.publicAddress)
+    }
+
+    public var warnings: [String] {
+        advertisements.compactMap { status in
+            status.grant.complaint.map { "\(status.advertisement.content.typeName): radio power \($0)" }
         }
     }
 
@@ -84,5 +74,15 @@ extension BeaconSession {
             for member in set.allocation.members.indices { events += set.tally.events(of: member, at: now) }
         }
         return events
+    }
+}
+
+extension RadioPowerGrant {
+    /// What is to be said where the power is not the one that was asked for.
+    fileprivate var complaint: String? {
+        switch self {
+        case .notSettable, .unverified: description
+        case .granted, .reported, .unknown: nil
+        }
     }
 }

@@ -3,6 +3,9 @@ public import HCI
 /// What a ``BeaconKeeper`` needs of the world: adapters, clocks, profiles, somebody to tell. A service is one, and a
 /// test under a hand-moved clock.
 public protocol BeaconSurroundings: AnyObject {
+    /// What is kept on the air here.
+    associatedtype Session: KeptSession
+
     /// Now, on the clock of the adapters.
     var now: HCIInstant { get }
 
@@ -19,14 +22,14 @@ public protocol BeaconSurroundings: AnyObject {
     ///
     /// - Parameter session: what was on the air before, whose counts and ids go on.
     /// - Throws: `impossible` where this controller cannot do it.
-    func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession
+    func start(_ session: Session?) throws(AdvertisingError) -> Session
 
     /// Reads the profile anew and keeps it aside: its adapter's name, or why it is refused, as an input.
     func readProfile() -> Supervisor.Input
 
     /// Sends what the profile wants that was read last, in the place of `session`, which stays on the air where this
     /// cannot be done.
-    func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession
+    func changeOver(_ session: Session) throws(AdvertisingError) -> Session
 
     /// The profile that was read last is the one from now on.
     func adoptProfile()

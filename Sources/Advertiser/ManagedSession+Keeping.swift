@@ -3,13 +3,10 @@ internal import BluetoothTypes
 public import HCI
 
 extension ManagedSession: KeptSession {
-    /// Events that are taken in one go.
-    private static let eventsInATurn = 256
-
     public var isOnAir: Bool { onAirSince != nil && !isSilent }
 
     public func receive() throws(AdvertisingError) {
-        for _ in 0..<Self.eventsInATurn {
+        for _ in 0..<eventsInATurn {
             guard let event = try advertising({ try host.nextEvent(until: host.now) }) else { return }
             try handle(event)
         }
@@ -43,8 +40,37 @@ extension ManagedSession: KeptSession {
         try stop()
     }
 
-    public var summary: String {
-        let list = plan.instances.map { "\($0.advertisement.content.typeName) every \($0.interval.lowerBound)" }
-        return "on the air through the kernel: " + list.joined(separator: ", ")
+    public var advertisements: [OnAirAdvertisement] {
+        zip(plan.instances, onAir).enumerated().map { position, pair in
+            let (instance, state) = pair
+            let range = instance.interval
+            return OnAirAdvertisement(
+                advertisement: instance.advertisement, place: .instance(instance.number),
+                sharers: plan.takesTurns ? plan.instances.count : 1, isItsTurn: true, setInterval: range,
+                grantedMicroseconds: range.lowerBound.microseconds...range.upperBound.microseconds,
+                meanPeriodMicroseconds: plan.meanPeriodMicroseconds(position), address: nil,
+                isAddressRandom: instance.advertisement.pdu != .connectable, grant: state.grant,
+                payload: state.payload, events: computedEvents(position))
+        }
+    }
+
+    public var computedEvents: UInt64 { onAir.indices.reduce(0) { $0 + computedEvents($1) } }
+
+    public var controller: OnAirController {
+        let found = plan.capabilities
+        return OnAirController(
+            family: .managed, hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
+            manufacturer: nil, address: found.address)
+    }
+
+    public var warnings: [String] { plan.warnings.map(\.description) }
+}
+
+extension ManagedPlan {
+    /// The mean time between two events of one instance, in microseconds. An instance that takes turns has its share.
+    func meanPeriodMicroseconds(_ position: Int) -> Int {
+        let range = instances[position].interval
+        let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
+        return takesTurns ? period * max(1, instances.count) : period
     }
 }

@@ -4,7 +4,7 @@ public import HCI
 
 /// Advertisements in instances of the kernel's advertising manager, from the first command to the last.
 ///
-/// Runs on the caller's thread, as ``AdvertisingSession`` does. Other programs' instances are never touched. When ours
+/// Runs on the caller's thread, as ``BeaconSession`` does. Other programs' instances are never touched. When ours
 /// are lost (adapter powered down, unplugged, instances removed by another program) ``run(until:)`` throws `ended`, and
 /// ``restart()`` brings them back where the adapter is still there.
 public final class ManagedSession {
@@ -157,10 +157,9 @@ public final class ManagedSession {
 
     /// What telemetry tells now.
     public var counters: TelemetryCounters {
-        let events = onAir.indices.reduce(UInt64(0)) { $0 + computedEvents($1) }
         // Time goes by while nothing is on the air.
         let microseconds = onAirSince.map { max(0, host.now.microseconds(since: $0)) } ?? 0
-        return countersAtStart.advanced(byEvents: events, microseconds: microseconds)
+        return countersAtStart.advanced(byEvents: computedEvents, microseconds: microseconds)
     }
 
     /// Nothing has been on the air since `instant`: events are not counted from then on.
@@ -181,10 +180,7 @@ public final class ManagedSession {
     /// that takes turns has its share of them.
     public func computedEvents(_ position: Int) -> UInt64 {
         guard onAirSince != nil, plan.instances.indices.contains(position) else { return 0 }
-        let range = plan.instances[position].interval
-        let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
-        let share = plan.takesTurns ? max(1, plan.instances.count) : 1
-        return UInt64(elapsed / period / share) + 1
+        return UInt64(elapsed / plan.meanPeriodMicroseconds(position)) + 1
     }
 
     /// Now, on the session's clock.

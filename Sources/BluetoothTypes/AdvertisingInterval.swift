@@ -29,7 +29,10 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public var microseconds: Int { Int(rawValue) * 625 }
 
     /// The mean time between advertising events: the interval and the mean advDelay of 5 ms.
-    public var meanPeriodMicroseconds: Int { microseconds + 5000 }
+    public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
+
+    /// The mean of the random delay of 0...10 ms that follows every interval, in microseconds.
+    public static let meanDelayMicroseconds = 5000
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

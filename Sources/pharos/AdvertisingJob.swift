@@ -67,7 +67,8 @@ struct AdvertisingJob {
             let session = try makeSession(host, capabilities, isExclusive: opened.isExclusive)
             let listener = try air.map { try VirtualListener($0) }
             try session.start()
-            let view = makeView(opened.name, capabilities)
+            let view = advertisingView(
+                OnAirFacts(name: name, adapter: opened.name.description, asked: frames.map(\.interval)), options)
             do {
                 view.onAir(session)
                 try keepOnAir(session, host, view, listener)
@@ -104,7 +105,7 @@ struct AdvertisingJob {
         let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
         do {
             while host.now < end {
-                let tick = host.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates)
+                let tick = host.now.advanced(byMicroseconds: view.microsecondsBetweenUpdates ?? 1_000_000)
                 try session.run(until: min(tick, end))
                 try listener?.listen()
                 view.update(session, listener?.heard)
@@ -112,16 +113,6 @@ struct AdvertisingJob {
         } catch AdvertisingError.command(.channel(.interrupted), _) {
             return
         }
-    }
-
-    private func makeView(
-        _ adapter: AdapterName, _ capabilities: ControllerCapabilities
-    ) -> any AdvertisingView {
-        let facts = OnAirFacts(
-            name: name, adapter: adapter, capabilities: capabilities, asked: frames.map(\.interval))
-        if options.json { return JSONView(facts) }
-        if options.quiet { return QuietView() }
-        return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)
     }
 }
 

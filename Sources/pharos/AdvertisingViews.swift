@@ -1,31 +1,32 @@
 internal import Advertiser
 internal import BeaconFrames
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import Configuration
-internal import HCITransports
 internal import LinuxHost
 
 /// What does not change while the beacon is on the air.
 struct OnAirFacts {
     let name: String
-    let adapter: AdapterName
-    let capabilities: ControllerCapabilities
+    /// The adapter as it was named.
+    let adapter: String
     /// The intervals as somebody asked for them, one for each advertisement.
     let asked: [RequestedInterval]
 }
 
-/// Somebody who is told what happens on the air.
+/// Somebody who is told what happens on the air, by whatever way it is sent.
 protocol AdvertisingView {
-    var microsecondsBetweenUpdates: Int { get }
-    func onAir(_ session: BeaconSession)
-    func update(_ session: BeaconSession, _ heard: HeardOnAir?)
-    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?)
+    /// How often something is drawn anew; `nil` for never.
+    var microsecondsBetweenUpdates: Int? { get }
+    func onAir(_ session: some KeptSession)
+    /// - Parameter heard: what a second virtual controller hears of it; `nil` on real adapters.
+    func update(_ session: some KeptSession, _ heard: HeardOnAir?)
+    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?)
 }
 
 extension AdvertisingView {
-    /// Nothing to redraw: wake up rarely.
-    var microsecondsBetweenUpdates: Int { 1_000_000 }
-    func update(_ session: BeaconSession, _ heard: HeardOnAir?) {}
+    var microsecondsBetweenUpdates: Int? { nil }
+    func update(_ session: some KeptSession, _ heard: HeardOnAir?) {}
 
     /// Writes `text`, unless standard output takes nothing for a second: a terminal that was stopped must keep nobody
     /// from taking the beacon off the air and ending the program.
@@ -34,10 +35,17 @@ extension AdvertisingView {
     }
 }
 
+/// The view that the options ask for.
+func advertisingView(_ facts: OnAirFacts, _ options: OnAirOptions) -> any AdvertisingView {
+    if options.json { return JSONView(facts) }
+    if options.quiet { return QuietView() }
+    return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)
+}
+
 /// `--quiet`.
 struct QuietView: AdvertisingView {
-    func onAir(_ session: BeaconSession) {}
-    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {}
+    func onAir(_ session: some KeptSession) {}
+    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {}
 }
 
 /// `--json`: one line for each thing that happens.
@@ -48,32 +56,37 @@ struct JSONView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: BeaconSession) {
+    func onAir(_ session: some KeptSession) {
         let advertisements = zip(session.advertisements, facts.asked).map(Self.members)
         var line: [(String, JSONValue)] = [
             ("event", .string("on-air")),
             ("name", .string(facts.name)),
-            ("adapter", .string(facts.adapter.description)),
-            ("family", .string(facts.capabilities.hasExtendedAdvertising ? "extended" : "legacy")),
+            ("adapter", .string(facts.adapter)),
+            ("family", .string(session.controller.family.rawValue)),
         ]
         // What reads a single advertisement need not know of lists.
         if advertisements.count == 1 { line += advertisements[0] }
         line.append(("advertisements", .array(advertisements.map(JSONValue.record))))
+        line.append(("warnings", .array(session.warnings.map(JSONValue.string))))
         say(JSONValue.record(line).line + "\n")
     }
 
     private static func members(
-        _ status: BeaconSession.AdvertisementStatus, _ asked: RequestedInterval
+        _ status: OnAirAdvertisement, _ asked: RequestedInterval
     ) -> [(String, JSONValue)] {
         let wanted = status.advertisement
         return [
-            ("address", .string(status.address.description)),
-            ("addressType", .string(status.isAddressRandom ? "random-static" : "public")),
+            ("address", .optional(status.address) { .string($0.description) }),
+            (
+                "addressType",
+                .optional(status.address) { _ in .string(status.isAddressRandom ? "random-static" : "public") }
+            ),
             ("type", .string(wanted.content.typeName)),
             ("pdu", .string(wanted.pdu.rawValue)),
             ("intervalMs", .decimal(asked.milliseconds)),
-            ("grantedIntervalMs", .decimal(DecimalText.thousandths(status.grantedIntervalMicroseconds))),
+            ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
             ("sharedBy", .integer(status.sharers)),
+            ("instance", .optional(status.place.instance) { .integer($0) }),
             ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
             ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
             ("radioPowerNote", .string(status.grant.description)),
@@ -81,7 +94,7 @@ struct JSONView: AdvertisingView {
         ]
     }
 
-    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
         var members: [(String, JSONValue)] = [
             ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),
             ("eventsCounted", .boolean(false)),
@@ -106,11 +119,11 @@ struct LineView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: BeaconSession) {
+    func onAir(_ session: some KeptSession) {
         say(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
     }
 
-    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 }
@@ -124,17 +137,17 @@ final class LiveView: AdvertisingView {
         self.facts = facts
     }
 
-    var microsecondsBetweenUpdates: Int { 200_000 }
+    var microsecondsBetweenUpdates: Int? { 200_000 }
 
-    func onAir(_ session: BeaconSession) { draw(session, nil) }
-    func update(_ session: BeaconSession, _ heard: HeardOnAir?) { draw(session, heard) }
+    func onAir(_ session: some KeptSession) { draw(session, nil) }
+    func update(_ session: some KeptSession, _ heard: HeardOnAir?) { draw(session, heard) }
 
-    func offAir(_ session: BeaconSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
         draw(session, heard)
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 
-    private func draw(_ session: BeaconSession, _ heard: HeardOnAir?) {
+    private func draw(_ session: some KeptSession, _ heard: HeardOnAir?) {
         // A frame that the terminal does not take at once is left out: waiting would hold up the beacon.
         guard Terminal.takesOutput() else { return }
         let width = Terminal.columns
@@ -143,5 +156,21 @@ final class LiveView: AdvertisingView {
         let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
         Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined())
         drawn = lines.count
+    }
+}
+
+extension OnAirAdvertisement.Place {
+    /// The number of the kernel's instance; `nil` for a set.
+    var instance: Int? {
+        guard case .instance(let number) = self else { return nil }
+        return Int(number)
+    }
+
+    /// `set 1`, `instance 3`.
+    var text: String {
+        switch self {
+        case .set(let position): "set \(position + 1)"
+        case .instance(let number): "instance \(number)"
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Advertiser
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import HCITransports
 internal import LinuxHost

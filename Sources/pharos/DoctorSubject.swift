@@ -1,3 +1,4 @@
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import HCITransports
 internal import LinuxHost

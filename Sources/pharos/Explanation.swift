@@ -1,5 +1,6 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import Configuration
 
 /// `--explain`: a row for every octet.
 enum Explanation {

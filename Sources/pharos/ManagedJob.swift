@@ -43,7 +43,8 @@ struct ManagedJob {
         let session = ManagedSession(
             host: adapter.host, plan: plan, sources: frames.map(\.source),
             clock: EIDClock(saved: eidTime, at: adapter.host.now), countersAtStart: counters, telemetry: telemetry)
-        let view = ManagedView(name: name, frames: frames, adapter: adapter.capabilities, options: options)
+        let view = advertisingView(
+            OnAirFacts(name: name, adapter: adapter.capabilities.name, asked: frames.map(\.interval)), options)
         let watch = ForeignWatch(index: index, .managed(instances: Set(plan.instances.map(\.number))))
         adapter.host.observer = { packet, isFromKernel in
             if !isFromKernel { watch.sent(packet) }
@@ -59,12 +60,12 @@ struct ManagedJob {
             throw error
         }
         try session.stop()
-        view.offAir(session)
+        view.offAir(session, nil)
     }
 
     /// Until the duration is over or a signal comes.
     private func keepOnAir(
-        _ session: ManagedSession, _ waking: [Descriptor], _ watch: ForeignWatch, _ view: ManagedView
+        _ session: ManagedSession, _ waking: [Descriptor], _ watch: ForeignWatch, _ view: any AdvertisingView
     ) throws {
         guard let since = session.onAirSince else { return }
         let end = options.durationS.map { since.advanced(byMicroseconds: $0) } ?? .distantFuture
@@ -77,7 +78,7 @@ struct ManagedJob {
             if causes.contains(where: { $0.kind == .advertisingDisabled || $0.kind == .controllerReset }) {
                 try session.rearm()
             }
-            view.update(session)
+            view.update(session, nil)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Advertiser
 internal import BeaconFrames
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import Configuration
 
@@ -10,7 +11,7 @@ struct RotationTable {
         let number: Int
         let type: String
         let asked: RequestedInterval
-        let status: BeaconSession.AdvertisementStatus
+        let status: OnAirAdvertisement
     }
 
     private static let seconds = 600
@@ -19,9 +20,9 @@ struct RotationTable {
     init(_ session: BeaconSession, _ asked: [RequestedInterval]) {
         rows = zip(session.advertisements, asked).enumerated().compactMap { index, pair in
             let (status, asked) = pair
-            guard status.sharers > 1 else { return nil }
+            guard status.sharers > 1, case .set(let set) = status.place else { return nil }
             return Row(
-                set: status.set, number: index + 1, type: status.advertisement.content.typeName, asked: asked,
+                set: set, number: index + 1, type: status.advertisement.content.typeName, asked: asked,
                 status: status)
         }
     }
@@ -35,7 +36,7 @@ struct RotationTable {
         var result = ""
         for set in sets {
             let members = rows.filter { $0.set == set }
-            guard let interval = members.first?.status.setInterval else { continue }
+            guard let interval = members.first?.status.setInterval.lowerBound else { continue }
             let period = DecimalText.thousandths(interval.meanPeriodMicroseconds)
             result += "# set \(set + 1) is shared by \(members.count): it runs at \(interval), "
             result += "an event every \(period) ms on average\n"
@@ -45,7 +46,7 @@ struct RotationTable {
             for row in members {
                 table.add([
                     String(row.number), row.type, row.asked.milliseconds,
-                    DecimalText.thousandths(row.status.grantedIntervalMicroseconds),
+                    row.status.grantedMilliseconds,
                     Self.events(row.status.advertisement.interval.meanPeriodMicroseconds),
                     Self.events(row.status.meanPeriodMicroseconds),
                 ])
@@ -58,7 +59,7 @@ struct RotationTable {
     var jsonLines: String {
         sets.map { set in
             let members = rows.filter { $0.set == set }
-            let interval = members.first?.status.setInterval.microseconds ?? 0
+            let interval = members.first?.status.setInterval.lowerBound.microseconds ?? 0
             return JSONValue.record([
                 ("set", .integer(set + 1)), ("setIntervalMs", .decimal(DecimalText.thousandths(interval))),
                 (
@@ -68,10 +69,7 @@ struct RotationTable {
                             JSONValue.record([
                                 ("advertisement", .integer(row.number)), ("type", .string(row.type)),
                                 ("intervalMs", .decimal(row.asked.milliseconds)),
-                                (
-                                    "grantedIntervalMs",
-                                    .decimal(DecimalText.thousandths(row.status.grantedIntervalMicroseconds))
-                                ),
+                                ("grantedIntervalMs", .milliseconds(row.status.grantedMicroseconds)),
                             ])
                         })
                 ),

@@ -7,7 +7,7 @@ internal import LinuxHost
 /// next thing to do.
 final class Service {
     private let box: ServiceBox
-    private let keeper: BeaconKeeper
+    private let keeper: BeaconKeeper<ServiceBox>
     private let signals: ServiceSignals
 
     /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.

@@ -24,7 +24,7 @@ final class ServiceBox {
     private var raised: Set<DeviceAddress> = []
     private var lock: AdapterLock?
     /// What the keeper keeps on the air, as it came from here.
-    private var session: (any ServiceSession)?
+    private var session: ServiceSession?
     private var air: VirtualAirServer?
     /// Read at a reload, and not yet in use.
     private var nextJob: ServiceJob?
@@ -133,19 +133,17 @@ extension ServiceBox: BeaconSurroundings {
         return fault
     }
 
-    func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
+    func start(_ session: ServiceSession?) throws(AdvertisingError) -> ServiceSession {
         guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
         // Also when it fails: what has been raised is known only now where the kernel raises it.
         defer { noteRaised(link) }
-        let started = try link.start(job, after: session as? any ServiceSession, environment())
+        let started = try link.start(job, after: session, environment())
         self.session = started
         return started
     }
 
-    func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let link, let session = session as? any ServiceSession else {
-            throw .ended(.adapterGone, "the adapter is closed")
-        }
+    func changeOver(_ session: ServiceSession) throws(AdvertisingError) -> ServiceSession {
+        guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
         let changed = try link.changeOver(to: nextJob ?? job, from: session, environment())
         self.session = changed
         return changed
@@ -217,13 +215,13 @@ extension ServiceBox: BeaconSurroundings {
 extension ServiceBox {
     /// Whoever keeps the wall clock right has set the clock of ephemeral ids right with it. Where nobody can be asked
     /// it is believed: a clock without a battery is behind, and the saved counter is ahead of it then.
-    private func synchronize(_ session: any ServiceSession) {
+    private func synchronize(_ session: some KeptSession) {
         guard WallClock.synchronization() != .unsynchronized else { return }
         session.synchronize(unixMicroseconds: Int(WallClock.microseconds()))
     }
 
     /// What others read about this instance, and what it must not forget, is brought up to date.
-    func report(_ keeper: BeaconKeeper) {
+    func report(_ keeper: BeaconKeeper<ServiceBox>) {
         report.update(keeper, self)
         guard let session else { return }
         state.save(session.memory, isLast: keeper.ended != nil)

@@ -54,22 +54,15 @@ final class ServiceLink {
         let sensors: ServiceSensors
         let memory: BeaconMemory?
         /// Sets the clock of ephemeral ids right.
-        let synchronize: (any ServiceSession) -> Void
+        let synchronize: (any KeptSession) -> Void
         /// Tells the operator what will not be as it was asked for.
         let warn: (String) -> Void
     }
 
-    private func warn(_ session: BeaconSession, _ environment: Environment) {
-        for status in session.advertisements {
-            guard let complaint = status.grant.complaint else { continue }
-            environment.warn("\(status.advertisement.content.typeName): radio power \(complaint)")
-        }
-    }
-
     /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` go on.
     func start(
-        _ job: ServiceJob, after session: (any ServiceSession)?, _ environment: Environment
-    ) throws(AdvertisingError) -> any ServiceSession {
+        _ job: ServiceJob, after session: ServiceSession?, _ environment: Environment
+    ) throws(AdvertisingError) -> ServiceSession {
         switch way {
         case .hci(let adapter, let channel):
             let host = HCIHost(channel: channel)
@@ -81,29 +74,32 @@ final class ServiceLink {
                 throw .command(error, remedy: nil)
             }
             let plan = try BeaconPlan(job.sources, on: found, isExclusive: adapter.isExclusive)
-            if let session = session as? BeaconSession {
+            if case .hci(let session) = session {
                 try session.rearm(on: host, plan: plan)
-                foreign?.watch(session.plan.watched)
-                warn(session, environment)
-                return session
+                return watched(.hci(session), environment)
             }
             let clock = clock(job, session, environment, host.now)
             let first = BeaconSession(
                 host: host, plan: plan, clock: clock, memory: environment.memory, telemetry: environment.sensors)
             environment.synchronize(first)
             try first.start()
-            foreign?.watch(first.plan.watched)
-            warn(first, environment)
-            return first
+            return watched(.hci(first), environment)
         case .managed(let index, let socket):
             let host = ManagementHost(channel: socket)
             host.observer = foreign?.managementObserver
-            return try startManaged(job, after: session, environment, host, index)
+            return .managed(try startManaged(job, after: session, environment, host, index))
         }
     }
 
+    /// Others are watched from now on, and the operator is told what is not as it was asked for.
+    private func watched(_ session: ServiceSession, _ environment: Environment) -> ServiceSession {
+        foreign?.watch(session.watched)
+        for warning in session.warnings { environment.warn(warning) }
+        return session
+    }
+
     private func startManaged(
-        _ job: ServiceJob, after session: (any ServiceSession)?, _ environment: Environment, _ host: ManagementHost,
+        _ job: ServiceJob, after session: ServiceSession?, _ environment: Environment, _ host: ManagementHost,
         _ index: UInt16
     ) throws(AdvertisingError) -> ManagedSession {
         let adapter = try ManagedAdapter(host, index: index)
@@ -112,18 +108,19 @@ final class ServiceLink {
         foreign?.skip()
         let plan = try ManagedPlan(job.sources.map(\.advertisement), on: adapter.capabilities)
         for warning in plan.warnings { environment.warn("\(warning)") }
-        let counters = (session as? ManagedSession)?.counters ?? TelemetryCounters()
+        var counters = TelemetryCounters()
+        if case .managed(let old) = session { counters = old.counters }
         let first = ManagedSession(
             host: host, plan: plan, sources: job.sources, clock: clock(job, session, environment, host.now),
             memory: session?.memory ?? environment.memory, countersAtStart: counters, telemetry: environment.sensors)
         environment.synchronize(first)
         try first.start()
-        foreign?.watch(.managed(instances: Set(plan.instances.map(\.number))))
+        foreign?.watch(first.plan.watched)
         return first
     }
 
     private func clock(
-        _ job: ServiceJob, _ session: (any ServiceSession)?, _ environment: Environment, _ now: HCIInstant
+        _ job: ServiceJob, _ session: ServiceSession?, _ environment: Environment, _ now: HCIInstant
     ) -> EIDClock {
         let saved = session?.clock.counter(at: now) ?? environment.memory?.eidCounter ?? IdentityKey.firstCounter
         return EIDClock(epochUnixSeconds: job.eidEpoch, saved: saved, at: now)
@@ -131,46 +128,33 @@ final class ServiceLink {
 
     /// Sends the job's advertisements in the place of those of `session`.
     func changeOver(
-        to job: ServiceJob, from session: any ServiceSession, _ environment: Environment
-    ) throws(AdvertisingError) -> any ServiceSession {
-        if let session = session as? BeaconSession, case .hci(let adapter, _) = way {
-            let capabilities = session.plan.capabilities
-            try session.replace(with: BeaconPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
-            foreign?.watch(session.plan.watched)
-            warn(session, environment)
-            return session
+        to job: ServiceJob, from session: ServiceSession, _ environment: Environment
+    ) throws(AdvertisingError) -> ServiceSession {
+        switch (session, way) {
+        case (.hci(let running), .hci(let adapter, _)):
+            let capabilities = running.plan.capabilities
+            try running.replace(with: BeaconPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
+            return watched(session, environment)
+        case (.managed(let running), _):
+            return .managed(try changeOver(to: job, from: running, environment))
+        case (.hci, .managed):
+            throw .ended(.adapterGone, "the adapter is closed")
         }
-        guard let session = session as? ManagedSession else { throw .ended(.adapterGone, "the adapter is closed") }
+    }
+
+    private func changeOver(
+        to job: ServiceJob, from session: ManagedSession, _ environment: Environment
+    ) throws(AdvertisingError) -> ManagedSession {
         // The kernel gives the freed instances to the new ones; what it refuses leaves the old ones to be added again.
         try session.stop()
         do throws(AdvertisingError) {
-            return try startManaged(job, after: session, environment, session.managementHost, session.plan.index)
+            return try startManaged(
+                job, after: .managed(session), environment, session.managementHost, session.plan.index)
         } catch {
             guard !error.isInterruption else { throw error }
             try? session.restart()
-            foreign?.watch(.managed(instances: Set(session.plan.instances.map(\.number))))
+            foreign?.watch(session.plan.watched)
             throw error
-        }
-    }
-}
-
-/// A session of any form, as a service sees it.
-protocol ServiceSession: KeptSession {
-    var clock: EIDClock { get }
-    /// What must survive a restart.
-    var memory: BeaconMemory { get }
-    func synchronize(unixMicroseconds: Int)
-}
-
-extension BeaconSession: ServiceSession {}
-extension ManagedSession: ServiceSession {}
-
-extension RadioPowerGrant {
-    /// What is to be said where the power is not the one that was asked for.
-    fileprivate var complaint: String? {
-        switch self {
-        case .notSettable, .unverified: description
-        case .granted, .reported, .unknown: nil
         }
     }
 }
@@ -183,5 +167,20 @@ extension BeaconPlan {
             return handle
         }
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
+    }
+}
+
+extension ManagedPlan {
+    /// What others must leave alone.
+    fileprivate var watched: ForeignActivity.Watched { .managed(instances: Set(instances.map(\.number))) }
+}
+
+extension ServiceSession {
+    /// What others must leave alone.
+    fileprivate var watched: ForeignActivity.Watched {
+        switch self {
+        case .hci(let session): session.plan.watched
+        case .managed(let session): session.plan.watched
+        }
     }
 }

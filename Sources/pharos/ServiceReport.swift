@@ -1,5 +1,6 @@
 internal import Advertiser
 internal import BeaconFrames
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import Configuration
 internal import HCI
@@ -28,7 +29,7 @@ struct ServiceReport {
         self.log = log
     }
 
-    mutating func update(_ keeper: BeaconKeeper, _ box: ServiceBox) {
+    mutating func update(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox) {
         let supervisor = keeper.supervisor
         let change = Change(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
@@ -57,7 +58,7 @@ struct ServiceReport {
         }
     }
 
-    private func status(_ keeper: BeaconKeeper, _ box: ServiceBox, _ change: Change) -> InstanceStatus {
+    private func status(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox, _ change: Change) -> InstanceStatus {
         let supervisor = keeper.supervisor
         var status = InstanceStatus(name: box.job.name, adapter: box.job.adapterText, state: change.state)
         status.since = stateSince
@@ -66,17 +67,10 @@ struct ServiceReport {
         status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
         status.lastError = supervisor.lastError
         status.process = .current
-        if let session = keeper.session as? BeaconSession {
-            let capabilities = session.plan.capabilities
-            status.address = capabilities.publicAddress
-            status.controller = "\(capabilities.version), \(capabilities.manufacturer)"
+        if let session = keeper.session {
+            status.address = session.controller.address
+            status.controller = session.controller.description
             status.advertisements = session.advertisements.map(InstanceStatus.AdvertisementStatus.init)
-        } else if let session = keeper.session as? ManagedSession {
-            status.address = session.plan.capabilities.address
-            status.controller = "\(session.plan.capabilities.version)"
-            status.advertisements = zip(session.plan.instances, session.onAir).enumerated().map { position, pair in
-                InstanceStatus.AdvertisementStatus(pair.0, pair.1, events: session.computedEvents(position))
-            }
         }
         status.telemetry = telemetry(box.sensors)
         return status
@@ -103,24 +97,12 @@ extension InstanceStatus.State {
 }
 
 extension InstanceStatus.AdvertisementStatus {
-    fileprivate init(_ status: BeaconSession.AdvertisementStatus) {
+    fileprivate init(_ status: OnAirAdvertisement) {
         self.init(
             type: status.advertisement.content.typeName, address: status.address,
-            interval: status.advertisement.interval.microseconds,
-            grantedInterval: status.grantedIntervalMicroseconds,
+            interval: status.advertisement.interval.microseconds, grantedInterval: status.grantedMicroseconds,
             radioPower: status.advertisement.radioPower.map { Int($0.dBm) },
             grantedRadioPower: status.grant.power.map { Int($0.dBm) }, events: Int(clamping: status.events))
-    }
-}
-
-extension InstanceStatus.AdvertisementStatus {
-    fileprivate init(_ instance: ManagedPlan.Instance, _ onAir: ManagedSession.OnAir, events: UInt64) {
-        self.init(
-            type: instance.advertisement.content.typeName, address: nil,
-            interval: instance.advertisement.interval.microseconds,
-            grantedInterval: instance.interval.lowerBound.microseconds,
-            radioPower: instance.advertisement.radioPower.map { Int($0.dBm) },
-            grantedRadioPower: onAir.grant.power.map { Int($0.dBm) }, events: Int(clamping: events))
     }
 }
 

@@ -1,15 +1,16 @@
 internal import ArgumentParser
+internal import BeaconStatus
 internal import Configuration
 internal import LinuxHost
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says of every beacon that runs on this box whether it is on the air; exit 1 when any is not.")
+        abstract: "Show whether each beacon on this machine is on the air; exit 1 when any is not.")
 
     @Option(help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"))
     var runtimeDir = StatusFile.defaultDirectory
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     @Flag(help: "Prometheus' text format, as `run` writes it for each instance.")
@@ -22,8 +23,7 @@ struct Status: ParsableCommand {
     func run() throws {
         let (instances, problems) = try readAll()
         if json {
-            let list = JSONValue.array(instances.map { $0.json(withProcess: false) })
-            Terminal.write(JSONValue.record([("instances", list)]).line + "\n")
+            Terminal.write(instances.json.line + "\n")
         } else if metrics {
             Terminal.write(Metrics.text(for: instances))
         } else if instances.isEmpty && problems.isEmpty {

@@ -233,11 +233,11 @@ extension BeaconSession {
         self.init(host: host, plan: try BeaconPlan([source], on: capabilities, isExclusive: isExclusive))
     }
 
-    var first: AdvertisementStatus { advertisements[0] }
+    var first: OnAirAdvertisement { advertisements[0] }
     var setPlan: AdvertisingPlan { plan.allocation.sets[0].plan }
     var grant: RadioPowerGrant { first.grant }
     var payload: AdvertisingData { first.payload }
-    var address: DeviceAddress { first.address }
+    var address: DeviceAddress { first.address ?? DeviceAddress(FixedOctets()) }
 }
 
 extension VirtualControllerModel {

@@ -33,12 +33,12 @@ import Testing
         try #require(lines.count == 2)
         let members =
             "\"address\":\"C0:11:22:33:44:55\",\"addressType\":\"random-static\",\"type\":\"eddystone-url\","
-            + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"sharedBy\":1,"
+            + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"sharedBy\":1,\"instance\":null,"
             + "\"radioPowerDbm\":4,\"grantedRadioPowerDbm\":4,\"radioPowerNote\":\"4 dBm granted\","
             + "\"octets\":\"\(Self.octets)\""
         #expect(
             lines[0] == "{\"event\":\"on-air\",\"name\":\"url\",\"adapter\":\"virtual\",\"family\":\"legacy\","
-                + "\(members),\"advertisements\":[{\(members)}]}")
+                + "\(members),\"advertisements\":[{\(members)}],\"warnings\":[]}")
         #expect(try values(result.output).map { $0["event"]?.string } == ["on-air", "off-air"])
         let off = try #require(
             lines[1].wholeMatch(

@@ -73,7 +73,7 @@ import Testing
         let text = Self.lobby(process: Self.alive)
         try put("lobby-north", text)
         let result = try status("--json")
-        #expect(result.output == "{\"instances\":[\(Self.lobby(process: ""))]}\n")
+        #expect(result.output == "{\"version\":1,\"instances\":[\(Self.lobby(process: ""))]}\n")
         #expect(result.code == 0)
     }
 
@@ -140,7 +140,7 @@ import Testing
         #expect(result.output.hasPrefix("lobby-north: off, hci0 DC:A6:32:01:02:03, "))
         #expect(
             result.output.hasSuffix(
-                " has ended without a word; `systemctl status pharos@lobby-north` and its journal say why\n"))
+                " exited without reporting why; `systemctl status pharos@lobby-north` and its journal say why\n"))
         #expect(result.code == 1)
         let json = try status("--json").output
         #expect(json.contains("\"state\":\"off\",\"since\":null,\"lastVerified\":\"2001"))
@@ -166,7 +166,8 @@ import Testing
 
                 """)
         #expect(result.code == 1 && result.errors == "")
-        #expect(try status("--json") == Program.Result(output: "{\"instances\":[]}\n", errors: "", code: 1))
+        #expect(
+            try status("--json") == Program.Result(output: "{\"version\":1,\"instances\":[]}\n", errors: "", code: 1))
         #expect(try status("--metrics") == Program.Result(output: "", errors: "", code: 1))
     }
 
@@ -174,7 +175,7 @@ import Testing
         try folder.file(".lobby.status.json.new", text: "{")
         try folder.file("lobby.prom", text: "x")
         try folder.file("adapter-DC:A6:32:01:02:03.lock", text: "1\nlobby\n")
-        #expect(try status("--json").output == "{\"instances\":[]}\n")
+        #expect(try status("--json").output == "{\"version\":1,\"instances\":[]}\n")
     }
 
     static let garbage = [
@@ -201,11 +202,12 @@ import Testing
                 + "\"new\":true\(Self.alive.replacing("\"pid\"", "\"pid2\""))}")
         let result = try status("--json")
         #expect(
-            result.output == "{\"instances\":[{\"name\":\"x\",\"adapter\":\"?\",\"address\":null,\"state\":\"off\","
+            result.output
+                == "{\"version\":1,\"instances\":[{\"name\":\"x\",\"adapter\":\"?\",\"address\":null,\"state\":\"off\","
                 + "\"since\":null,\"lastVerified\":null,\"profileHash\":null,\"advertisements\":[{\"type\":\"raw\","
                 + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
-                + "\"lastError\":\"the process has ended without a word; `systemctl status pharos@x` and its journal "
+                + "\"lastError\":\"the process exited without reporting why; `systemctl status pharos@x` and its journal "
                 + "say why\",\"controller\":null,\"telemetry\":null}]}\n")
     }
 

@@ -1,3 +1,4 @@
+internal import BeaconStatus
 internal import Configuration
 internal import Fleet
 

@@ -1,3 +1,4 @@
+internal import BeaconStatus
 internal import Configuration
 internal import Fleet
 internal import LinuxHost
@@ -121,7 +122,9 @@ extension BeaconReport {
             name: status.name, source: source, state: state, since: status.since, lastVerified: status.lastVerified,
             profileHash: status.profileHash, lastError: status.lastError,
             advertisements: status.advertisements.map {
-                .init(type: $0.type, grantedInterval: $0.grantedInterval, grantedRadioPower: $0.grantedRadioPower)
+                .init(
+                    type: $0.type, grantedInterval: $0.grantedInterval?.lowerBound,
+                    grantedRadioPower: $0.grantedRadioPower)
             })
     }
 }

@@ -47,7 +47,7 @@ public final class EnduranceWorld {
     private var nextMinor: UInt16 = 1
     var lastFed: HCIInstant
     private var lastHeard: (at: HCIInstant, minor: UInt16)?
-    private var keeper: BeaconKeeper?
+    private var keeper: BeaconKeeper<EnduranceWorld>?
 
     struct Refusal: Error {}
 
@@ -72,7 +72,7 @@ public final class EnduranceWorld {
     public var now: HCIInstant { air.now }
     public var supervisor: Supervisor? { keeper?.supervisor }
     /// Advertising events that the session has counted; `nil` before it is there.
-    public var countedEvents: Int? { (keeper?.session as? BeaconSession).map { Int(clamping: $0.computedEvents) } }
+    public var countedEvents: Int? { (keeper?.session).map { Int(clamping: $0.computedEvents) } }
     public var hasEnded: Bool { keeper?.ended != nil }
 
     /// Switches the box on.
@@ -170,11 +170,11 @@ extension EnduranceWorld: BeaconSurroundings {
         channel = nil
     }
 
-    public func start(_ session: (any KeptSession)?) throws(AdvertisingError) -> any KeptSession {
+    public func start(_ session: BeaconSession?) throws(AdvertisingError) -> BeaconSession {
         guard let channel else { throw .ended(.adapterGone, "the adapter is closed") }
         let host = HCIHost(channel: channel)
         let plan = try BeaconPlan([source(minor)], on: capabilities(host), isExclusive: false)
-        if let session = session as? BeaconSession {
+        if let session {
             try session.rearm(on: host, plan: plan)
             return session
         }
@@ -183,8 +183,7 @@ extension EnduranceWorld: BeaconSurroundings {
         return first
     }
 
-    public func changeOver(_ session: any KeptSession) throws(AdvertisingError) -> any KeptSession {
-        guard let session = session as? BeaconSession else { throw .ended(.adapterGone, "there is no session") }
+    public func changeOver(_ session: BeaconSession) throws(AdvertisingError) -> BeaconSession {
         let capabilities = session.plan.capabilities
         try session.replace(with: BeaconPlan([source(nextMinor)], on: capabilities, isExclusive: false))
         return session

@@ -1,10 +1,10 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 internal import LinuxHost
 
 extension InstanceStatus {
     /// One element of `instances` of `status --json`, and with the process the contents of a status file.
-    func json(withProcess: Bool) -> JSONValue {
+    public func json(withProcess: Bool) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("name", .string(name)),
             ("adapter", .string(adapter)),
@@ -28,7 +28,7 @@ extension InstanceStatus {
 
     /// - Throws: ``StatusFileError`` for anything but an object that names an instance and its state. Other members
     ///   that are missing or strange are unknown: a newer version may have written the file.
-    init(_ node: JSONNode) throws(StatusFileError) {
+    public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
             throw StatusFileError("it is no status file: it names no instance")
         }
@@ -64,7 +64,7 @@ extension InstanceStatus.AdvertisementStatus {
             ("type", .string(type)),
             ("address", .optional(address) { .string($0.description) }),
             ("intervalMs", .decimal(DecimalText.thousandths(interval))),
-            ("grantedIntervalMs", .optional(grantedInterval) { .decimal(DecimalText.thousandths($0)) }),
+            ("grantedIntervalMs", .optional(grantedInterval, JSONValue.milliseconds)),
             ("radioPowerDbm", .optional(radioPower) { .integer($0) }),
             ("grantedRadioPowerDbm", .optional(grantedRadioPower) { .integer($0) }),
             ("events", .optional(events) { .integer($0) }),
@@ -78,7 +78,7 @@ extension InstanceStatus.AdvertisementStatus {
         self.type = type
         self.interval = interval
         address = node["address"]?.string.flatMap { DeviceAddress($0) }
-        grantedInterval = node["grantedIntervalMs"]?.thousandths
+        grantedInterval = node["grantedIntervalMs"]?.thousandthsRange
         radioPower = node["radioPowerDbm"]?.integer
         grantedRadioPower = node["grantedRadioPowerDbm"]?.integer
         events = node["events"]?.integer
@@ -103,5 +103,31 @@ extension InstanceStatus.TelemetryStatus {
         temperatureSensor = node["temperatureSensor"]?.string
         battery = node["batteryMv"]?.integer
         batterySensor = node["batterySensor"]?.string
+    }
+}
+
+extension JSONValue {
+    /// A time in milliseconds: a number, or the array of its two bounds where it is a range. From microseconds.
+    public static func milliseconds(_ range: ClosedRange<Int>) -> JSONValue {
+        let bounds = [range.lowerBound, range.upperBound].map { JSONValue.decimal(DecimalText.thousandths($0)) }
+        return bounds[0] == bounds[1] ? bounds[0] : .array(bounds)
+    }
+}
+
+extension JSONNode {
+    /// What ``JSONValue/milliseconds(_:)`` gives; `nil` for anything else.
+    fileprivate var thousandthsRange: ClosedRange<Int>? {
+        if let number = thousandths { return number...number }
+        guard let bounds = elements?.compactMap(\.thousandths), bounds.count == 2, bounds[0] <= bounds[1] else {
+            return nil
+        }
+        return bounds[0]...bounds[1]
+    }
+}
+
+extension [InstanceStatus] {
+    /// What `status --json` prints: the format's version, and the instances.
+    public var json: JSONValue {
+        .record([("version", .integer(1)), ("instances", .array(map { $0.json(withProcess: false) }))])
     }
 }

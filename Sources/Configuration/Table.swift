@@ -1,6 +1,6 @@
 /// Rows with aligned columns, for people.
-struct Table {
-    enum Alignment {
+public struct Table: Sendable {
+    public enum Alignment: Sendable {
         case left
         case right
     }
@@ -9,18 +9,19 @@ struct Table {
     private let alignment: [Alignment]
     private var rows: [[String]] = []
 
-    /// Units belong into the header. Columns without an alignment are left-aligned.
-    init(_ header: [String], alignment: [Alignment] = []) {
+    /// Units belong in the header; a header of empty texts is not printed. Columns without an alignment are left-aligned.
+    public init(_ header: [String], alignment: [Alignment] = []) {
         self.header = header
         self.alignment = alignment
     }
 
-    mutating func add(_ row: [String]) {
+    /// A row; cells beyond the columns are left out.
+    public mutating func add(_ row: [String]) {
         rows.append(row)
     }
 
     /// The whole table, each row ended by a line feed.
-    var text: String {
+    public var text: String {
         let lines = header.contains { !$0.isEmpty } ? [header] + rows : rows
         var widths = [Int](repeating: 0, count: header.count)
         for line in lines {

@@ -1,6 +1,5 @@
 internal import BluetoothTypes
 internal import Configuration
-internal import Profiles
 
 /// Metrics in Prometheus' text format (version 0.0.4), as node_exporter's textfile collector reads them.
 struct MetricsText {
@@ -38,8 +37,9 @@ struct MetricsText {
 }
 
 /// What a box's beacons are measured by.
-enum Metrics {
-    static func text(for instances: [InstanceStatus]) -> String {
+public enum Metrics {
+    /// The metrics of `instances`; a metric that nobody has a value of is absent.
+    public static func text(for instances: [InstanceStatus]) -> String {
         var metrics = MetricsText()
         add(instances, to: &metrics)
         addFrames(instances, to: &metrics)
@@ -85,7 +85,13 @@ enum Metrics {
     private static func addFrames(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
         metrics.add(
             "pharos_interval_seconds", .gauge, "The advertising interval that the controller keeps, by frame.",
-            samples(instances) { $0.grantedInterval.map { String(Double($0) / 1_000_000) } })
+            samples(instances) { $0.grantedInterval.map { seconds($0.lowerBound) } })
+        metrics.add(
+            "pharos_longest_interval_seconds", .gauge,
+            "The longest advertising interval that the kernel may choose, by frame; absent where it has no choice.",
+            samples(instances) { status in
+                status.grantedInterval.flatMap { $0.count > 1 ? seconds($0.upperBound) : nil }
+            })
         metrics.add(
             "pharos_radio_power_dbm", .gauge, "The radio power that the controller granted, by frame.",
             samples(instances) { $0.grantedRadioPower.map(String.init) })
@@ -97,6 +103,8 @@ enum Metrics {
             "pharos_events_counted", .gauge, "Whether the controller counted the events (1) or they are computed (0).",
             samples(instances) { $0.events == nil ? nil : $0.eventsCounted ? "1" : "0" })
     }
+
+    private static func seconds(_ microseconds: Int) -> String { String(Double(microseconds) / 1_000_000) }
 
     private static func samples(
         _ instances: [InstanceStatus], _ value: (InstanceStatus.AdvertisementStatus) -> String?
@@ -110,15 +118,5 @@ enum Metrics {
 }
 
 extension InstanceStatus {
-    /// The types of the advertisements, the second of a type with its number: `ibeacon`, `ibeacon-2`.
-    var frameNames: [String] {
-        var seen: [String: Int] = [:]
-        return advertisements.map { advertisement in
-            let number = (seen[advertisement.type] ?? 0) + 1
-            seen[advertisement.type] = number
-            return number == 1 ? advertisement.type : "\(advertisement.type)-\(number)"
-        }
-    }
-
     fileprivate func labels(_ more: [(String, String)] = []) -> [(String, String)] { [("profile", name)] + more }
 }

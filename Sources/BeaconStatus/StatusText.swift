@@ -1,10 +1,10 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 
 /// How instances are, for people.
-enum StatusText {
+public enum StatusText {
     /// - Parameter now: Against which times are told.
-    static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
+    public static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
@@ -13,7 +13,8 @@ enum StatusText {
         return lines
     }
 
-    static func nothing(in directory: String) -> String {
+    /// That no instance has left its status in `directory`, and how one is started.
+    public static func nothing(in directory: String) -> String {
         """
         No beacon runs on this box: none has left its status in \(directory).
         `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, `pharos run FILE` any.
@@ -49,11 +50,19 @@ enum StatusText {
             let events = advertisement.events.map { "\($0)" + (advertisement.eventsCounted ? "" : " (computed)") }
             table.add([
                 "  " + name, advertisement.address?.description ?? "-",
-                granted(advertisement.grantedInterval, advertisement.interval, DecimalText.thousandths),
+                interval(advertisement),
                 granted(advertisement.grantedRadioPower, advertisement.radioPower, { "\($0)" }), events ?? "-",
             ])
         }
         return table.text
+    }
+
+    private static func interval(_ advertisement: InstanceStatus.AdvertisementStatus) -> String {
+        let asked = DecimalText.thousandths(advertisement.interval)
+        guard let range = advertisement.grantedInterval else { return "unknown (asked \(asked))" }
+        let bounds = [range.lowerBound, range.upperBound].map(DecimalText.thousandths)
+        let text = bounds[0] == bounds[1] ? bounds[0] : bounds.joined(separator: "...")
+        return text == asked ? text : "\(text) (asked \(asked))"
     }
 
     /// What was granted, and what was asked for where that is something else.
@@ -77,7 +86,7 @@ enum StatusText {
     }
 
     /// The two largest units: `3 d 4 h`, `5 min 2 s`, `12 s`. A clock that was set back gives `0 s`.
-    static func duration(from begin: RFC3339Time, to end: RFC3339Time) -> String {
+    public static func duration(from begin: RFC3339Time, to end: RFC3339Time) -> String {
         let seconds = max(0, end.secondsSince1970 - begin.secondsSince1970)
         let (minutes, hours) = (seconds / 60, seconds / 3600)
         let units = [("d", hours / 24), ("h", hours % 24), ("min", minutes % 60), ("s", seconds % 60)]
