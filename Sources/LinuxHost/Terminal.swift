@@ -3,6 +3,7 @@ internal import Synchronization
 
 /// The three standard streams, and whether a person sits before them.
 public enum Terminal {
+    public static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     public static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 

@@ -42,6 +42,7 @@ extension Site {
 
 extension ConfigurationDecoder {
     fileprivate mutating func site(_ node: JSONNode) -> Site? {
+        guard expect(.site, node) else { return nil }
         guard let root = object(node, keys: Site.keys) else { return nil }
         _ = text(root["$schema"])
         version(required("version", in: root, "\(Site.version) for this format"))

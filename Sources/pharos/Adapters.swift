@@ -8,7 +8,7 @@ internal import LinuxHost
 
 struct Adapters: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the Bluetooth adapters with what each can do.",
+        commandName: "adapters", abstract: "Lists the Bluetooth adapters with what each can do.",
         discussion: """
             Without a name it lists every hciN. A controller over a stream is asked with
             pharos adapters --adapter serial:/dev/ttyACM0@115200

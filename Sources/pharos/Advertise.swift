@@ -10,17 +10,23 @@ internal import VirtualController
 
 struct Advertise: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Puts a profile or a frame on the air, until you stop it.",
+        commandName: "advertise", abstract: "Advertise a profile or a frame until you stop it.",
         discussion: """
             pharos advertise profiles/lobby-ibeacon.json --adapter hci0
             pharos advertise url --url https://example.org --measured-power-dbm -18 --interval-ms 500
+
+            The options below are those for a profile; `pharos advertise url --help` shows those for a frame.
             """,
-        subcommands: [
-            AdvertiseProfile.self, AdvertiseFrame<IBeaconOptions>.self, AdvertiseFrame<AltBeaconOptions>.self,
-            AdvertiseFrame<UIDOptions>.self, AdvertiseFrame<URLOptions>.self, AdvertiseFrame<TLMOptions>.self,
-            AdvertiseFrame<EIDOptions>.self, AdvertiseFrame<RawOptions>.self,
-        ],
-        defaultSubcommand: AdvertiseProfile.self)
+        subcommands: forms.types, defaultSubcommand: AdvertiseProfile.self)
+
+    private static let forms = Subcommands(
+        below: "advertise",
+        entries: [
+            ("profile", { AdvertiseProfile.self }), ("ibeacon", { AdvertiseFrame<IBeaconOptions>.self }),
+            ("altbeacon", { AdvertiseFrame<AltBeaconOptions>.self }), ("uid", { AdvertiseFrame<UIDOptions>.self }),
+            ("url", { AdvertiseFrame<URLOptions>.self }), ("tlm", { AdvertiseFrame<TLMOptions>.self }),
+            ("eid", { AdvertiseFrame<EIDOptions>.self }), ("raw", { AdvertiseFrame<RawOptions>.self }),
+        ])
 }
 
 /// Where and how long: the same for profiles and for frames.
@@ -133,6 +139,16 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
             }
         }
     }
+}
+
+/// `pharos ibeacon …`, short for `pharos advertise ibeacon …`.
+struct AdvertiseIBeacon: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ibeacon", abstract: "Advertise an iBeacon (short for `advertise ibeacon`).")
+
+    @OptionGroup var form: AdvertiseFrame<IBeaconOptions>
+
+    func run() throws { try form.run() }
 }
 
 /// The adapter where none is named.

@@ -7,7 +7,7 @@ internal import LinuxHost
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tells what is in a payload or in a capture, frame by frame.",
+        commandName: "decode", abstract: "Tells what is in a payload or in a capture, frame by frame.",
         discussion: """
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json

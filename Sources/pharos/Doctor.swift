@@ -5,7 +5,7 @@ internal import LinuxHost
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Finds everything that stops a beacon on this box, with the remedy for each.",
+        commandName: "doctor", abstract: "Finds everything that stops a beacon on this box, with the remedy for each.",
         discussion: """
             It ends with 1 when something does; what only is not as expected is a warning.
             Without --adapter it looks at the first adapter with LE, as `run` would take it. A beacon that runs is not \

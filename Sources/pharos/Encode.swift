@@ -7,11 +7,15 @@ internal import LinuxHost
 
 struct Encode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Builds a payload and prints its octets.",
-        subcommands: [
-            EncodeFrame<IBeaconOptions>.self, EncodeFrame<AltBeaconOptions>.self, EncodeFrame<UIDOptions>.self,
-            EncodeFrame<URLOptions>.self, EncodeFrame<TLMOptions>.self, EncodeFrame<EIDOptions>.self,
-            EncodeFrame<RawOptions>.self,
+        commandName: "encode", abstract: "Build a payload and print its octets.", subcommands: frames.types)
+
+    private static let frames = Subcommands(
+        below: "encode",
+        entries: [
+            ("ibeacon", { EncodeFrame<IBeaconOptions>.self }), ("altbeacon", { EncodeFrame<AltBeaconOptions>.self }),
+            ("uid", { EncodeFrame<UIDOptions>.self }), ("url", { EncodeFrame<URLOptions>.self }),
+            ("tlm", { EncodeFrame<TLMOptions>.self }), ("eid", { EncodeFrame<EIDOptions>.self }),
+            ("raw", { EncodeFrame<RawOptions>.self }),
         ])
 }
 

@@ -43,7 +43,8 @@ enum ExitStatus: Int32 {
             Terminal.write(message + "\n")
             exit(0)
         }
-        Terminal.writeError(ArgumentMessages.spoken(message))
+        Terminal.writeError(
+            ArgumentMessages.spoken(message, arguments: Array(CommandLine.arguments.dropFirst())))
         exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
     }
 
@@ -55,6 +56,7 @@ enum ExitStatus: Int32 {
         case let error as SystemError: (status(error), ["\(error)"])
         case let error as AdapterLockError: (status(error), ["\(error)"])
         case let error as FleetStoreError: (status(error), error.messages)
+        case let error as Mistake: (.usage, ["\(error)"])
         default: nil
         }
     }

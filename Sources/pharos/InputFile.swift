@@ -16,6 +16,17 @@ enum InputFile {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
+    /// A beacon profile; where there is none of that name, the error says where one lies.
+    static func readProfile(_ path: String) throws -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.read(path, limit: ProfileReport.sizeLimit)
+        } catch {
+            let failure = failure(error, path == "-" ? "standard input" : path, ProfileReport.sizeLimit)
+            guard error.errno == SystemError.noEntry else { throw failure }
+            throw Failure(failure.status, failure.message + SampleProfile.advice(for: path))
+        }
+    }
+
     static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
         switch error.errno {
         case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")

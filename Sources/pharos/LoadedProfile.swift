@@ -18,7 +18,7 @@ struct LoadedProfile {
 
     init(path: String) throws {
         self.path = path
-        let octets = try InputFile.read(path, limit: ProfileReport.sizeLimit)
+        let octets = try InputFile.readProfile(path)
         hash = Fingerprint.text(of: octets)
         let report = ProfileReport(octets, file: path)
         guard let profile = report.profile else { throw report.refusal }

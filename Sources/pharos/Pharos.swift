@@ -8,22 +8,29 @@ struct Pharos: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "pharos",
-        abstract: "Turns a Linux box into a Bluetooth beacon.",
+        abstract: "Turn a Linux machine into a Bluetooth beacon.",
         discussion: """
             Try `pharos advertise profiles/lobby-ibeacon.json --adapter virtual` without any hardware, then the same \
             with `--adapter hci0`.
             """,
-        version: version,
-        subcommands: [
-            Encode.self, Decode.self, Adapters.self, Advertise.self, Run.self, Status.self, Doctor.self,
-            ControllerCommand.self, ProfileCommand.self, FleetCommand.self, PlanCommand.self,
-        ])
+        version: version, subcommands: subcommands.types)
+
+    private static let subcommands = Subcommands(entries: [
+        ("encode", { Encode.self }), ("decode", { Decode.self }), ("adapters", { Adapters.self }),
+        ("advertise", { Advertise.self }), ("ibeacon", { AdvertiseIBeacon.self }), ("run", { Run.self }),
+        ("status", { Status.self }), ("doctor", { Doctor.self }), ("controller", { ControllerCommand.self }),
+        ("profile", { ProfileCommand.self }), ("fleet", { FleetCommand.self }), ("plan", { PlanCommand.self }),
+    ])
 
     static func main() {
         do {
             try Descriptor.fillStandardStreams()
             SignalDescriptor.ignoreBrokenPipes()
-            var command = try parseAsRoot()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == "help", let problem = UnknownCommand.problem(in: arguments) {
+                throw Failure(.usage, problem)
+            }
+            var command = try parseAsRoot(arguments)
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {

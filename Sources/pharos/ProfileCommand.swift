@@ -5,18 +5,18 @@ internal import Profiles
 
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "Checks and shows beacon profiles.",
-        subcommands: [ProfileCheck.self, ProfileShow.self, ProfileSchema.self])
+        commandName: "profile", abstract: "Make, check and show beacon profiles.",
+        subcommands: [ProfileInit.self, ProfileCheck.self, ProfileShow.self, ProfileSchema.self])
 }
 
 struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Lists every problem of one or more profiles; exit 1 when there is an error.")
+        commandName: "check", abstract: "List every problem of one or more profiles; exit 1 when there is an error.")
 
     @Argument(help: "Beacon profiles in JSON, or - for standard input.")
     var files: [String]
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
@@ -24,7 +24,7 @@ struct ProfileCheck: ParsableCommand {
         var unreadable: [Failure] = []
         for file in files {
             do {
-                reports.append(ProfileReport(try InputFile.read(file, limit: ProfileReport.sizeLimit), file: file))
+                reports.append(ProfileReport(try InputFile.readProfile(file), file: file))
             } catch let failure as Failure {
                 unreadable.append(failure)
             }
@@ -50,13 +50,13 @@ struct ProfileCheck: ParsableCommand {
 
 struct ProfileShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Prints a profile with all its defaults filled in.")
+        commandName: "show", abstract: "Print a profile with all its defaults filled in.")
 
     @Argument(help: "A beacon profile in JSON, or - for standard input.")
     var file: String
 
     func run() throws {
-        let report = ProfileReport(try InputFile.read(file, limit: ProfileReport.sizeLimit), file: file)
+        let report = ProfileReport(try InputFile.readProfile(file), file: file)
         guard let profile = report.profile else { throw report.refusal }
         Terminal.write(profile.json.pretty)
     }
@@ -64,7 +64,7 @@ struct ProfileShow: ParsableCommand {
 
 struct ProfileSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema of beacon profiles, for editors.")
+        commandName: "schema", abstract: "Print the JSON Schema of beacon profiles, for editors.")
 
     func run() {
         Terminal.write(BeaconSchema.text)

@@ -5,7 +5,7 @@ internal import LinuxHost
 /// `run PROFILE`: the service.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Keeps a profile on the air as a service: it never gives up.",
+        commandName: "run", abstract: "Keeps a profile on the air as a service: it never gives up.",
         discussion: """
             Meant for systemd (systemctl enable --now pharos@NAME), and works without: SIGHUP reads the profile anew, \
             SIGTERM ends it. It waits for adapters that are not there, and brings the beacon back after whatever \

@@ -5,6 +5,7 @@ internal import LinuxHost
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show whether each beacon on this machine is on the air; exit 1 when any is not.")
 
     @Option(help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"))

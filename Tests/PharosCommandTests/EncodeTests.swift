@@ -72,9 +72,14 @@ import Testing
         let padded = Self.octets(frame.hex) + [String](repeating: "00", count: 31 - count)
         let length = String(count, radix: 16)
         let line = (["hcitool -i hci0 cmd 0x08 0x0008", length.count == 1 ? "0" + length : length] + padded)
+        // Parameters before data, data before enable: the whole sequence that puts it on the air.
+        let sequence = [
+            "hcitool -i hci0 cmd 0x08 0x0006 a0 00 a0 00 03 00 00 00 00 00 00 00 00 07 00",
+            line.joined(separator: " "), "hcitool -i hci0 cmd 0x08 0x000a 01",
+        ]
         #expect(
             try Program.run(["encode"] + frame.arguments + ["--format", "hcitool"])
-                == Self.succeeds(line.joined(separator: " ") + "\n"))
+                == Self.succeeds(sequence.joined(separator: "\n") + "\n"))
     }
 
     @Test(arguments: frames)

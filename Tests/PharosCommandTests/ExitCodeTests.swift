@@ -25,8 +25,18 @@ import Testing
     }
 
     static let encoding = [
-        Mistake("encode ibeacon", 64, "Missing expected argument '--uuid <uuid>'"),
-        Mistake("encode beacon", 64, "Unexpected argument 'beacon'"),
+        Mistake(
+            "encode ibeacon", 64,
+            "Missing expected arguments '--uuid <uuid>', '--major <number>', '--minor <number>' and "
+                + "'--measured-power-dbm <dBm>'"),
+        Mistake(
+            "ibeacon --major=1 --uuid \(uuid)", 64,
+            "Missing expected arguments '--minor <number>' and '--measured-power-dbm <dBm>'"),
+        Mistake("encode beacon", 64, "pharos encode has no command \"beacon\"; did you mean `pharos encode ibeacon`?"),
+        Mistake("stauts", 64, "pharos has no command \"stauts\"; did you mean `pharos status`?"),
+        Mistake("help stauts", 64, "pharos has no command \"stauts\"; did you mean `pharos status`?"),
+        Mistake(
+            "help profile nosuch", 64, "pharos profile has no command \"nosuch\"; there are init, check, show, schema"),
         Mistake("encode tlm --speed 1", 64, "Unknown option '--speed'"),
         Mistake(
             "encode ibeacon --uuid 12 --major 1 --minor 1 --measured-power-dbm -59", 64,
@@ -154,7 +164,10 @@ import Testing
     ]
 
     static let others = [
-        Mistake("bogus", 64, "Unexpected argument 'bogus'"),
+        Mistake(
+            "bogus", 64,
+            "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, status, "
+                + "doctor, controller, profile, fleet, plan"),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no octets"),
         Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),

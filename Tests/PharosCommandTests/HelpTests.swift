@@ -29,7 +29,9 @@ import Testing
             (["encode"], frames.map(\.0)), (["advertise"], frames.map(\.0) + ["profile"]),
             (["decode"], ["--json", "--lint", "--explain", "<input>"] + rotation),
             (["adapters"], ["-a, --adapter", "--json"]), (["controller"], ["--listen", "--like", "--seed"]),
-            (["profile"], ["check", "show", "schema"]), (["profile", "check"], ["<files>", "--json"]),
+            (["profile"], ["init", "check", "show", "schema"]),
+            (["profile", "init"], ["<file>", "--type", "--name", "--url", "--interval-ms"]),
+            (["profile", "check"], ["<files>", "--json"]),
             (["profile", "show"], ["<file>"]), (["profile", "schema"], []),
             (["fleet"], ["init", "check", "generate", "diff", "schema"]),
             (["fleet", "init"], ["<sample>", "-o, --output"]),
@@ -54,7 +56,7 @@ import Testing
             (["plan", "simulate", "latency"], ["--seed", "--precision", "--jobs"] + planned + fromFleet),
             (["advertise", "profile"], ["<profile>", "--advertisement"] + onAir),
         ] + frames.map { (["encode", $0.0], $0.1 + ["--format", "--explain"]) }
-        + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) }
+        + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) } + [(["ibeacon"], frames[0].1 + radio + onAir)]
 
     @Test(arguments: options)
     func helpNamesEveryOption(_ command: [String], _ options: [String]) throws {

@@ -67,6 +67,7 @@ struct FleetDecoder {
     }
 
     mutating func fleet(_ node: JSONNode, table: (String) -> Fleet.TableFile) -> Fleet? {
+        guard decoder.expect(.fleet, node) else { return nil }
         guard let root = decoder.object(node, keys: Fleet.keys, hint: Self.hint) else { return nil }
         collectVariables(root)
         _ = decoder.text(root["$schema"])

@@ -33,6 +33,7 @@ extension BeaconProfile {
 
 extension ConfigurationDecoder {
     fileprivate mutating func profile(_ node: JSONNode) -> BeaconProfile? {
+        guard expect(.beaconProfile, node) else { return nil }
         guard let root = object(node, keys: BeaconProfile.keys, hint: { KeyHint.profile($0) }) else { return nil }
         let schema = text(root["$schema"])
         version(required("version", in: root, "\(BeaconProfile.version) for this format"))

@@ -1,0 +1,95 @@
+import Configuration
+import LinuxHost
+import TestSupport
+import Testing
+
+/// `profile init`, and what is said when another kind of file, or no file at all, stands in a profile's place.
+@Suite struct ProfileInitTests {
+    private func made(_ arguments: [String], in folder: TemporaryFolder) throws -> (text: String, path: String) {
+        let path = folder.path + "/desk.json"
+        let result = try Program.run(["profile", "init", path] + arguments)
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+        #expect(result.output.contains("typical") && result.output.contains("not measured"))
+        return (String(decoding: try Files.read(path), as: UTF8.self), path)
+    }
+
+    @Test(arguments: [
+        ["--type", "ibeacon"], ["--type", "ibeacon", "--interval-ms", "1.28s", "--name", "hall"],
+        ["--type", "eddystone-uid"], ["--type", "eddystone-url", "--url", "https://example.org/n2"],
+    ])
+    func whatItMakesIsGoodAndCanBeSent(_ arguments: [String]) throws {
+        let folder = try TemporaryFolder()
+        let (text, path) = try made(arguments, in: folder)
+        #expect(try Program.run("profile", "check", path).output == "\(path): good\n")
+        let sent = try Program.run("advertise", path, "--adapter", "virtual", "--dry-run")
+        #expect(sent.code == 0 && sent.output.contains("LE Set Advertising Data"), "\(sent)")
+        #expect(text.contains("\"name\": \"\(arguments.contains("hall") ? "hall" : "desk")\""))
+    }
+
+    @Test func eachIBeaconGetsItsOwnRandomUUID() throws {
+        var uuids: Set<String> = []
+        for _ in 0..<8 {
+            let text = try made(["--type", "ibeacon"], in: try TemporaryFolder()).text
+            let uuid = JSONDocument.parse(Array(text.utf8)).root?["advertisements"]?[0]?["uuid"]?.string ?? ""
+            // Version 4, variant 1.
+            #expect(uuid.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
+            uuids.insert(uuid)
+        }
+        #expect(uuids.count == 8)
+    }
+
+    @Test func aFileThatIsThereIsKept() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("desk.json", Array("mine".utf8))
+        let result = try Program.run("profile", "init", path, "--type", "ibeacon")
+        #expect(result.code == 64 && result.errors == "pharos: \(path): this file exists; name another\n")
+        #expect(try Files.read(path) == Array("mine".utf8))
+    }
+
+    @Test func withoutATerminalAndATypeItSaysWhatToGive() throws {
+        let result = try Program.run("profile", "init")
+        #expect(result.code == 64 && result.errors.contains("give --type ibeacon, eddystone-uid or eddystone-url"))
+    }
+
+    @Test func aWrongNameOrAddressIsOneSentence() throws {
+        let folder = try TemporaryFolder()
+        for words in [
+            ["--type", "ibeacon", "--name", "my beacon"], ["--type", "eddystone-url", "--url", "example.org"],
+            ["--type", "ibeacon", "--interval-ms", "fast"], ["--type", "eddystone-url"],
+        ] {
+            let result = try Program.run(["profile", "init", folder.path + "/x.json"] + words)
+            #expect(result.code == 64 && result.errors.split(separator: "\n").count == 1, "\(result)")
+            #expect(!Files.exists(folder.path + "/x.json"))
+        }
+    }
+
+    @Test(arguments: [
+        ("fleets/museum", "a fleet file", "pharos fleet check"),
+        ("sites/museum-ground-floor", "a site file", "pharos plan site"),
+    ])
+    func anotherKindOfFileIsNamedWithItsCommand(_ file: String, _ kind: String, _ command: String) throws {
+        let path = Program.profile(file)
+        let sentence = "this is \(kind), not a beacon profile: `\(command)` takes it\n"
+        for arguments in [["advertise", path, "--adapter", "virtual"], ["profile", "check", path]] {
+            let result = try Program.run(arguments)
+            let text = result.output + result.errors
+            #expect(text.hasSuffix(sentence) && text.split(separator: "\n").count == 1, "\(result)")
+        }
+        let profile = Program.profile("lobby-ibeacon")
+        let fleet = try Program.run("fleet", "check", profile)
+        #expect((fleet.output + fleet.errors).contains("this is a beacon profile, not a fleet file"), "\(fleet)")
+        let site = try Program.run("plan", "site", profile)
+        #expect(site.errors.contains("this is a beacon profile, not a site file"), "\(site)")
+    }
+
+    @Test func aSampleIsSuggestedByItsName() throws {
+        let root = String(Program.profile("lobby-ibeacon").dropLast("/profiles/lobby-ibeacon.json".count))
+        for words in ["advertise lobby-ibeacon --adapter virtual", "profile check lobby-ibeacon"] {
+            let result = try Program.shell("cd '\(root)' && exec \"$0\" \(words)")
+            #expect(result.code == 66)
+            #expect(result.errors.hasSuffix("there is no such file; did you mean profiles/lobby-ibeacon.json?\n"))
+        }
+        let result = try Program.shell("cd '\(root)' && exec \"$0\" profile check no-such-sample")
+        #expect(result.errors == "pharos: no-such-sample: there is no such file\n")
+    }
+}
