@@ -23,7 +23,7 @@ enum InputFile {
         } catch {
             let failure = failure(error, path == "-" ? "standard input" : path, ProfileReport.sizeLimit)
             guard error.errno == SystemError.noEntry else { throw failure }
-            throw Failure(failure.status, failure.message + SampleProfile.advice(for: path))
+            throw Failure(failure.status, failure.messages.map { $0 + SampleProfile.advice(for: path) })
         }
     }
 
