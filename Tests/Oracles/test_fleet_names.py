@@ -89,3 +89,26 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path, key):
             for cell in row:
                 assert not cell.startswith(("=", "+", "@", "\t", "\r")), cell
                 assert not cell.startswith("-") or float(cell)
+
+
+@pytest.mark.parametrize("name", ["manifest", "pharos", "all", "ungrouped", "localhost", "site_museum", "site_"])
+def test_names_of_the_fleets_own_files_and_of_groups_are_refused(tmp_path, name):
+    """In a table and in a list. Groups and fleets may have them, and so may names that only look alike."""
+    refused = [pharos.run("fleet", "check", fleet(tmp_path, [[name, "x.key"]]))]
+    file = tmp_path / "fleet.json"
+    text = json.loads(file.read_text())
+    text["template"]["advertisements"][0]["identityKeyFile"] = "x.key"
+    text["beacons"] = [{"name": name}]
+    file.write_text(json.dumps(text))
+    refused.append(pharos.run("fleet", "check", file))
+    for result in refused:
+        assert result.code == 1 and f'"{name}" cannot be a beacon\'s name: ' in result.out + result.err, result
+    text |= {"name": name, "beacons": [{"name": f"{name}-1"}], "groups": [{"name": name, "beacons": [
+        {"name": name.title() + "1"}]}]}
+    text["template"]["advertisements"][0]["identityKeyFile"] = "${key}.key"
+    text["beacons"][0]["variables"] = {"key": "a"}
+    text["groups"][0]["beacons"][0]["variables"] = {"key": "b"}
+    file.write_text(json.dumps(text))
+    result = pharos.run("fleet", "check", file)
+    if not name.startswith("site_"):
+        assert result.code == 0, result

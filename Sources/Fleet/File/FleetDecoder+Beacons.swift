@@ -16,7 +16,7 @@ extension FleetDecoder {
         let source = UInt32(truncatingIfNeeded: sources.count)
         for element in decoder.list(node, of: "beacons") ?? [] {
             guard let object = decoder.object(element, keys: Fleet.beaconKeys, hint: Self.beaconHint) else { continue }
-            let name = name(decoder.required("name", in: object, "what this beacon is called"))
+            let name = beaconName(decoder.required("name", in: object, "what this beacon is called"))
             var number = group
             if let path = object["group"], let text = decoder.text(path) {
                 let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -71,6 +71,13 @@ extension FleetDecoder {
             return ", first at \(listed[Int(beacon.place)].node.position)"
         case .table(let source): return ", first at \(source.table.file):\(beacon.line)"
         }
+    }
+
+    private mutating func beaconName(_ node: JSONNode?) -> String? {
+        guard let node, let name = decoder.text(node) else { return nil }
+        guard let fault = NameRule.beaconFault(name) else { return name }
+        decoder.error(fault, at: node)
+        return nil
     }
 
     private mutating func word(_ node: JSONNode?, _ expected: String) -> String? {

@@ -25,6 +25,31 @@ enum NameRule {
         return fault(octets, 0..<octets.count)
     }
 
+    /// What is wrong with the name of a beacon, which must also be free where the fleet's files and Ansible's hosts are
+    /// named after it; `nil` for a good one.
+    static func beaconFault(_ text: [UInt8], _ range: Range<Int>) -> String? {
+        if let fault = fault(text, range) { return fault }
+        let name = text[range]
+        guard let taken = taken.first(where: { $0.isPrefix ? name.starts(with: $0.name) : name.elementsEqual($0.name) })
+        else { return nil }
+        let shown = ProblemText.quoted(String(decoding: name, as: UTF8.self))
+        return "\(shown) cannot be a beacon's name: \(taken.reason); choose another one"
+    }
+
+    static func beaconFault(_ name: String) -> String? {
+        let octets = Array(name.utf8)
+        return beaconFault(octets, 0..<octets.count)
+    }
+
+    private static let taken: [(name: [UInt8], isPrefix: Bool, reason: String)] = [
+        (Array("manifest".utf8), false, "manifest.json, beside the profiles, lists all beacons"),
+        (Array("pharos".utf8), false, "it is the group of all boxes in the inventory for Ansible"),
+        (Array("all".utf8), false, "it is a group that every inventory for Ansible has"),
+        (Array("ungrouped".utf8), false, "it is a group that every inventory for Ansible has"),
+        (Array("localhost".utf8), false, "it is the machine that Ansible runs on"),
+        (Array("site_".utf8), true, "site_… are the fleet's groups in the inventory for Ansible"),
+    ]
+
     private static func reason(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         let shown = ProblemText.quoted(text)

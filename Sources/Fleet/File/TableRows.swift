@@ -36,7 +36,7 @@ struct TableRows {
             checkWords(row, &decoder)
             let cell = row.cells[columns.name]
             let (text, range) = contents(cell)
-            if let fault = NameRule.fault(text, range) {
+            if let fault = NameRule.beaconFault(text, range) {
                 report(fault, at: Int(cell.start), column: columns.name, row, &decoder)
                 continue
             }
