@@ -15,12 +15,17 @@ public struct AnsibleFolder: Sendable {
     }
 
     private static let inventory = "inventory.json"
-    private static let settings = "ansible.cfg"
+    /// What people may want to change for themselves: written once, and left as it is from then on.
+    private static let settings: [(path: String, text: [UInt8])] = [
+        ("ansible.cfg", PackageResources.ansible_cfg), (".ansible-lint", PackageResources.lint_json),
+    ]
     private static let role: [(path: String, text: [UInt8])] = [
         ("rollout.json", PackageResources.rollout_json),
         ("roles/pharos/defaults/main.json", PackageResources.defaults_json),
         ("roles/pharos/vars/main.json", PackageResources.vars_json),
         ("roles/pharos/tasks/main.json", PackageResources.main_json),
+        ("roles/pharos/tasks/record.json", PackageResources.record_json),
+        ("roles/pharos/tasks/root.json", PackageResources.root_json),
         ("roles/pharos/tasks/package.json", PackageResources.package_json),
         ("roles/pharos/tasks/program.json", PackageResources.program_json),
         ("roles/pharos/tasks/gone.json", PackageResources.gone_json),
@@ -47,8 +52,7 @@ public struct AnsibleFolder: Sendable {
         do throws(SystemError) {
             try Files.makeDirectory(path)
             for (name, text) in Self.role { try put(name, text) }
-            // Whoever added a line to it wants to keep it.
-            if !Files.exists("\(path)/\(Self.settings)") { try put(Self.settings, PackageResources.ansible_cfg) }
+            for (name, text) in Self.settings where !Files.exists("\(path)/\(name)") { try put(name, text) }
             let folder = try FolderReplacement("\(path)/profiles")
             do throws(SystemError) {
                 for (name, text) in profiles { try folder.put(name + ".json", text) }

@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 ROOTCANAL = Path(rootcanal.__file__).parent / "bin" / "linux-x86_64" / "rootcanal"
 #: Debian packages of the programs that are not from PyPI.
 PACKAGES = {
+    "ansible-lint": "ansible-lint", "ansible-playbook": "ansible-core", "fish": "fish", "zsh": "zsh",
     "btmon": "bluez", "node": "nodejs", "promtool": "prometheus", "rsvg-convert": "librsvg2-bin",
     "tshark": "tshark", "zbarimg": "zbar-tools",
 }

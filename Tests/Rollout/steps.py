@@ -26,6 +26,7 @@ class Steps:
                 ("cards", self.cards),
                 ("again", self.again),
                 ("edit", self.edit),
+                ("another-form", self.another_form),
                 ("status-by-ssh", self.status_by_ssh),
                 ("broken-profile", self.broken_profile),
                 ("not-on-the-air", self.not_on_the_air),
@@ -87,6 +88,23 @@ class Steps:
         assert self.there("systemctl show --value -p MainPID pharos@lobby") == process, "it was restarted"
         told = json.loads(self.there("pharos status --json"))["instances"][0]["advertisements"][0]
         assert told["grantedIntervalMs"] == 200, told
+
+    def another_form(self):
+        """To a controller behind a network connection, and back to the kernel's adapter. The drop-in of the first takes
+        rights away that the second needs, and a service that has given them up gets them back by a restart alone."""
+        self.there("systemd-run --unit=elsewhere pharos controller --listen tcp:127.0.0.1:6402")
+        drop_in = "/etc/systemd/system/pharos@lobby.service.d"
+        for adapter in ("tcp:127.0.0.1:6402", "hci0"):
+            process = self.there("systemctl show --value -p MainPID pharos@lobby")
+            self.fleet.write(interval=200, adapter=adapter)
+            self.fleet.export()
+            self.rolled_out({"lobby"})
+            self.sends("lobby")
+            assert self.there("systemctl show --value -p MainPID pharos@lobby") != process, "it was not restarted"
+            there = self.there(f"ls {drop_in}", status=None)
+            assert there == ("adapter.conf" if adapter != "hci0" else ""), there
+        self.there("systemctl stop elsewhere")
+        self.hears("lobby")
 
     def status_by_ssh(self):
         """The daily question, asked by a real ssh, which is told here only where the box is."""

@@ -29,7 +29,7 @@ public struct AnsibleInventory {
         var keys: [String] = []
         for beacon in manifest.beacons {
             guard let host = beacon.host else { continue }
-            try Self.check(beacon.name, of: beacon.name)
+            if let fault = NameRule.beaconFault(beacon.name) { throw AnsibleInventoryError(fault, of: beacon.name) }
             let octets = Array(host.utf8)
             guard NameRule.isWord(octets, 0..<octets.count) else {
                 throw AnsibleInventoryError("\(ProblemText.quoted(host)) is no host's name or address", of: beacon.name)
@@ -71,15 +71,19 @@ public struct AnsibleInventory {
         guard !beacon.profileHash.isEmpty, beacon.profileHash.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
             throw AnsibleInventoryError("its profileHash is no hexadecimal number", of: beacon.name)
         }
-        var members: [JSONValue.Member] = [
+        return .object([
             .init("name", .string(beacon.name)), .init("hash", .string(beacon.profileHash)),
-            .init("keys", .array(keys.map { .string($0) })),
-        ]
-        // The service needs other rights for them.
-        if let form = ["serial", "tcp", "unix"].first(where: { beacon.adapter?.hasPrefix($0 + ":") == true }) {
-            members.append(.init("form", .string(form)))
-        }
-        return .object(members)
+            .init("form", .string(form(of: beacon.adapter))), .init("keys", .array(keys.map { .string($0) })),
+        ])
+    }
+
+    /// What decides which rights the service needs: `hci`, `hci:user`, `hci:mgmt`, `serial`, `tcp`, `unix` or
+    /// `virtual`.
+    private static func form(of adapter: String?) -> String {
+        guard let adapter else { return "hci" }
+        for form in ["serial", "tcp", "unix"] where adapter.hasPrefix(form + ":") { return form }
+        for way in ["user", "mgmt"] where adapter.hasSuffix(":" + way) { return "hci:" + way }
+        return adapter == "virtual" ? adapter : "hci"
     }
 
     /// The names of the files with the beacon's identity keys.

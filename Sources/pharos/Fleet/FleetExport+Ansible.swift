@@ -6,18 +6,19 @@ internal import LinuxHost
 struct FleetExportAnsible: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ansible",
-        abstract: "Inventory, role and playbook that bring every box its Pharos, its profiles and its keys.",
+        abstract: "Write the inventory, role and playbook that bring each box its program, profiles and keys.",
         discussion: """
             Next, in that directory, from the machine that reaches the boxes by ssh:
 
-              ansible-playbook rollout.json -e pharos_package=pharos_0.1.0_arm64.deb
+              ansible-playbook rollout.json -e pharos_package=pharos_\(Pharos.version)_arm64.deb
 
             One box first, then ten, then a quarter of them at a time. A box whose beacons do not come on the air ends it. \
-            What is right already is left as it is. Variables, none of them needed (-e, or group_vars/all.json):
+            What is right already is left as it is; profiles, keys and drop-ins of earlier roll-outs that the fleet no \
+            longer has are removed, and no other files. Variables, all optional (-e, or group_vars/all.json):
 
               pharos_package         the Debian package to install, or
               pharos_binary          the static program alone, with its units
-              pharos_keys_directory  the folder that `pharos fleet keys` fills
+              pharos_keys_directory  the directory that `pharos fleet keys` fills
               pharos_keys            or the keys: {"NAME.key": "32 digits"}, in a
                                      file that ansible-vault encrypts
               pharos_batches         how many boxes at a time: [1, 10, "25%"]
@@ -31,7 +32,7 @@ struct FleetExportAnsible: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The directory to write into; what else is in it stays.", valueName: "directory"))
+            "The directory to write into; what else is in it stays.", valueName: "directory"), completion: .directory)
     var output: String
 
     func run() throws {

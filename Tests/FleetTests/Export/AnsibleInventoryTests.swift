@@ -48,15 +48,15 @@ import Testing
     }
 
     @Test(arguments: [
-        "serial:/dev/ttyACM0@115200", "tcp:10.0.0.1:6402", "unix:/run/air", "hci0", "hci0:user", "virtual",
+        ("serial:/dev/ttyACM0@115200", "serial"), ("tcp:10.0.0.1:6402", "tcp"), ("unix:/run/air", "unix"),
+        ("unix:/run/air:user", "unix"), ("hci0", "hci"), ("hci12:user", "hci:user"), ("hci0:mgmt", "hci:mgmt"),
+        ("virtual", "virtual"), (nil, "hci"),
     ])
-    func adaptersThatNeedOtherRightsSayTheirForm(_ adapter: String) throws {
+    func theFormOfAnAdapterSaysWhichRightsItNeeds(_ adapter: String?, _ form: String) throws {
         var beacon = SampleFleet.beacon("a")
         beacon.adapter = adapter
         let record = try root(try AnsibleInventory(FleetManifest(fleet: "f", beacons: [beacon])))
-        let form = record["hosts"]?["a"]?["pharos_beacons"]?[0]?["form"]?.string
-        let expected = adapter.split(separator: ":").first.map(String.init)
-        #expect(form == (["serial", "tcp", "unix"].contains(expected) ? expected : nil))
+        #expect(record["hosts"]?["a"]?["pharos_beacons"]?[0]?["form"]?.string == form)
     }
 
     @Test(arguments: ["/etc/pharos/keys/own.key", "keys/own.key", "./keys/own.key"])
@@ -88,6 +88,12 @@ import Testing
             FleetManifest(fleet: "f", beacons: [other]),
         ]
         for fleet in fleets { #expect(throws: AnsibleInventoryError.self) { try AnsibleInventory(fleet) } }
+    }
+
+    @Test(arguments: ["pharos", "all", "ungrouped", "localhost", "site_museum", "manifest"])
+    func noBoxGoesByTheNameOfAGroup(_ name: String) {
+        let fleet = FleetManifest(fleet: "pharos", beacons: [SampleFleet.beacon(name, group: ["all"])])
+        #expect(throws: AnsibleInventoryError.self) { try AnsibleInventory(fleet) }
     }
 
     private func rotating(_ file: String) -> FleetManifest.Advertisement {
