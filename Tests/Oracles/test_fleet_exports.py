@@ -119,7 +119,24 @@ def test_alarms_are_raised_for_what_is_wrong_and_nothing_else(fleet, needs):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("export", ["csv", "geojson", "homeassistant"])
+def test_only_a_file_for_spreadsheets_begins_with_a_byte_order_mark(fleet):
+    pharos.checked("fleet", "export", "csv", fleet, "--output", fleet / "fleet.csv")
+    told = pharos.checked("fleet", "export", "csv", fleet).out
+    assert told.startswith("name,site,")
+    assert (fleet / "fleet.csv").read_bytes() == b"\xef\xbb\xbf" + told.encode()
+
+
+@pytest.mark.parametrize("text", ["=1+1", "0\r\n=cmd|' /C calc'!A1,2", '",=1,"', "00;=1"])
+def test_no_fingerprint_of_a_manifest_becomes_a_row_or_a_formula(tmp_path, text):
+    fleets.write(tmp_path, [fleets.beacon(0, profileHash=text)])
+    told = pharos.run("fleet", "export", "csv", tmp_path)
+    if told.code == 0:
+        lines = list(csv.DictReader(told.out.splitlines()))
+        assert len(lines) == 3
+        assert not lines[0]["profile hash"].lstrip(" ").startswith(("=", "+", "-", "@")) and ";=" not in told.out
+
+
+@pytest.mark.parametrize("export", ["geojson", "homeassistant"])
 def test_an_output_file_is_replaced_as_a_whole(fleet, export):
     file = fleet / "out"
     file.write_text("old\n" * 100_000)

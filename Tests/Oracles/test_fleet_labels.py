@@ -71,6 +71,60 @@ def test_only_one_box(tmp_path, codes):
     assert not (tmp_path / "m.svg").exists()
 
 
+def names_on(path) -> list[str]:
+    texts = ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")
+    return [text.text for text in texts if text.get("font-weight") == "bold"]
+
+
+def test_labels_come_in_the_order_of_groups(tmp_path):
+    places = ["berlin/1/b", "oslo", "berlin/2", "berlin/1/a", "oslo/1", "berlin/1/b"]
+    fleets.write(tmp_path, [fleets.beacon(10 - n, group=place) for n, place in enumerate(places)])
+    orders = {"group": [10, 5, 7, 8, 9, 6], "name": [5, 6, 7, 8, 9, 10], "file": [10, 9, 8, 7, 6, 5]}
+    for order, numbers in orders.items():
+        pharos.checked("fleet", "labels", tmp_path, "--sort", order, "--output", tmp_path / "l.svg")
+        assert names_on(tmp_path / "l.svg") == [f"hall-{n}" for n in numbers], order
+    pharos.checked("fleet", "labels", tmp_path, "--output", tmp_path / "l.svg")
+    assert names_on(tmp_path / "l.svg") == [f"hall-{n}" for n in (10, 5, 7, 8, 9, 6)]
+    pharos.checked("fleet", "labels", tmp_path, "--site", "oslo", "--output", tmp_path / "l.svg")
+    assert names_on(tmp_path / "l.svg") == ["hall-9", "hall-6"]
+    pharos.checked("fleet", "labels", tmp_path, "--group", "berlin/1", "--output", tmp_path / "l.svg")
+    assert names_on(tmp_path / "l.svg") == ["hall-10", "hall-5", "hall-7"]
+    refused = pharos.run("fleet", "labels", tmp_path, "--site", "rome", "--output", tmp_path / "m.svg")
+    assert refused.code == 64 and "rome" in refused.err
+
+
+def test_codes_lead_to_a_chosen_url(tmp_path, codes):
+    fleets.write(tmp_path, [fleets.beacon(n, group="a/b") for n in range(2)])
+    pharos.checked("fleet", "labels", tmp_path, "--output", tmp_path / "l.svg", "--url",
+                   "https://example.org/{site}/{name}?at={address}&id={major}.{minor}")
+    assert codes(tmp_path / "l.svg") == {
+        f"https://example.org/a/hall-{n}?at=D0%3A11%3A22%3A33%3A00%3A{n:02X}&id=1.{n}" for n in range(2)}
+    for template, word in (("https://x/{nmae}", "{nmae}"), ("https://x/{name", "}"), ("hall", "URL"),
+                           ("https://x/{serial}", "hall-0 has nothing for {serial}"),
+                           ("https://x/" + 300 * "y", "300")):
+        refused = pharos.run("fleet", "labels", tmp_path, "--output", tmp_path / "m.svg", "--url", template)
+        assert refused.code == 64 and word in refused.err, refused
+    assert not (tmp_path / "m.svg").exists()
+
+
+def test_a_document_has_all_pages(tmp_path, needs):
+    needs("rsvg-convert")
+    fleets.write(tmp_path, [fleets.beacon(number) for number in range(30)])
+    answer = pharos.checked("fleet", "labels", tmp_path, "--output", tmp_path / "l.pdf")
+    assert answer.out == f"30 labels on 2 pages: {tmp_path / 'l.pdf'}\n"
+    document = (tmp_path / "l.pdf").read_bytes()
+    assert document.startswith(b"%PDF-") and len(re.findall(rb"/MediaBox \[ 0 0 595\.\d+ 841\.\d+ \]", document)) == 2
+    assert re.search(rb"/Count 2\b", document)
+
+
+def test_a_document_needs_rsvg_convert(tmp_path):
+    fleets.write(tmp_path, [fleets.beacon(0)])
+    done = subprocess.run([pharos.PROGRAM, "fleet", "labels", tmp_path, "--output", tmp_path / "l.pdf"],
+                          env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode == 69 and "apt-get install librsvg2-bin" in done.stderr
+    assert not (tmp_path / "l.pdf").exists()
+
+
 def test_pages_are_sheets_of_a4(tmp_path):
     fleets.write(tmp_path, [fleets.beacon(1)])
     pharos.checked("fleet", "labels", tmp_path, "--cut-lines", "--output", tmp_path / "l.svg")

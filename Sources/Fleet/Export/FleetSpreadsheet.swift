@@ -10,9 +10,13 @@ public enum FleetSpreadsheet {
         "interval ms", "radio power dBm", "measured power dBm", "rotation s", "epoch", "profile hash",
     ]
 
-    /// The whole file. It begins with a byte order mark, without which spreadsheets do not see UTF-8.
+    /// What a file for spreadsheets begins with, because without it they do not take the text for UTF-8. Other programs
+    /// would take it for a part of the first column's name.
+    public static let byteOrderMark = "\u{FEFF}"
+
+    /// The whole table, without ``byteOrderMark``.
     public static func text(_ manifest: FleetManifest) -> String {
-        var text = "\u{FEFF}" + SpreadsheetText.line(columns)
+        var text = SpreadsheetText.line(columns)
         for beacon in manifest.beacons {
             for advertisement in beacon.advertisements { text += line(beacon, advertisement) }
         }
@@ -34,8 +38,14 @@ public enum FleetSpreadsheet {
         return SpreadsheetText.line(
             texts + [beacon.address?.description ?? ""] + position(beacon.position)
                 + [SpreadsheetText.text(advertisement.type)] + identity(advertisement.identity) + numbers + [
-                    beacon.eidEpoch?.description ?? "", SpreadsheetText.hexadecimal(beacon.profileHash),
+                    beacon.eidEpoch?.description ?? "", fingerprint(beacon.profileHash),
                 ])
+    }
+
+    /// A manifest may have been written by anybody, and then have any text there.
+    private static func fingerprint(_ text: String) -> String {
+        let isHexadecimal = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+        return isHexadecimal ? SpreadsheetText.hexadecimal(text) : SpreadsheetText.text(text)
     }
 
     private static func position(_ position: FleetManifest.Position?) -> [String] {

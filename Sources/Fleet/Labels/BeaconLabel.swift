@@ -11,7 +11,8 @@ struct BeaconLabel {
     /// What the QR code says: lines of text that any telephone shows as they are.
     let codeText: String
 
-    init(_ beacon: FleetManifest.Beacon) {
+    /// - Parameter url: What the code says instead of names and identities.
+    init(_ beacon: FleetManifest.Beacon, url: String? = nil) {
         name = beacon.name
         place = beacon.group.joined(separator: " / ")
         let identities = beacon.advertisements.compactMap { advertisement -> (short: String, full: String)? in
@@ -38,7 +39,7 @@ struct BeaconLabel {
             }
             text.append(identity.full)
         }
-        codeText = text.joined(separator: "\n")
+        codeText = url ?? text.joined(separator: "\n")
     }
 
     /// The code, which text of this size always fits into.

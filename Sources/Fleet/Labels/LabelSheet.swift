@@ -6,18 +6,41 @@ public struct LabelSheet: Sendable {
     private let paper: LabelPaper
     private let skipped: Int
     private let hasCutLines: Bool
+    private let urls: [String]
+    /// All names have it, so that a wall of boxes looks like one: what the longest of them needs.
+    private let nameSize: Int
 
     /// - Parameters:
     ///   - skipping: So many labels of the first page are gone already; no more than a page has, and not below 0.
     ///   - hasCutLines: Draws thin lines between the labels, for plain paper.
+    ///   - urls: What the codes say, one for each beacon; without them a code has the beacon's name and identities.
     public init(
-        _ beacons: [FleetManifest.Beacon], paper: LabelPaper = .standard, skipping: Int = 0, hasCutLines: Bool = false
+        _ beacons: [FleetManifest.Beacon], paper: LabelPaper = .standard, skipping: Int = 0, hasCutLines: Bool = false,
+        urls: [String] = []
     ) {
         self.beacons = beacons
         self.paper = paper
         skipped = min(max(0, skipping), paper.labelsPerPage)
         self.hasCutLines = hasCutLines
+        self.urls = urls
+        let (_, width) = Self.column(paper)
+        let sizes = Self.nameSizes(paper)
+        nameSize =
+            beacons.map { LabelText($0.name, width: width, sizes: sizes, lineLimit: Self.nameLines).size }.min()
+            ?? sizes.upperBound
     }
+
+    /// Where the texts begin beside the code, and how wide they may be.
+    private static func column(_ paper: LabelPaper) -> (left: Int, width: Int) {
+        let left = min(paper.labelHeight, paper.labelWidth / 2) - margin
+        return (left, paper.labelWidth - left - margin)
+    }
+
+    private static func nameSizes(_ paper: LabelPaper) -> ClosedRange<Int> {
+        paper.labelHeight / 16...paper.labelHeight / 8
+    }
+
+    private static let nameLines = 6
 
     /// None for a fleet without boxes.
     public var pageCount: Int {
@@ -32,10 +55,11 @@ public struct LabelSheet: Sendable {
         var body = ""
         for place in 0..<paper.labelsPerPage {
             let (first, isOver) = index.multipliedReportingOverflow(by: paper.labelsPerPage)
-            guard !isOver, beacons.indices.contains(first + place - skipped) else { continue }
+            let index = first + place - skipped
+            guard !isOver, beacons.indices.contains(index) else { continue }
             let corner = paper.corner(place)
             body += "<g transform=\"translate(\(corner.x) \(corner.y))\">"
-            body += try label(BeaconLabel(beacons[first + place - skipped]))
+            body += try label(BeaconLabel(beacons[index], url: urls.indices.contains(index) ? urls[index] : nil))
             body += "</g>\n"
         }
         return """
@@ -63,14 +87,13 @@ public struct LabelSheet: Sendable {
         let codeLeft = Self.margin + 4 * module
         result += "<path transform=\"translate(\(codeLeft) \((height - codeSide) / 2)) scale(\(module))\" "
         result += "d=\"\(code.path)\"/>"
-        let left = codeLeft + codeSide + 4 * module
-        result += texts(of: label, left: left, width: width - left - Self.margin)
-        return result
+        return result + texts(of: label)
     }
 
-    private func texts(of label: BeaconLabel, left: Int, width: Int) -> String {
+    private func texts(of label: BeaconLabel) -> String {
+        let (left, width) = Self.column(paper)
         let scale = paper.labelHeight
-        let name = LabelText(label.name, width: width, sizes: scale / 16...scale / 8, lineLimit: 6)
+        let name = LabelText(label.name, width: width, sizes: nameSize...nameSize, lineLimit: Self.nameLines)
         let place = LabelText(label.place, width: width, sizes: scale / 18...scale / 13, lineLimit: 2)
         var result = ""
         var bottom = Self.margin

@@ -8,7 +8,8 @@ struct FleetCommand: ParsableCommand {
             then `pharos fleet check museum.json` and `pharos fleet generate museum.json --output museum`.
             """,
         subcommands: [
-            FleetInit.self, FleetCheck.self, FleetGenerate.self, FleetDiffCommand.self, FleetStatus.self,
+            FleetInit.self, FleetCheck.self, FleetList.self, FleetGenerate.self, FleetDiffCommand.self,
+            FleetStatus.self,
             FleetLabels.self,
             FleetKeysCommand.self, FleetExport.self, FleetSchemaCommand.self,
         ])

@@ -6,22 +6,27 @@ internal import LinuxHost
 
 struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Says what a fleet file would change, by beacon and by field.")
+        commandName: "diff", abstract: "Show what a fleet file would change, by beacon and by field.")
 
-    @Argument(help: "A fleet in JSON.")
+    @Argument(help: "A fleet in JSON.", completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
             "What it is compared with: a folder that `fleet generate` made, a manifest, or an older fleet file.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var against: String
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
+    @Flag(help: "End with 1 when anything would change.")
+    var exitCode = false
+
     func run() throws {
-        show(try FleetComparison.make(file, against: against))
+        let diff = try FleetComparison.make(file, against: against)
+        show(diff)
+        if exitCode, !diff.isEmpty { throw Failure(.failure) }
     }
 
     private func show(_ diff: FleetDiff) {

@@ -3,9 +3,9 @@ internal import Fleet
 
 struct FleetExportGeoJSON: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "geojson", abstract: "A map: a point a beacon.",
+        commandName: "geojson", abstract: "Write a map with a point for each beacon.",
         discussion: """
-            Positions in meters on a plan need to know where the plan lies: --anchor 52.5,13.4 for its origin, \
+            Positions in metres on a plan need to know where the plan lies: --anchor 52.5,13.4 for its origin, \
             --anchor 52.5,13.4,30 when its second axis points 30 degrees east of north, --anchor museum=52.5,13.4 for one \
             site of several.
             """)

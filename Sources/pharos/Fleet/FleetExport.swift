@@ -4,7 +4,7 @@ internal import LinuxHost
 
 struct FleetExport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Writes a fleet for other programs.",
+        commandName: "export", abstract: "Write a fleet for other programs.",
         subcommands: [
             FleetExportAnsible.self, FleetExportCSV.self, FleetExportGeoJSON.self, FleetExportHomeAssistant.self,
             FleetExportPrometheus.self,
@@ -20,27 +20,34 @@ struct FleetExport: ParsableCommand {
 
 /// Where one file goes.
 struct ExportOutput: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
+        completion: .file())
     var output = "-"
 }
 
 struct FleetExportCSV: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "csv", abstract: "A table for spreadsheets: one line an advertisement.")
+        commandName: "csv", abstract: "Write a table for spreadsheets: one line for each advertisement.",
+        discussion: """
+            With --output the file begins with a byte order mark, which spreadsheets need to see UTF-8. Standard output has \
+            none, for programs that read it.
+            """)
 
     @OptionGroup var source: FleetArgument
     @OptionGroup var destination: ExportOutput
 
     func run() throws {
-        try OutputText.write(FleetSpreadsheet.text(source.manifest()), to: destination.output)
+        let mark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
+        try OutputText.write(mark + FleetSpreadsheet.text(source.manifest()), to: destination.output)
     }
 }
 
 struct FleetExportHomeAssistant: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "homeassistant",
-        abstract: "known_devices.yaml for Home Assistant's bluetooth_le_tracker.",
-        discussion: "Goes beside configuration.yaml. Devices that stand in a file there already are to be kept by hand."
+        abstract: "Write known_devices.yaml for Home Assistant's bluetooth_le_tracker.",
+        discussion: "It belongs beside configuration.yaml. Keep devices of a file that is already there by hand."
     )
 
     @OptionGroup var source: FleetArgument
@@ -56,7 +63,7 @@ struct FleetExportHomeAssistant: ParsableCommand {
 struct FleetExportPrometheus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prometheus",
-        abstract: "Targets and alert rules: silent beacons, stale metrics, wrong profiles.",
+        abstract: "Write targets and alert rules: silent beacons, stale metrics, wrong profiles.",
         discussion: """
             Writes pharos-targets.json (for file_sd_configs) and pharos-alerts.yml (for rule_files). Boxes are asked by \
             way of node_exporter, whose textfile collector reads what `pharos run --metrics-file` writes.
@@ -64,7 +71,9 @@ struct FleetExportPrometheus: ParsableCommand {
 
     @OptionGroup var source: FleetArgument
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The directory to write into.", valueName: "directory"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The directory to write into.", valueName: "directory"),
+        completion: .directory)
     var output: String
 
     @Option(help: "Where node_exporter listens on the boxes.")

@@ -1,12 +1,17 @@
 internal import LinuxHost
 
-/// Text files that a person asked for.
+/// Files that a person asked for.
 enum OutputText {
     /// Puts `text` in the place of the file at `path`, or writes it to standard output for `-`.
     static func write(_ text: String, to path: String) throws {
         guard path != "-" else { return Terminal.write(text) }
+        try write(octets: Array(text.utf8), to: path)
+    }
+
+    /// Puts octets in the place of the file at `path`.
+    static func write(octets: [UInt8], to path: String) throws {
         do throws(SystemError) {
-            try Files.replace(path, with: Array(text.utf8))
+            try Files.replace(path, with: octets)
         } catch {
             switch error.errno {
             case SystemError.noEntry, SystemError.notADirectory:

@@ -13,8 +13,8 @@ import Testing
                     "b", address: nil, position: .plan(x: SampleFleet.number("-3.50"), y: .init(12), z: nil)),
             ])
         let text = FleetSpreadsheet.text(fleet)
-        #expect(text.unicodeScalars.first == "\u{FEFF}")
-        let lines = text.unicodeScalars.dropFirst().split(separator: "\n").map { String($0) }
+        let lines = text.unicodeScalars.split(separator: "\n").map { String($0) }
+        #expect(lines[0].hasPrefix("name,site,"))
         #expect(lines.count == 4 && lines.allSatisfy { $0.hasSuffix("\r") })
         #expect(Set(lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count }) == [28])
         #expect(lines[1].contains(",152.5,-4,-59,,,0x00e1234567890123"))
@@ -24,8 +24,9 @@ import Testing
 
     @Test(arguments: SampleFleet.hostile)
     func noCellBeginsAFormulaWhereverASpreadsheetSplitsTheLine(_ text: String) throws {
-        let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon(text, group: [text, text], host: text)])
-        let csv = FleetSpreadsheet.text(fleet)
+        var beacon = SampleFleet.beacon(text, group: [text, text], host: text)
+        beacon.profileHash = text
+        let csv = FleetSpreadsheet.text(FleetManifest(fleet: "f", beacons: [beacon]))
         let line = try #require(csv.split(separator: "\r\n").last)
         #expect(csv.split(separator: "\r\n").count == 2 && !line.contains { $0.isNewline || $0 == "\t" || $0 == "\0" })
         for separator: Set<Character> in [[","], [";"], ["|"], [",", ";", "|"]] {

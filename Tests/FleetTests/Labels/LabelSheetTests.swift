@@ -68,6 +68,19 @@ import Testing
         #expect(lines.suffix(2) == ["and 39 more", "D0:11:22:33:44:00"])
     }
 
+    @Test func allNamesHaveTheSizeOfTheLongest() throws {
+        var beacons = Self.beacons(25)
+        beacons[24].name = String(repeating: "n", count: 20)
+        let sheet = LabelSheet(beacons)
+        let pages = try sheet.page(0) + sheet.page(1)
+        let sizes = pages.split(separator: "font-size=\"").filter { $0.contains("bold") }.map {
+            $0.prefix { $0 != "\"" }
+        }
+        #expect(sizes.count == 25 && Set(sizes).count == 1)
+        let alone = try LabelSheet(Self.beacons(1)).page(0)
+        #expect(!alone.contains("font-size=\"\(sizes[0])\" font-weight=\"bold\""))
+    }
+
     @Test(arguments: [-1, 1, Int.max, Int.min])
     func otherPagesAreEmpty(_ index: Int) throws {
         #expect(!(try LabelSheet(Self.beacons(3)).page(index).contains("<text")))
