@@ -4,7 +4,7 @@ internal import LinuxHost
 /// The root command. Synchronous: an asynchronous root costs 17 ms at every start of a static executable.
 @main
 struct Pharos: ParsableCommand {
-    static let version = "0.1.0"
+    static let version = "0.2.0"
 
     static let configuration = CommandConfiguration(
         commandName: "pharos",
