@@ -17,7 +17,7 @@ struct Adapters: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("Ask this one only; any form but hciN:mgmt.", valueName: "name"),
-        transform: OptionValue.adapter)
+        completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Flag(help: "One JSON object.")

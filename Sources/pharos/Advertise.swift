@@ -35,7 +35,7 @@ struct OnAirOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        transform: OptionValue.adapter)
+        completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Option(
@@ -50,10 +50,10 @@ struct OnAirOptions: ParsableArguments {
         help: ArgumentHelp(
             "What a dry run, or the virtual adapter, behaves like: \(OptionValue.modelNames) (default: raspberry-pi).",
             valueName: "model"),
-        transform: OptionValue.model)
+        completion: .models, transform: OptionValue.model)
     var like: VirtualControllerModel = .raspberryPi
 
-    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
     var capture: String?
 
     @Flag(help: "Print one JSON line for each thing that happens.")
@@ -74,7 +74,7 @@ struct AdvertiseProfile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "A beacon profile from a JSON file (the word profile may be left out).")
 
-    @Argument(help: "A beacon profile, such as profiles/lobby-ibeacon.json.")
+    @Argument(help: "A beacon profile, such as profiles/lobby-ibeacon.json.", completion: .file())
     var profile: String
 
     @Option(

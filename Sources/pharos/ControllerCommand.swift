@@ -16,12 +16,12 @@ struct ControllerCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "unix:PATH, tcp:HOST:PORT (port 0 takes a free one) or vhci. Repeat it for more.", valueName: "address"),
-        transform: ListenAddress.init)
+        completion: .list(["unix:", "tcp:127.0.0.1:0", "vhci"]), transform: ListenAddress.init)
     var listen: [ListenAddress]
 
     @Option(
         help: ArgumentHelp("Behave like this one: \(OptionValue.modelNames) (default: intel).", valueName: "model"),
-        transform: OptionValue.model)
+        completion: .models, transform: OptionValue.model)
     var like: VirtualControllerModel = .intel
 
     @Option(help: ArgumentHelp("The same seed gives the same random delays.", valueName: "number"))

@@ -14,7 +14,8 @@ struct Decode: ParsableCommand {
             echo 02 01 06 | pharos decode -
             """)
 
-    @Argument(help: "Hexadecimal octets, a btsnoop file, or - for standard input (either of the two).")
+    @Argument(
+        help: "Hexadecimal octets, a btsnoop file, or - for standard input (either of the two).", completion: .file())
     var input: [String]
 
     @Flag(help: "One JSON object, or one a line for each packet of a capture or line of input.")

@@ -15,7 +15,7 @@ struct Doctor: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("The adapter, in the form that the beacon shall use.", valueName: "name"),
-        transform: OptionValue.adapter)
+        completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Flag(help: "One JSON object.")

@@ -13,7 +13,7 @@ struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "List every problem of one or more profiles; exit 1 when there is an error.")
 
-    @Argument(help: "Beacon profiles in JSON, or - for standard input.")
+    @Argument(help: "Beacon profiles in JSON, or - for standard input.", completion: .file())
     var files: [String]
 
     @Flag(help: "Print one JSON object.")
@@ -52,7 +52,7 @@ struct ProfileShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Print a profile with all its defaults filled in.")
 
-    @Argument(help: "A beacon profile in JSON, or - for standard input.")
+    @Argument(help: "A beacon profile in JSON, or - for standard input.", completion: .file())
     var file: String
 
     func run() throws {

@@ -21,7 +21,7 @@ struct ProfileInit: ParsableCommand {
         case eddystoneURL = "eddystone-url"
     }
 
-    @Argument(help: "The file to make (default: the beacon's name with .json).")
+    @Argument(help: "The file to make (default: the beacon's name with .json).", completion: .file())
     var file: String?
 
     @Option(help: "What to send: ibeacon, eddystone-uid or eddystone-url.")

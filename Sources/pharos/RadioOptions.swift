@@ -20,7 +20,7 @@ struct RadioOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("PDU type: nonconnectable, scannable or connectable.", valueName: "type"),
-        transform: OptionValue.pdu)
+        completion: .list(["nonconnectable", "scannable", "connectable"]), transform: OptionValue.pdu)
     var pdu: AdvertisingPDU?
 
     @Option(help: ArgumentHelp("Local name for the scan response.", valueName: "name"))
@@ -30,12 +30,12 @@ struct RadioOptions: ParsableArguments {
         help: ArgumentHelp(
             "public, random-static (the default) or a static random address (C0...FF first).",
             valueName: "address"),
-        transform: AddressChoice.parse)
+        completion: .list(["public", "random-static"]), transform: AddressChoice.parse)
     var address: AddressChoice?
 
     @Option(
         help: ArgumentHelp("Advertising channels, such as 37,38,39.", valueName: "list"),
-        transform: OptionValue.channels)
+        completion: .list(["37,38,39", "37", "38", "39"]), transform: OptionValue.channels)
     var channels: AdvertisingChannels = .all
 
     enum AddressChoice {

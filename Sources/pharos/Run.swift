@@ -12,25 +12,30 @@ struct Run: ParsableCommand {
             happens to them.
             """)
 
-    @Argument(help: "A beacon profile, such as /etc/pharos/lobby-north.json.")
+    @Argument(help: "A beacon profile, such as /etc/pharos/lobby-north.json.", completion: .file())
     var profile: String
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
             "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        transform: OptionValue.adapter)
+        completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(help: ArgumentHelp("Where the state is kept (default: /var/lib/pharos).", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Where the state is kept (default: /var/lib/pharos).", valueName: "folder"),
+        completion: .directory)
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("Where status and locks lie (default: /run/pharos).", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Where status and locks lie (default: /run/pharos).", valueName: "folder"),
+        completion: .directory)
     var runtimeDir: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the metrics for Prometheus go (default: NAME.prom in the runtime folder).", valueName: "file"))
+            "Where the metrics for Prometheus go (default: NAME.prom in the runtime folder).", valueName: "file"),
+        completion: .file())
     var metricsFile: String?
 
     func run() throws {

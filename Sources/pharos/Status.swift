@@ -8,7 +8,9 @@ struct Status: ParsableCommand {
         commandName: "status",
         abstract: "Show whether each beacon on this machine is on the air; exit 1 when any is not.")
 
-    @Option(help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"),
+        completion: .directory)
     var runtimeDir = StatusFile.defaultDirectory
 
     @Flag(help: "Print one JSON object.")

@@ -5,7 +5,8 @@ internal import FleetStore
 /// A fleet that is named on the command line: its file, the directory that `fleet generate` wrote, or the manifest in it.
 struct FleetArgument: ParsableArguments {
     @Argument(
-        help: "A fleet in JSON, or what `pharos fleet generate` wrote: its directory, or the manifest.json in it.")
+        help: "A fleet in JSON, or what `pharos fleet generate` wrote: its directory, or the manifest.json in it.",
+        completion: .file())
     var fleet: String
 
     var named: NamedFleet { NamedFleet(path: fleet) }

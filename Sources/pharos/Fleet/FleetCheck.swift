@@ -9,7 +9,7 @@ struct FleetCheck: ParsableCommand {
         commandName: "check",
         abstract: "Lists every problem of a fleet, its tables and its lock; exit 1 when there is an error.")
 
-    @Argument(help: "A fleet in JSON.")
+    @Argument(help: "A fleet in JSON.", completion: .file())
     var file: String
 
     @Flag(help: "One JSON object.")

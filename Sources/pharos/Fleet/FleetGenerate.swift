@@ -12,7 +12,7 @@ struct FleetGenerate: ParsableCommand {
             lies beside the fleet file and belongs into version control with it.
             """)
 
-    @Argument(help: "A fleet in JSON.")
+    @Argument(help: "A fleet in JSON.", completion: .file())
     var file: String
 
     @Option(

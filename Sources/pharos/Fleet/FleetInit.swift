@@ -11,7 +11,7 @@ struct FleetInit: ParsableCommand {
         transform: FleetInit.sample)
     var sample: FleetSample = .museum
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The fleet file to make.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The fleet file to make.", valueName: "file"), completion: .file())
     var output: String?
 
     func run() throws {

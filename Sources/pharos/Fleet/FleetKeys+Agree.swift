@@ -16,13 +16,14 @@ struct FleetKeysAgree: ParsableCommand {
             resolver computes the same keys.
             """)
 
-    @Argument(help: "What `pharos fleet generate` wrote: its directory, or the manifest.json in it.")
+    @Argument(
+        help: "What `pharos fleet generate` wrote: its directory, or the manifest.json in it.", completion: .file())
     var fleet: String?
 
     @Option(
         help: ArgumentHelp(
             "Where the keys are, one file a beacon (default: keys, beside the fleet).",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var keys: String?
 
     @Option(
@@ -31,7 +32,8 @@ struct FleetKeysAgree: ParsableCommand {
     var resolverPublicKey: FixedOctets<32>?
 
     @Option(
-        help: ArgumentHelp("Be the resolver: its private key, made when there is no such file.", valueName: "file"))
+        help: ArgumentHelp("Be the resolver: its private key, made when there is no such file.", valueName: "file"),
+        completion: .file())
     var resolverKeyFile: String?
 
     @Flag(help: "One JSON object.")

@@ -14,7 +14,7 @@ struct FleetKeysCollect: ParsableCommand {
 
     @OptionGroup var options: FleetKeyOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Where to write them.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Where to write them.", valueName: "file"), completion: .file())
     var output: String
 
     func run() throws {

@@ -18,7 +18,7 @@ struct FleetKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where the keys are, one file a beacon (default: keys, beside the fleet).",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var keys: String?
 
     var fleetKeys: FleetKeys { FleetKeys(of: source.named, in: keys) }

@@ -16,7 +16,7 @@ struct FleetStatus: ParsableCommand {
 
     @OptionGroup var source: FleetArgument
 
-    @Option(help: ArgumentHelp("Read status files from here.", valueName: "directory"))
+    @Option(help: ArgumentHelp("Read status files from here.", valueName: "directory"), completion: .directory)
     var from: String?
 
     @Flag(help: "Ask every box by ssh, which has to work without a password.")

@@ -9,7 +9,8 @@ struct PlanOutput: ParsableArguments {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @Option(help: ArgumentHelp("Write a page with pictures and controls as well.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a page with pictures and controls as well.", valueName: "file"), completion: .file())
     var html: String?
 }
 

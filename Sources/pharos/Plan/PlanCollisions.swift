@@ -17,7 +17,9 @@ struct PlanCollisions: ParsableCommand {
         transform: PlanValue.interval)
     var intervalMs: RequestedInterval?
 
-    @Option(help: ArgumentHelp("Take what is sent from a beacon profile; all boxes send it.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Take what is sent from a beacon profile; all boxes send it.", valueName: "file"),
+        completion: .file())
     var profile: String?
 
     @OptionGroup var background: PlanBackgroundOptions

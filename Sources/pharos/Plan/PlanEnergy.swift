@@ -15,12 +15,12 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Chip: \(BeaconChip.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
-        transform: PlanValue.chip)
+        completion: .list(BeaconChip.all.map(\.name)), transform: PlanValue.chip)
     var chip: BeaconChip
 
     @Option(
         help: ArgumentHelp("Battery: \(BeaconBattery.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
-        transform: PlanValue.battery)
+        completion: .list(BeaconBattery.all.map(\.name)), transform: PlanValue.battery)
     var battery: BeaconBattery
 
     @Option(

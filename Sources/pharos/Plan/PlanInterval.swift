@@ -31,7 +31,8 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var receiver: PlanScannerOptions
 
     @Option(
-        help: ArgumentHelp("Put the interval into this beacon profile's advertisements.", valueName: "file"))
+        help: ArgumentHelp("Put the interval into this beacon profile's advertisements.", valueName: "file"),
+        completion: .file())
     var writeProfile: String?
 
     @Option(help: ArgumentHelp("Which of the profile's advertisements, counted from 1 (default: all).", valueName: "n"))

@@ -95,7 +95,7 @@ struct PlanScannerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
-        transform: PlanValue.scanner)
+        completion: .list(ScannerPreset.all.map(\.name)), transform: PlanValue.scanner)
     var scanner: ScannerPreset?
 
     @Option(

@@ -11,7 +11,7 @@ struct PlanSite: ParsableCommand {
         abstract: "What is heard on a floor plan, its weakest spots, and where to put beacons.",
         discussion: "The format of site files: pharos plan site --schema, or the samples beside the beacon profiles.")
 
-    @Argument(help: "A site in JSON, or - for standard input.")
+    @Argument(help: "A site in JSON, or - for standard input.", completion: .file())
     var file: String?
 
     @Option(

@@ -11,7 +11,7 @@ struct PlanSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets, where given, replace those of all its advertisements.",
-            valueName: "fleet"))
+            valueName: "fleet"), completion: .file())
     var fromFleet: String?
 
     @Option(help: ArgumentHelp("Which site of the fleet, where it has several.", valueName: "name"))
