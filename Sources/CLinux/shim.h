@@ -76,10 +76,6 @@ static inline int pharos_clock_watch_arm(int timer) {
 static inline int pharos_rename(int directory, const char *name, const char *other, unsigned flags) {
     return (int)syscall(SYS_renameat2, directory, name, directory, other, flags);
 }
-static inline int pharos_exchange(const char *one, const char *other) {
-    return (int)syscall(SYS_renameat2, -100 /* AT_FDCWD */, one, -100, other, 2u /* RENAME_EXCHANGE */);
-}
-static inline int pharos_synchronise(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
 static const int PHAROS_O_PATH = 010000000;
 static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_SYMLINK_NOFOLLOW = 0x100, PHAROS_AT_REMOVEDIR = 0x200;
 

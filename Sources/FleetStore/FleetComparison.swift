@@ -22,7 +22,7 @@ public enum FleetComparison {
     /// The text of a manifest, whatever was named.
     private static func oldManifest(_ name: String, _ lock: FleetLock) throws(FleetStoreError) -> [UInt8] {
         let path = Files.isDirectory(name) ? name + "/manifest.json" : name
-        let octets = try SourceFile.read(path, limit: 1 << 30)
+        let octets = try SourceFile.readNamed(path, limit: 1 << 30)
         if path.hasSuffix(".csv") {
             let (manifest, problems) = FleetManifest.decodeCSV(octets, fleet: "old")
             guard let manifest else {

@@ -28,7 +28,7 @@ public struct FleetFiles: Sendable {
     public init(_ file: String) throws(FleetStoreError) {
         self.file = file
         lockFile = FleetLock.file(beside: file)
-        let octets = try SourceFile.read(file, limit: Self.fleetLimit)
+        let octets = try SourceFile.readNamed(file, limit: Self.fleetLimit)
         let directory = SourceFile.directory(of: file)
         let lockFile = lockFile
         hasLockFile = Files.exists(lockFile)

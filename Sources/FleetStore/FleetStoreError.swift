@@ -57,7 +57,7 @@ public struct FleetStoreError: Error, Hashable, Sendable {
             case SystemError.notPermitted, SystemError.accessDenied: .notPermitted
             default: .system
             }
-        self.init(kind, "\(path): \(error.call): \(error.text)")
+        self.init(kind, error.about(path).description)
     }
 }
 

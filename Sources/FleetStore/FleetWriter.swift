@@ -52,7 +52,12 @@ public struct FleetWriter {
             throw failure(error, folder)
         }
         try refuseForeignFiles(replacement)
-        let lock = FileDraft(lockFile, draft: lockDraft)
+        let lock: FileDraft
+        do throws(SystemError) {
+            lock = try FileDraft(lockFile)
+        } catch {
+            throw failure(error, folder)
+        }
         do throws(SystemError) {
             let report = try generate(into: replacement, progress)
             guard report.isGood else {
@@ -70,11 +75,6 @@ public struct FleetWriter {
             lock.discard()
             throw failure(error, folder)
         }
-    }
-
-    private var lockDraft: String {
-        let folder = SourceFile.directory(of: lockFile)
-        return "\(folder).\(lockFile.dropFirst(folder.count)).new"
     }
 
     private func generate(
@@ -183,7 +183,7 @@ private struct ManifestNames {
     private var rest: [UInt8]
 
     init(_ path: String) throws(SystemError) {
-        file = try Descriptor.open(path, .read)
+        file = try Descriptor.openRegular(path)
         rest = try file.read(upTo: 1 << 18)
         fleet = Self.word(behind: FleetManifest.firstOctets, in: rest[...])
     }

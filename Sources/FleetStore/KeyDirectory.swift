@@ -32,7 +32,7 @@ public struct KeyDirectory: Sendable {
     public func add(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) -> Bool {
         let file = path + rotation.keyName
         do throws(SystemError) {
-            try Files.create(file, with: Self.text(key.octets))
+            try Files.createSecret(file, with: Self.text(key.octets))
             return true
         } catch {
             guard error.errno == SystemError.alreadyThere else { throw FleetStoreError(error, at: file) }
@@ -44,7 +44,7 @@ public struct KeyDirectory: Sendable {
     public func replace(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.keyName
         try named(file) { () throws(SystemError) in
-            try Files.replace(file, with: Self.text(key.octets), mode: 0o600)
+            try Files.replaceSecret(file, with: Self.text(key.octets))
         }
     }
 
@@ -84,7 +84,7 @@ public enum AgreementKey {
         if !Files.exists(path) {
             let key = FixedOctets<32>.random()
             do throws(SystemError) {
-                try Files.create(path, with: Array("\(key)\n".utf8))
+                try Files.createSecret(path, with: Array("\(key)\n".utf8))
                 return key
             } catch {
                 // Somebody else was quicker.

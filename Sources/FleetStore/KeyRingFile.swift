@@ -27,7 +27,7 @@ public enum KeyRingFile {
         }
         octets += KeyRing.end.utf8
         do throws(SystemError) {
-            try Files.replace(path, with: octets, mode: 0o600)
+            try Files.replaceSecret(path, with: octets)
         } catch {
             throw FleetStoreError(error, at: path)
         }
@@ -37,7 +37,7 @@ public enum KeyRingFile {
     /// The file's text; `nil` where something else is at the path.
     static func octets(_ path: String) throws(FleetStoreError) -> [UInt8]? {
         let start = Array(KeyRing.start.utf8)
-        guard path != "-", let file = try? Descriptor.open(path, .read), let first = try? file.read(upTo: start.count),
+        guard path != "-", let file = try? Descriptor.openRegular(path), let first = try? file.read(upTo: start.count),
             first == start
         else { return nil }
         return try SecretFile.read(path, limit: sizeLimit)

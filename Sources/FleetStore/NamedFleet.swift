@@ -112,7 +112,7 @@ public struct NamedFleet: Sendable {
 
     /// The manifest's text as it lies there; `nil` where a fleet file is named.
     private func written() throws(FleetStoreError) -> [UInt8]? {
-        let octets = try SourceFile.read(file, limit: 1 << 31)
+        let octets = try SourceFile.readNamed(file, limit: 1 << 31)
         return Files.isDirectory(path) || octets.starts(with: FleetManifest.firstOctets) ? octets : nil
     }
 

@@ -25,17 +25,16 @@ enum SecretFile {
     }
 
     private static func readIfThere(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8]? {
-        let (octets, isPrivate): ([UInt8], Bool)
+        let secret: Files.Secret
         do throws(SystemError) {
-            (octets, isPrivate) = try Files.readSecret(path, limit: limit)
+            secret = try Files.readSecret(path, limit: limit)
         } catch {
             if error.errno == SystemError.noEntry { return nil }
             throw SourceFile.refusal(error, path, limit)
         }
-        guard isPrivate else {
-            throw FleetStoreError(
-                .invalid, "\(path): others may read this identity key; `chmod 600 \(path)` keeps it secret")
+        if let weakness = secret.weakness {
+            throw FleetStoreError(.invalid, weakness.text("identity key", at: path))
         }
-        return octets
+        return secret.octets
     }
 }

@@ -2,12 +2,25 @@ internal import LinuxHost
 
 /// Reading of files that a person or another file has named.
 enum SourceFile {
-    /// The contents of `path`, or of standard input for `-`.
+    /// The contents of a file that was found beside another, or that another names: a regular one, because whatever else
+    /// lies in its place might never end.
     ///
     /// - Parameter limit: In octets; larger files are refused before they are read.
     static func read(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.read(path, limit: limit)
+        } catch {
+            throw refusal(error, path, limit)
+        }
+    }
+
+    /// The contents of what a person has named: a file, a stream such as the shell's `<(command)`, or standard input for
+    /// `-`.
+    ///
+    /// - Parameter limit: In octets.
+    static func readNamed(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.readInput(path, limit: limit)
         } catch {
             throw refusal(error, path, limit)
         }
@@ -26,7 +39,7 @@ enum SourceFile {
         case SystemError.isDirectory: "this is a directory, not a file"
         case SystemError.accessDenied: "this user may not read it"
         case SystemError.tooLarge: "it is larger than \(limit >> 20) MiB"
-        default: "\(error.call): \(error.text)"
+        default: error.reason ?? "\(error.call): \(error.text)"
         }
     }
 

@@ -13,28 +13,38 @@ public final class Descriptor: Sendable {
 
     deinit { _ = Glibc.close(number) }
 
-    /// Opens `path`.
+    /// Opens a regular file for reading. Anything else is refused and not waited for: a named pipe would wait for a
+    /// writer.
+    public static func openRegular(_ path: String) throws(SystemError) -> Descriptor {
+        let number = try retryingInterrupts("open", path) {
+            unsafe Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        }
+        let file = Descriptor(owning: number)
+        if let refusal = try FileStatus(file, path).refusalOfOtherKinds("read", path) { throw refusal }
+        return file
+    }
+
+    /// Opens `path`. A symbolic link is followed.
     public static func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> Descriptor {
         let number = try retryingInterrupts("open", path) { unsafe Glibc.open(path, mode.flags | O_CLOEXEC, 0o644) }
         return Descriptor(owning: number)
     }
 
+    /// What a file is opened for.
     public enum OpenMode: Sendable {
+        /// Whatever it is: a named pipe is waited for until somebody writes to it. See ``Descriptor/openRegular(_:)``.
         case read
         /// Existing devices; does not become the controlling terminal and does not wait for a carrier.
         case device
         /// Created when missing, emptied when there. A named pipe that nobody reads is an error at once (ENXIO):
         /// waiting for a reader could not be interrupted.
         case replace
-        /// Made when missing, kept when there, to be locked; never through a symbolic link (ELOOP).
-        case exclusiveUse
 
         fileprivate var flags: Int32 {
             switch self {
             case .read: O_RDONLY
             case .device: O_RDWR | O_NOCTTY | O_NONBLOCK
             case .replace: O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK
-            case .exclusiveUse: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             }
         }
     }
@@ -85,6 +95,11 @@ public final class Descriptor: Sendable {
                 if !ready.contains(where: \.self) { throw SystemError("write", errno: ETIMEDOUT) }
             }
         }
+    }
+
+    /// Sets the file's permission bits, whatever the process' mask says.
+    func setMode(_ mode: UInt32) throws(SystemError) {
+        _ = try retryingInterrupts("chmod") { fchmod(number, mode_t(mode)) }
     }
 
     /// Makes reads and writes return at once instead of waiting.

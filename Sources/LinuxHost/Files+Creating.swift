@@ -5,23 +5,27 @@ extension Files {
     /// Puts `octets` at `path`, where nothing may be yet: what is there is never touched, whoever was first. Readers see
     /// the whole file or none.
     ///
-    /// - Parameters:
-    ///   - mode: Who may read it, from before the first octet is written.
-    /// - Throws: `SystemError.alreadyThere` where anything of that name exists.
+    /// - Parameter mode: Who may read it: permission bits. Until it is complete its owner alone may.
+    /// - Throws: `SystemError.alreadyThere` where anything of that name exists, a symbolic link included.
     public static func create(_ path: String, with octets: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         let (directory, name) = split(path)
-        let temporary = directory + ".\(name).new"
-        let file = try openLocked(temporary)
         do throws(SystemError) {
-            _ = try retryingInterrupts("chmod", path) { fchmod(file.number, mode_t(mode)) }
-            _ = try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
-            try writeAll(octets, to: file, path)
-            _ = try retryingInterrupts("link", path) { unsafe link(temporary, path) }
+            let draft = try DraftFile(of: name, in: try Directory(directory))
+            try draft.file.writeAll(octets)
+            try draft.file.setMode(mode)
+            try draft.link(to: name)
         } catch {
-            _ = unsafe unlink(temporary)
-            throw error
+            throw error.about(path)
         }
-        _ = unsafe unlink(temporary)
+    }
+
+    /// The same for a key, which nobody but its owner may read (mode 0600).
+    ///
+    /// - Throws: also EPERM, with a sentence, where other users may replace files in the directory, or where the
+    ///   directory is another user's.
+    public static func createSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
+        try FilePlace(path).refuseUnlessSafeForSecrets()
+        try create(path, with: octets, mode: 0o600)
     }
 
     /// Makes a directory, and those on the way to it, unless it is there.
@@ -40,11 +44,12 @@ extension Files {
 
     /// Waits until the disk under `directory` has everything that was written.
     public static func synchronize(_ directory: String) throws(SystemError) {
-        let folder = try Descriptor.open(directory, .read)
-        _ = try retryingInterrupts("syncfs", directory) { syncfs(folder.number) }
+        let open = try Descriptor.open(directory, .read)
+        _ = try retryingInterrupts("syncfs", directory) { syncfs(open.number) }
     }
 }
 
 extension SystemError {
+    /// Something of that name exists already.
     public static let alreadyThere = EEXIST
 }

@@ -2,34 +2,91 @@ internal import Glibc
 
 /// Whole files, in one go.
 public enum Files {
-    /// The contents of `path`, or of standard input for `-`.
+    /// The contents of a regular file.
     ///
-    /// - Throws: also when the file is over `limit` octets (EFBIG): no configuration or capture is meant to eat the
-    ///   memory of a small box.
+    /// Nothing is waited for: a named pipe that somebody has put in the file's place is refused at once, as are sockets
+    /// and devices. Files of /proc and /sys are regular ones.
+    ///
+    /// - Parameter limit: In octets.
+    /// - Throws: EFBIG when the file is larger: no configuration or capture is meant to eat the memory of a small box.
+    ///   EISDIR for a directory, EINVAL for other kinds of files.
     public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
+        try read(Descriptor.openRegular(path), path, limit: limit).octets
+    }
+
+    /// The contents of what a person has named on the command line: a regular file, standard input for `-`, or a stream
+    /// such as `/dev/stdin` and the shell's `<(command)`, which is read to its end, however long its writer takes.
+    ///
+    /// Never for files that this program finds by itself: a named pipe in their place would hang it.
+    ///
+    /// - Parameter limit: In octets.
+    /// - Throws: EFBIG when there is more.
+    public static func readInput(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
         let file = path == "-" ? Descriptor(owning: dup(STDIN_FILENO)) : try Descriptor.open(path, .read)
         return try read(file, path, limit: limit).octets
     }
 
-    /// The contents of `path`, and whether the file's owner alone may read them.
-    public static func readSecret(
-        _ path: String, limit: Int = 1 << 20
-    ) throws(SystemError) -> (octets: [UInt8], isPrivate: Bool) {
-        let (octets, mode) = try read(Descriptor.open(path, .read), path, limit: limit)
-        return (octets, mode & (S_IRWXG | S_IRWXO) == 0)
+    /// What stands in a file that is meant to be secret.
+    public struct Secret: Sendable {
+        /// The file's contents.
+        public let octets: [UInt8]
+        /// Why it is not secret, or not to be trusted; `nil` where it is both.
+        public let weakness: Weakness?
+
+        /// Why a file is not fit for a key.
+        public enum Weakness: Hashable, Sendable {
+            /// Other users may read or write it.
+            case openToOthers
+            /// It belongs to the user with this number, who is neither this user nor root, and lies in a directory where
+            /// others than root may put files: whoever put it there knows the key.
+            case belongs(toUser: UInt32)
+
+            /// The sentence about a file, with what to do.
+            ///
+            /// - Parameter what: What is in it, such as "identity key".
+            public func text(_ what: String, at path: String) -> String {
+                switch self {
+                case .openToOthers: "\(path): others may read this \(what); `chmod 600 \(path)` keeps it secret"
+                case .belongs(let user):
+                    "\(path): this \(what) belongs to the user with the number \(user), who knows it; make one that is "
+                        + "yours or root's, or give it to this user with `chown`"
+                }
+            }
+        }
     }
 
-    private static func read(
+    /// The contents of a regular file that is meant to be secret, and whether it is.
+    ///
+    /// - Parameter limit: In octets.
+    /// - Throws: as ``read(_:limit:)`` does.
+    public static func readSecret(_ path: String, limit: Int = 1 << 20) throws(SystemError) -> Secret {
+        let (octets, status) = try read(Descriptor.openRegular(path), path, limit: limit)
+        return Secret(octets: octets, weakness: weakness(of: status, path))
+    }
+
+    private static func weakness(of status: FileStatus, _ path: String) -> Secret.Weakness? {
+        if !status.isPrivate { return .openToOthers }
+        if status.isOursOrRoots { return nil }
+        // What lies where root alone may put files is there by root's will: the key of a service, which belongs to the
+        // service's user.
+        if let around = try? Directory(split(path).directory).status(), around.owner == 0,
+            around.mode & 0o022 == 0
+        {
+            return nil
+        }
+        return .belongs(toUser: status.owner)
+    }
+
+    static func read(
         _ file: Descriptor, _ path: String, limit: Int
-    ) throws(SystemError) -> (octets: [UInt8], mode: mode_t) {
-        var status = stat()
-        _ = try retryingInterrupts("stat", path) { unsafe fstat(file.number, &status) }
-        if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
-        if status.st_size > limit { throw SystemError("read", path, errno: EFBIG) }
+    ) throws(SystemError) -> (octets: [UInt8], status: FileStatus) {
+        let status = try FileStatus(file, path)
+        if status.kind == .directory { throw SystemError("read", path, errno: EISDIR) }
+        if status.size > limit { throw SystemError("read", path, errno: EFBIG) }
         var octets: [UInt8] = []
-        octets.reserveCapacity(max(0, min(Int(status.st_size), limit)))
+        octets.reserveCapacity(max(0, min(status.size, limit)))
         // What is larger than it says, such as a pipe or a file of /proc, is read all the same.
-        let step = status.st_size > 0 ? min(Int(status.st_size) + 1, 1 << 18) : 1 << 18
+        let step = status.size > 0 ? min(status.size + 1, 1 << 18) : 1 << 18
         while true {
             let part: [UInt8]
             do throws(SystemError) {
@@ -37,7 +94,7 @@ public enum Files {
             } catch {
                 throw SystemError("read", path, errno: error.errno)
             }
-            if part.isEmpty { return (octets, status.st_mode) }
+            if part.isEmpty { return (octets, status) }
             octets += part
             if octets.count > limit { throw SystemError("read", path, errno: EFBIG) }
         }
@@ -92,14 +149,30 @@ public final class OutputFile: Sendable {
     private let descriptor: Descriptor
     private let path: String
 
-    /// Creates `path`, or empties what is there.
+    /// Creates `path`, or empties what is there. A symbolic link is followed where this user or root has made it.
     ///
-    /// - Throws: also when it is a named pipe that nobody reads (`SystemError.noReader`).
+    /// - Throws: also when it is a named pipe that nobody reads (`SystemError.noReader`), and when it is another user's
+    ///   file in a directory where everybody may put files (EPERM).
     public init(replacing path: String) throws(SystemError) {
         self.path = path
-        descriptor = try Descriptor.open(path, .replace)
+        let place = try FilePlace(path)
+        do throws(SystemError) {
+            descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT, mode: 0o644)
+            let (status, around) = (try FileStatus(descriptor), try place.directory.status())
+            guard status.kind == .regular else { return }
+            if status.owner != geteuid(), around.mode & 0o002 != 0 {
+                throw SystemError(
+                    "open", errno: EPERM,
+                    reason: "the user with the number \(status.owner) has put this file there; remove it, or choose another name"
+                )
+            }
+            _ = try retryingInterrupts("truncate") { ftruncate(descriptor.number, 0) }
+        } catch {
+            throw error.about(path)
+        }
     }
 
+    /// Writes `octets` at its end.
     public func append(_ octets: [UInt8]) throws(SystemError) {
         do throws(SystemError) {
             try descriptor.writeAll(octets)

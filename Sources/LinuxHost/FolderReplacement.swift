@@ -1,30 +1,42 @@
 internal import CLinux
 internal import Glibc
 
-/// The next contents of a folder, which come into its place in one step: whoever looks sees the old folder or the new
-/// one, and a process that is killed meanwhile leaves the old one whole.
+/// The next contents of a directory, which come into its place in one step: whoever looks sees the old directory or the
+/// new one, and a process that is killed meanwhile leaves the old one whole.
 ///
-/// The new folder grows as `.NAME.new` beside the old one. Files that do not change are the same files in both (hard
-/// links), so that they are not touched; when no file changes, no folder is made. The two then change places
-/// (renameat2(2), RENAME_EXCHANGE).
+/// The new directory grows beside the old one, under a name that nobody can foresee, and nobody but its owner may enter
+/// it. Files that do not change are the same files in both (hard links), so that they are not touched; when no file
+/// changes, no directory is made. The two then change places (renameat2(2), RENAME_EXCHANGE).
+///
+/// Of two replacements of one directory at once, the one that commits second is refused (EAGAIN): what it has compared
+/// with is gone by then.
 public final class FolderReplacement {
-    /// The folder, without symbolic links on the way to it.
+    /// The directory, behind symbolic links at its end.
     public let path: String
-    private let next: String
-    /// What is in the folder now.
-    private let current: Set<String>
-    private let exists: Bool
-    private var lock: Descriptor?
+    private let parent: Directory
+    private let name: String
+    /// The directory as it is; `nil` where there is none.
+    private let current: Directory?
+    private let currentStatus: FileStatus?
+    private var next: (directory: Directory, name: String)?
     private var kept: [String] = []
+    /// How many files are new, or changed.
     public private(set) var written = 0
+    /// How many files are as they were.
     public var unchanged: Int { kept.count }
+    /// The names in the directory as it is now.
+    public let names: Set<String>
 
     /// What was done.
     public struct Outcome: Hashable, Sendable {
+        /// How many files are new, or changed.
         public var written = 0
+        /// How many files are as they were.
         public var unchanged = 0
+        /// How many files are gone.
         public var removed = 0
 
+        /// Nothing.
         public init() {}
 
         fileprivate init(written: Int, unchanged: Int, removed: Int) {
@@ -34,39 +46,50 @@ public final class FolderReplacement {
         }
     }
 
-    /// - Throws: ENOTDIR where something else is at the path; ENOENT where the folder around it is missing.
+    /// - Parameter path: The directory; it may be missing. A symbolic link stays one: the directory that it leads to gets
+    ///   the new contents. One that another user has made is refused.
+    /// - Throws: ENOTDIR where something else is at the path; ENOENT where the directory around it is missing.
     public init(_ path: String) throws(SystemError) {
-        self.path = try Self.resolved(path)
-        let (parent, name) = Self.split(self.path)
-        next = parent + ".\(name).new"
-        var status = stat()
-        exists = unsafe stat(self.path, &status) == 0
-        if exists, status.st_mode & S_IFMT != S_IFDIR { throw SystemError("open", path, errno: ENOTDIR) }
-        current = exists ? Set(Files.names(in: self.path)) : []
+        var trimmed = path[...]
+        while trimmed.utf8.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+        let place = try FilePlace(Self.named(String(trimmed)))
+        if let status = place.status, status.kind != .directory { throw SystemError("open", path, errno: ENOTDIR) }
+        self.path = place.path
+        parent = place.directory
+        name = place.name
+        currentStatus = place.status
+        current = place.status == nil ? nil : try Directory(place.name, in: place.directory)
+        names = Set(current?.names ?? [])
     }
 
-    /// The names in the folder as it is now.
-    public var names: Set<String> { current }
+    deinit { discard() }
 
-    /// A file of the folder with these octets in it.
+    /// The path that leads to the directory by its name, for `.` and what ends in `..`.
+    private static func named(_ path: String) throws(SystemError) -> String {
+        let (_, name) = Files.split(path)
+        guard name.isEmpty || name == "." || name == ".." else { return path }
+        guard let whole = unsafe realpath(path, nil) else { throw SystemError("open", path, errno: errno) }
+        defer { unsafe free(whole) }
+        return unsafe String(cString: whole)
+    }
+
+    /// A file of the directory with these octets in it.
     public func put(_ name: String, _ octets: [UInt8]) throws(SystemError) {
-        if current.contains(name), Self.holds("\(path)/\(name)", octets) {
+        if names.contains(name), holds(name, octets) {
             kept.append(name)
             return
         }
-        try prepare()
-        let file = try Descriptor.open("\(next)/\(name)", .replace)
         do throws(SystemError) {
-            try file.writeAll(octets)
+            try make(name).writeAll(octets)
         } catch {
-            throw SystemError(error.call, "\(path)/\(name)", errno: error.errno)
+            throw error.about("\(path)/\(name)")
         }
         written += 1
     }
 
-    /// A file of the folder that is written piece by piece. To be handed to ``finish(_:_:)``.
+    /// A file of the directory that is written piece by piece. To be handed to ``finish(_:_:)``.
     public func draft(_ name: String) -> FileDraft {
-        FileDraft("\(path)/\(name)", draft: "\(next)/\(name)") { [self] () throws(SystemError) in try prepare() }
+        FileDraft(name, path: "\(path)/\(name)", in: current) { [self] () throws(SystemError) in try make(name) }
     }
 
     /// Ends a file that was written piece by piece.
@@ -80,122 +103,136 @@ public final class FolderReplacement {
     }
 
     /// Whether anything will be done.
-    public var isChanged: Bool { written > 0 || kept.count != current.count || !exists }
+    public var isChanged: Bool { written > 0 || kept.count != names.count || current == nil }
 
-    /// Brings the new folder into the old one's place; what it does not hold is gone.
+    /// Brings the new directory into the old one's place; what it does not hold is gone.
     ///
-    /// - Throws: EBUSY for a folder that is a mount point.
+    /// - Throws: EBUSY for a directory that is a mount point. EAGAIN where another process has replaced the directory
+    ///   meanwhile.
     public func commit() throws(SystemError) -> Outcome {
-        let removed = current.subtracting(kept).filter { name in
-            !Files.exists("\(next)/\(name)")
-        }.count
-        let outcome = Outcome(written: written, unchanged: kept.count, removed: removed)
+        var removed = names.subtracting(kept)
+        if let next { removed.subtract(next.directory.names) }
+        let outcome = Outcome(written: written, unchanged: kept.count, removed: removed.count)
         guard isChanged else { return outcome }
-        try prepare()
-        for name in kept { try keep(name) }
-        if written > 0 { try synchronise() }
-        _ = unsafe unlink(next + "/" + Self.lockName)
-        if exists {
-            try exchange()
-        } else {
-            _ = try retryingInterrupts("rename", path) { unsafe rename(next, path) }
+        let next = try prepare()
+        for name in kept { try keep(name, in: next.directory) }
+        try next.directory.setMode(currentStatus?.mode ?? 0o777 & ~ProcessMask.bits)
+        if written > 0 { try next.directory.synchronizeFileSystem() }
+        guard try parent.status(of: name)?.identity == currentStatus?.identity else {
+            throw SystemError("rename", path, errno: EAGAIN)
         }
-        lock = nil
+        if currentStatus == nil {
+            try publish(next.name)
+        } else {
+            try exchange(next.name)
+        }
+        self.next = nil
         return outcome
     }
 
-    /// Takes away what was written for the new folder.
+    /// Takes away what was written for the new directory.
     public func discard() {
-        guard lock != nil else { return }
-        Self.remove(next)
-        lock = nil
+        guard let next else { return }
+        self.next = nil
+        parent.removeDirectory(next.name)
     }
 
     // MARK: steps
 
-    private static let lockName = ".lock"
-
-    /// Makes the new folder. One that a killed process has left is emptied first.
-    private func prepare() throws(SystemError) {
-        guard lock == nil else { return }
-        if unsafe mkdir(next, 0o755) < 0, errno != EEXIST { throw SystemError("mkdir", next, errno: errno) }
-        let held = try Descriptor.open(next + "/" + Self.lockName, .exclusiveUse)
-        // EAGAIN: another process is at it.
-        try held.lock(path)
-        for name in Files.names(in: next) where name != Self.lockName { _ = unsafe unlink("\(next)/\(name)") }
-        var status = stat()
-        if exists, unsafe stat(path, &status) == 0 { _ = unsafe chmod(next, status.st_mode & 0o7777) }
-        lock = held
+    /// A new file of the new directory.
+    private func make(_ name: String) throws(SystemError) -> Descriptor {
+        try prepare().directory.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     }
 
-    private func keep(_ name: String) throws(SystemError) {
-        if unsafe link("\(path)/\(name)", "\(next)/\(name)") == 0 { return }
-        guard errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP || errno == EXDEV else {
-            throw SystemError("link", "\(path)/\(name)", errno: errno)
+    /// The new directory, which is made now where it is not there yet.
+    private func prepare() throws(SystemError) -> (directory: Directory, name: String) {
+        if let next { return next }
+        Leftovers.remove(in: parent)
+        for _ in 0..<16 {
+            let draftName = DraftName.random(for: name)
+            do throws(SystemError) {
+                try parent.makeDirectory(draftName, mode: 0o700)
+            } catch {
+                guard error.errno != EEXIST else { continue }
+                throw error.about(path)
+            }
+            let directory = try Directory(draftName, in: parent)
+            // Somebody who removes what killed processes have left may have found it before it was locked.
+            guard directory.tryLock(), try parent.status(of: draftName)?.identity == directory.status().identity
+            else { continue }
+            let made = (directory, draftName)
+            next = made
+            return made
         }
-        // A file system without hard links.
-        let octets = try Files.read("\(path)/\(name)")
-        try Descriptor.open("\(next)/\(name)", .replace).writeAll(octets)
+        throw SystemError("mkdir", path, errno: EAGAIN)
     }
 
-    private func synchronise() throws(SystemError) {
-        let folder = try Descriptor.open(next, .read)
-        _ = try retryingInterrupts("syncfs", path) { pharos_synchronise(folder.number) }
-    }
-
-    private func exchange() throws(SystemError) {
-        if unsafe pharos_exchange(next, path) == 0 {
-            Self.remove(next)
-            return
-        }
-        guard errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
-            throw SystemError("rename", path, errno: errno)
-        }
-        // A file system that cannot exchange: for a moment there is no folder of that name.
-        let old = next + ".old"
-        Self.remove(old)
-        _ = try retryingInterrupts("rename", path) { unsafe rename(path, old) }
+    private func keep(_ name: String, in next: Directory) throws(SystemError) {
+        guard let current else { return }
         do throws(SystemError) {
-            _ = try retryingInterrupts("rename", path) { unsafe rename(next, path) }
+            try current.link(name, to: name, in: next)
         } catch {
-            _ = unsafe rename(old, path)
+            guard [EPERM, EMLINK, EOPNOTSUPP, EXDEV].contains(error.errno) else {
+                throw error.about("\(path)/\(name)")
+            }
+            // A file system without hard links.
+            let octets = try Files.read(current.openRegular(name), "\(path)/\(name)", limit: 1 << 30).octets
+            try next.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(octets)
+        }
+    }
+
+    private func publish(_ draftName: String) throws(SystemError) {
+        do throws(SystemError) {
+            try parent.rename(draftName, to: name, .toFreeName)
+        } catch {
+            switch error.errno {
+            // Another process was quicker.
+            case EEXIST: throw SystemError("rename", path, errno: EAGAIN)
+            case EINVAL, ENOSYS, EOPNOTSUPP: try parent.rename(draftName, to: name)
+            default: throw error
+            }
+        }
+    }
+
+    private func exchange(_ draftName: String) throws(SystemError) {
+        do throws(SystemError) {
+            try parent.rename(draftName, to: name, .exchanging)
+            parent.removeDirectory(draftName)
+            return
+        } catch {
+            guard error.errno == EINVAL || error.errno == ENOSYS || error.errno == EOPNOTSUPP else { throw error }
+        }
+        // A file system that cannot exchange: for a moment there is no directory of that name. The old one is locked, so
+        // that nobody takes it for a left draft meanwhile.
+        _ = current?.tryLock()
+        let old = DraftName.random(for: name)
+        try parent.rename(name, to: old)
+        do throws(SystemError) {
+            try parent.rename(draftName, to: name)
+        } catch {
+            try? parent.rename(old, to: name)
             throw error
         }
-        Self.remove(old)
+        parent.removeDirectory(old)
     }
 
-    private static func remove(_ folder: String) {
-        for name in Files.names(in: folder) { _ = unsafe unlink("\(folder)/\(name)") }
-        _ = unsafe rmdir(folder)
-    }
-
-    private static func holds(_ path: String, _ octets: [UInt8]) -> Bool {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == octets.count
-        else { return false }
-        return (try? Files.read(path)) == octets
-    }
-
-    /// The path with its symbolic links followed; of a folder that is not there yet, that of the one around it.
-    private static func resolved(_ path: String) throws(SystemError) -> String {
-        if let whole = unsafe realpath(path, nil) {
-            defer { unsafe free(whole) }
-            return unsafe String(cString: whole)
+    private func holds(_ name: String, _ octets: [UInt8]) -> Bool {
+        guard let file = try? current?.openRegular(name), (try? FileStatus(file))?.size == octets.count else {
+            return false
         }
-        guard errno == ENOENT else { throw SystemError("open", path, errno: errno) }
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-        let (parent, name) = split(String(trimmed))
-        guard let around = unsafe realpath(parent.isEmpty ? "." : parent, nil) else {
-            throw SystemError("mkdir", path, errno: errno)
-        }
-        defer { unsafe free(around) }
-        let folder = unsafe String(cString: around)
-        return (folder == "/" ? "" : folder) + "/" + name
+        return (try? Files.read(file, name, limit: octets.count).octets) == octets
     }
+}
 
-    private static func split(_ path: String) -> (parent: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return ("", path) }
-        return (String(path[...slash]), String(path[path.index(after: slash)...]))
+/// The permissions that this process takes from the files it makes: umask(2).
+enum ProcessMask {
+    /// As the kernel tells it; that of most users where it does not. Setting the mask to read it would change it for
+    /// the other threads for a moment.
+    static var bits: UInt32 {
+        guard let text = try? Files.read("/proc/self/status", limit: 1 << 16) else { return 0o022 }
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasPrefix("Umask:") {
+            return UInt32(line.dropFirst(6).filter(\.isNumber), radix: 8) ?? 0o022
+        }
+        return 0o022
     }
 }

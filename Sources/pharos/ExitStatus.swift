@@ -55,6 +55,8 @@ enum ExitStatus: Int32 {
         case let error as HCICommandError: (status(error), ["\(error)"])
         case let error as SystemError: (status(error), ["\(error)"])
         case let error as AdapterLockError: (status(error), ["\(error)"])
+        case let error as InstanceLockError: (status(error), ["\(error)"])
+        case let error as FileLockError: (status(error), ["\(error)"])
         case let error as FleetStoreError: (status(error), error.messages)
         case let error as Mistake: (.usage, ["\(error)"])
         default: nil
@@ -125,6 +127,20 @@ enum ExitStatus: Int32 {
     private static func status(_ error: AdapterLockError) -> ExitStatus {
         switch error {
         case .held: .unavailable
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: InstanceLockError) -> ExitStatus {
+        switch error {
+        case .held: .unavailable
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: FileLockError) -> ExitStatus {
+        switch error {
+        case .held: .temporaryFailure
         case .system(let error): status(error)
         }
     }

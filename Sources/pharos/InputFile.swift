@@ -1,13 +1,24 @@
 internal import LinuxHost
 
-/// Files that a person names on the command line.
+/// Files that are read whole.
 enum InputFile {
-    /// The contents of `path`, or of standard input for `-`.
+    /// The contents of what a person has named on the command line: a file, a stream such as the shell's `<(command)`,
+    /// or standard input for `-`.
     static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.readInput(path, limit: limit)
+        } catch {
+            throw failure(error, path == "-" ? "standard input" : path, limit)
+        }
+    }
+
+    /// The contents of a file that is found beside another, or read again: a regular one, because whatever else lies in
+    /// its place might never end.
+    static func readFound(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
         do throws(SystemError) {
             return try Files.read(path, limit: limit)
         } catch {
-            throw failure(error, path == "-" ? "standard input" : path, limit)
+            throw failure(error, path, limit)
         }
     }
 
@@ -17,9 +28,12 @@ enum InputFile {
     }
 
     /// A beacon profile; where there is none of that name, the error says where one lies.
-    static func readProfile(_ path: String) throws -> [UInt8] {
+    ///
+    /// - Parameter isReadAgain: Whether only a regular file will do: see ``readFound(_:limit:)``.
+    static func readProfile(_ path: String, isReadAgain: Bool = false) throws -> [UInt8] {
+        let limit = ProfileReport.sizeLimit
         do throws(SystemError) {
-            return try Files.read(path, limit: ProfileReport.sizeLimit)
+            return try isReadAgain ? Files.read(path, limit: limit) : Files.readInput(path, limit: limit)
         } catch {
             let failure = failure(error, path == "-" ? "standard input" : path, ProfileReport.sizeLimit)
             guard error.errno == SystemError.noEntry else { throw failure }
@@ -32,6 +46,7 @@ enum InputFile {
         case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")
         case SystemError.isDirectory: Failure(.noInput, "\(name): this is a directory, not a file")
         case SystemError.accessDenied: Failure(.noInput, "\(name): this user may not read it")
+        case _ where error.reason != nil: Failure(.noInput, "\(name): \(error.text)")
         case SystemError.tooLarge: Failure(.dataFormat, "\(name): it is larger than \(limit >> 20) MiB")
         default: Failure(.noInput, "\(name): \(error.call): \(error.text)")
         }

@@ -35,18 +35,16 @@ enum KeyFile {
     }
 
     private static func secretIfThere(_ path: String, limit: Int) throws -> [UInt8]? {
-        let (octets, isPrivate): ([UInt8], Bool)
+        let secret: Files.Secret
         do throws(SystemError) {
-            (octets, isPrivate) = try Files.readSecret(path, limit: limit)
+            secret = try Files.readSecret(path, limit: limit)
         } catch {
             if error.errno == SystemError.noEntry { return nil }
             throw InputFile.failure(error, path, limit)
         }
-        guard isPrivate else {
-            throw Failure(
-                .configuration,
-                "\(path): others may read this identity key; `chmod 600 \(path)` keeps it secret")
+        if let weakness = secret.weakness {
+            throw Failure(.configuration, weakness.text("identity key", at: path))
         }
-        return octets
+        return secret.octets
     }
 }

@@ -16,9 +16,11 @@ struct LoadedProfile {
     private let profile: BeaconProfile
     private let path: String
 
-    init(path: String) throws {
+    /// - Parameter isReadAgain: A service reads its profile whenever it is told to: it has to be a regular file, so that
+    ///   nothing in its place can hold the service up.
+    init(path: String, isReadAgain: Bool = false) throws {
         self.path = path
-        let octets = try InputFile.readProfile(path)
+        let octets = try InputFile.readProfile(path, isReadAgain: isReadAgain)
         hash = Fingerprint.text(of: octets)
         let report = ProfileReport(octets, file: path)
         guard let profile = report.profile else { throw report.refusal }

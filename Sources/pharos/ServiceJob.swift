@@ -21,7 +21,7 @@ struct ServiceJob {
     init(path: String, adapter: AdapterName?) throws {
         self.path = path
         adapterOption = adapter
-        let profile = try LoadedProfile(path: path)
+        let profile = try LoadedProfile(path: path, isReadAgain: true)
         name = profile.name
         hash = profile.hash
         eidEpoch = profile.eidEpochUnixSeconds

@@ -22,7 +22,7 @@ import Testing
 
     /// Devices and pipes have no size to look at beforehand.
     @Test func endlessFilesAreRefused() {
-        #expect(errorNumber { _ = try Files.read("/dev/zero", limit: 1 << 20) } == EFBIG)
+        #expect(errorNumber { _ = try Files.readInput("/dev/zero", limit: 1 << 20) } == EFBIG)
     }
 
     @Test func sparseFilesAreRefusedBeforeTheyAreRead() throws {

@@ -60,18 +60,29 @@ struct FolderReplacementTests {
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("what a killed process has left is taken over, and a living one is waited for by nobody")
-    func takesOver() throws {
+    @Test("what a killed process has left is removed")
+    func removesLeftovers() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("out/a", [1])
-        _ = try folder.file(".out.new/left", [9])
+        _ = try folder.file(".out.0123456789abcdef.pharos-draft/left", [9])
+        _ = try Self.replace(folder.place("out"), ["a": [2]])
+        #expect(Files.names(in: folder.path) == ["out"])
+    }
+
+    @Test("of two at once the second to commit is refused, and the first stays whole", arguments: [true, false])
+    func refusesTheSecond(exists: Bool) throws {
+        let folder = try TemporaryFolder()
+        if exists { _ = try folder.file("out/a", [1]) }
         let first = try FolderReplacement(folder.place("out"))
         try first.put("a", [2])
         let second = try FolderReplacement(folder.place("out"))
-        let error = #expect(throws: SystemError.self) { try second.put("a", [3]) }
-        #expect(error?.errno == SystemError.wouldBlock)
+        try second.put("a", [3])
         _ = try first.commit()
+        let error = #expect(throws: SystemError.self) { _ = try second.commit() }
+        #expect(error?.errno == SystemError.wouldBlock)
+        second.discard()
         #expect(try Self.contents(folder.place("out")) == ["a": [2]])
+        #expect(Files.names(in: folder.path) == ["out"])
     }
 
     @Test("a file is no folder, and a folder needs one around it")
@@ -97,7 +108,7 @@ struct FolderReplacementTests {
         for change in [nil, 0, new / 2, new - 1] {
             var wanted = Array(octets.prefix(new))
             if let change, wanted.indices.contains(change) { wanted[change] ^= 1 }
-            let draft = FileDraft(path, draft: folder.place("draft"))
+            let draft = try FileDraft(path)
             for start in stride(from: 0, to: wanted.count, by: 70_001) {
                 try draft.append(Array(wanted[start..<min(start + 70_001, wanted.count)]))
             }
@@ -106,7 +117,7 @@ struct FolderReplacementTests {
             #expect(draft.isChanged == (before != wanted))
             try draft.commit()
             #expect(try Files.read(path) == wanted)
-            #expect(!Files.exists(folder.place("draft")))
+            #expect(Files.names(in: folder.path) == ["file"])
         }
     }
 }

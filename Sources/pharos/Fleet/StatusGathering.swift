@@ -33,7 +33,7 @@ struct StatusGathering {
 
     private mutating func readFile(_ path: String, from source: String) {
         do {
-            add(try InputFile.read(path, limit: Self.sizeLimit), from: source, called: path)
+            add(try InputFile.readFound(path, limit: Self.sizeLimit), from: source, called: path)
         } catch let failure as Failure {
             problems += failure.messages
         } catch {

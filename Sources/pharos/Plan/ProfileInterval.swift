@@ -7,7 +7,7 @@ internal import Profiles
 enum ProfileInterval {
     /// Writes the whole file anew, in the order in which profiles are printed, or not at all.
     static func write(_ interval: AdvertisingInterval, to path: String, advertisement: Int?) throws {
-        let report = ProfileReport(try InputFile.read(path, limit: ProfileReport.sizeLimit), file: path)
+        let report = ProfileReport(try InputFile.readFound(path, limit: ProfileReport.sizeLimit), file: path)
         guard var profile = report.profile else { throw report.refusal }
         let count = profile.advertisements.count
         if let advertisement, !(1...count).contains(advertisement) {
@@ -18,7 +18,7 @@ enum ProfileInterval {
             profile.advertisements[index].requestedMicroseconds = interval.microseconds
         }
         do throws(SystemError) {
-            try Files.replace(path, with: Array(profile.json.pretty.utf8))
+            try Files.replace(path, with: Array(profile.json.pretty.utf8), keepsRights: true)
         } catch {
             throw Failure(.osError, "\(path): it cannot be written: \(error.text)")
         }

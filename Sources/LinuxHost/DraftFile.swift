@@ -1,0 +1,172 @@
+internal import Glibc
+internal import Synchronization
+
+/// Where a file is to be put: the directory that it is in, held open, and its name there. A symbolic link at the path
+/// is followed, so that it stays a link, but only where this user or root has made it.
+struct FilePlace {
+    let directory: Directory
+    let name: String
+    /// What is there now, which is no symbolic link; `nil` where nothing is.
+    let status: FileStatus?
+
+    /// - Throws: ENOENT where the directory is missing; EISDIR for a path without a name at its end; ELOOP for a link
+    ///   of another user, and for links that lead to each other.
+    init(_ path: String) throws(SystemError) {
+        var (around, name) = Files.split(path)
+        var directory: Directory
+        do throws(SystemError) {
+            directory = try Directory(around)
+        } catch {
+            throw error.about(path)
+        }
+        // As many as the kernel follows.
+        for _ in 0..<40 {
+            guard !name.isEmpty, name != ".", name != ".." else { throw SystemError("open", path, errno: EISDIR) }
+            let status = try directory.status(of: name)
+            guard let status, status.kind == .symbolicLink else {
+                (self.directory, self.name, self.status) = (directory, name, status)
+                return
+            }
+            guard status.isOursOrRoots else {
+                throw SystemError(
+                    "open", path, errno: ELOOP,
+                    reason: "this is a symbolic link of the user with the number \(status.owner), which is not followed"
+                )
+            }
+            (around, name) = Files.split(try directory.target(ofLink: name))
+            if !around.isEmpty { directory = try Directory(around, from: directory) }
+        }
+        throw SystemError("open", path, errno: ELOOP)
+    }
+
+    /// Its path, for messages.
+    var path: String { directory.place(name) }
+
+    /// - Throws: where others could replace what is put there: a key would then be theirs to choose.
+    func refuseUnlessSafeForSecrets() throws(SystemError) {
+        let around = try directory.status()
+        guard around.othersMayReplaceFiles else { return }
+        let folder = directory.path.isEmpty ? "." : directory.path
+        let why =
+            around.isOursOrRoots
+            ? "other users may write to \(folder), so no key belongs in it; `chmod go-w \(folder)` or choose another directory"
+            : "\(folder) belongs to the user with the number \(around.owner), so no key of this user belongs in it; choose "
+                + "another directory"
+        throw SystemError("open", path, errno: EPERM, reason: why)
+    }
+}
+
+/// A file that grows under a name which nobody can foresee, `.NAME.RANDOM.pharos-draft`, until it gets its own name in
+/// one step. Its owner alone may open it before that. A draft that gets no name is removed.
+///
+/// For as long as it is written it is locked, so that one which a killed process has left can be told from it.
+final class DraftFile {
+    let file: Descriptor
+    let directory: Directory
+    /// `nil` once it has its own name.
+    private var draftName: String?
+
+    /// - Throws: also ENOSPC and EROFS; EACCES where this user may not write to the directory.
+    init(of name: String, in directory: Directory) throws(SystemError) {
+        Leftovers.remove(in: directory)
+        for _ in 0..<16 {
+            let draftName = DraftName.random(for: name)
+            let file: Descriptor
+            do throws(SystemError) {
+                file = try directory.open(draftName, O_RDWR | O_CREAT | O_EXCL)
+            } catch {
+                guard error.errno != EEXIST else { continue }
+                throw error.about(directory.place(name))
+            }
+            // Somebody who removes what killed processes have left may have found it before it was locked.
+            guard file.tryFlock(), directory.has(file, at: draftName) else { continue }
+            self.file = file
+            self.directory = directory
+            self.draftName = draftName
+            return
+        }
+        throw SystemError("open", directory.place(name), errno: EAGAIN)
+    }
+
+    deinit { discard() }
+
+    /// Gives it its name; what had that name is gone.
+    func rename(to name: String) throws(SystemError) {
+        guard let draftName else { return }
+        try directory.rename(draftName, to: name)
+        self.draftName = nil
+    }
+
+    /// Gives it a name that nothing has yet.
+    ///
+    /// - Throws: EEXIST.
+    func link(to name: String) throws(SystemError) {
+        guard let draftName else { return }
+        try directory.link(draftName, to: name, in: directory)
+        discard()
+    }
+
+    /// Removes it, unless it has its own name by now.
+    func discard() {
+        guard let draftName else { return }
+        try? directory.remove(draftName)
+        self.draftName = nil
+    }
+}
+
+/// The names of drafts, of files and of directories.
+enum DraftName {
+    private static let suffix = ".pharos-draft"
+    private static let randomDigits = 16
+
+    /// Another one each time, with 64 bits of chance.
+    static func random(for name: String) -> String {
+        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        let chance = String(repeating: "0", count: randomDigits - digits.count) + digits
+        // A name has at most 255 octets.
+        return ".\(String(decoding: name.utf8.prefix(200), as: Unicode.ASCII.self)).\(chance)\(suffix)"
+    }
+
+    /// Whether a name is one of these.
+    static func matches(_ name: String) -> Bool {
+        guard name.hasPrefix("."), name.hasSuffix(suffix) else { return false }
+        let start = name.dropLast(suffix.count)
+        let chance = start.suffix(randomDigits)
+        return chance.utf8.count == randomDigits && start.dropLast(randomDigits).hasSuffix(".")
+            && chance.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
+    }
+}
+
+/// Drafts that killed processes have left.
+enum Leftovers {
+    /// The directories that this process has looked through, as they were named: what is left is from before.
+    private static let seen = Mutex<Set<Place>>([])
+
+    private struct Place: Hashable {
+        let path: String
+        let identity: FileStatus.Identity
+    }
+
+    /// Removes the drafts of this user that no process has open; once for each directory.
+    static func remove(in directory: Directory) {
+        guard let status = try? directory.status() else { return }
+        let place = Place(path: directory.path, identity: status.identity)
+        guard seen.withLock({ $0.insert(place).inserted }) else { return }
+        for name in directory.names where DraftName.matches(name) {
+            guard let status = try? directory.status(of: name), status.owner == geteuid() else { continue }
+            switch status.kind {
+            case .regular:
+                guard let file = try? directory.open(name, O_RDWR), file.tryFlock(),
+                    (try? FileStatus(file))?.identity == status.identity
+                else { continue }
+                try? directory.remove(name)
+            case .directory:
+                guard let inner = try? Directory(name, in: directory), inner.tryLock(),
+                    (try? inner.status())?.identity == status.identity
+                else { continue }
+                directory.removeDirectory(name)
+            default: continue
+            }
+        }
+    }
+}

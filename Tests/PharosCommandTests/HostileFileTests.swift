@@ -1,0 +1,88 @@
+import BluetoothTypes
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+/// What other users put beside our files, or in their places.
+@Suite struct HostileFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The program, which is ended after ten seconds: it hangs then.
+    private func bounded(_ arguments: String...) throws -> Program.Result {
+        let words = arguments.map { "'\($0)'" }.joined(separator: " ")
+        return try Program.shell("exec timeout 10 \"$0\" \(words)")
+    }
+
+    private func plantPipe(_ name: String) throws -> String {
+        let path = folder.place(name)
+        try #require(unsafe mkfifo(path, 0o666) == 0)
+        return path
+    }
+
+    @Test func aNamedPipeDoesNotHangStatus() throws {
+        let pipe = try plantPipe("x.status.json")
+        let result = try bounded("status", "--runtime-dir", folder.path)
+        #expect(result.code == 66)
+        #expect(result.errors.contains("\(pipe): it cannot be read: this is a named pipe, not a regular file"))
+    }
+
+    @Test func aNamedPipeInTheProfilesPlaceDoesNotHangAReload() throws {
+        let box = try ServiceTestBox()
+        try box.start()
+        #expect(box.says("on the air:"))
+        let path = box.folder.place("p.json")
+        try Files.remove(path)
+        try #require(unsafe mkfifo(path, 0o666) == 0)
+        box.service?.signal(SIGHUP)
+        #expect(box.says("reload refused, the old profile stays: \(path): this is a named pipe, not a regular file"))
+        #expect(box.stop()?.code == 0)
+    }
+
+    @Test func aNamedPipeIsNoKey() throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        try #require(unsafe mkfifo(box.folder.place("eid.key"), 0o600) == 0)
+        let result = try bounded("advertise", box.folder.place("p.json"), "--adapter", "virtual", "--duration-s", "1")
+        #expect(result.code == 66)
+        #expect(result.errors.contains("eid.key: this is a named pipe, not a regular file"))
+    }
+
+    /// The shell's `<(command)` is a pipe that a person has named.
+    @Test func pipesOnTheCommandLineAreRead() throws {
+        let result = try Program.shell(
+            "exec bash -c '\"$0\" decode --json <(printf 02011A1AFF4C000215F7826DA64FA24E988024BC5B71E0893E00AA00BBB3)' \"$0\""
+        )
+        #expect(result.code == 0 && result.output.contains("187"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "needs another user"))
+    func theKeyOfAnotherUserIsRefused() throws {
+        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
+        try box.writeKey()
+        let key = box.folder.place("eid.key")
+        try #require(unsafe chmod(box.folder.path, 0o777) == 0 && chown(key, 65_534, 65_534) == 0)
+        let result = try bounded("advertise", box.folder.place("p.json"), "--adapter", "virtual", "--duration-s", "1")
+        #expect(result.code == 78)
+        #expect(
+            result.errors.contains(
+                "eid.key: this identity key belongs to the user with the number 65534, who knows it; make one that is "
+                    + "yours or root's, or give it to this user with `chown`"))
+    }
+
+    /// A user who may not open the lock of an adapter still sees who holds it, although /proc hides the process.
+    @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv"), "needs another user"))
+    func everybodySeesWhoHoldsAnAdapter() throws {
+        try #require(unsafe chmod(folder.path, 0o755) == 0)
+        let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
+        let lock = try AdapterLock(address, for: "lobby", in: folder.path)
+        try folder.file(
+            "lobby.status.json",
+            text: #"{"name":"lobby","adapter":"hci0","state":"on-air","advertisements":[],"rearms":{}}"#)
+        let result = try Program.shell(
+            "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" status --runtime-dir \"$1\"", folder.path)
+        #expect(result.output.hasPrefix("lobby: on the air") && result.code == 0)
+        withExtendedLifetime(lock) {}
+    }
+}
