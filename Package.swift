@@ -48,6 +48,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .target(name: "BluetoothTypes", swiftSettings: strict),
+        .target(name: "TextEscaping", swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
         .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: strict),
         .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
@@ -63,24 +64,25 @@ let package = Package(
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: strict),
-        .target(name: "Configuration", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: strict),
         .target(
             name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: strict),
         .target(
-            name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost"], swiftSettings: strict),
+            name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
+            swiftSettings: strict),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(
-            name: "PlanReport", dependencies: ["Airtime"], resources: [.embedInCode("Page")], swiftSettings: strict),
+            name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(name: "QRCodes", swiftSettings: strict),
         .target(
             name: "Fleet",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles",
-                "QRCodes",
+                "QRCodes", "TextEscaping",
             ],
             swiftSettings: strict),
         .target(
@@ -92,8 +94,8 @@ let package = Package(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration",
-                "EddystoneSecurity", "Fleet", "FleetStore", "HCI",
-                "HCITransports", "LinuxHost", "PlanReport", "Profiles", "QRCodes", "Sites", "VirtualController",
+                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "PlanReport",
+                "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -118,6 +120,7 @@ let package = Package(
             dependencies: ["Advertiser", "BluetoothTypes", "EnduranceWorld", "HCI", "LinuxHost"],
             path: "Tests/Endurance/Program", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .testTarget(
             name: "BeaconFramesTests", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),

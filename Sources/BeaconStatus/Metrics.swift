@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 internal import Configuration
+internal import TextEscaping
 
 /// Metrics in Prometheus' text format (version 0.0.4), as node_exporter's textfile collector reads them.
 struct MetricsText {
@@ -16,23 +17,9 @@ struct MetricsText {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         for (labels, value) in samples {
-            let list = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+            let list = labels.map { "\($0)=\(PrometheusText.label($1))" }.joined(separator: ",")
             text += "\(name){\(list)} \(value)\n"
         }
-    }
-
-    /// The three characters that may not stand in a label's value as they are.
-    static func escaped(_ value: String) -> String {
-        var result = ""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\\": result += "\\\\"
-            case "\"": result += "\\\""
-            case "\n": result += "\\n"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }
 

@@ -163,7 +163,8 @@ public final class OutputFile: Sendable {
             if status.owner != geteuid(), around.mode & 0o002 != 0 {
                 throw SystemError(
                     "open", errno: EPERM,
-                    reason: "the user with the number \(status.owner) has put this file there; remove it, or choose another name"
+                    reason:
+                        "the user with the number \(status.owner) has put this file there; remove it, or choose another name"
                 )
             }
             _ = try retryingInterrupts("truncate") { ftruncate(descriptor.number, 0) }

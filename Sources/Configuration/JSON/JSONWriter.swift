@@ -1,3 +1,5 @@
+internal import TextEscaping
+
 /// Turns a ``JSONValue`` into text.
 struct JSONWriter {
     private(set) var text = ""
@@ -13,7 +15,7 @@ struct JSONWriter {
         case .null: text += "null"
         case .boolean(let value): text += value ? "true" : "false"
         case .number(let number): text += number.text
-        case .string(let value): quote(value)
+        case .string(let value): text += JSONText.quoted(value)
         case .array(let elements):
             let isBroken = isPretty && !elements.allSatisfy(Self.isPlain)
             text += "["
@@ -29,7 +31,7 @@ struct JSONWriter {
             level += 1
             for (index, member) in members.enumerated() {
                 separate(index, isBroken: isBroken)
-                quote(member.key)
+                text += JSONText.quoted(member.key)
                 text += isPretty ? ": " : ":"
                 write(member.value)
             }
@@ -57,23 +59,5 @@ struct JSONWriter {
         case .array, .object: false
         default: true
         }
-    }
-
-    private mutating func quote(_ value: String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
     }
 }

@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 internal import Configuration
+internal import TextEscaping
 
 /// A fleet as a table for people: one line an advertisement, everything that the manifest knows, and nothing that a
 /// spreadsheet would compute, split or round.

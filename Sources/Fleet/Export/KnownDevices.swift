@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import TextEscaping
 
 /// `known_devices.yaml` of Home Assistant, by which its bluetooth_le_tracker knows beacons by their addresses and calls
 /// them by their names.

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import TextEscaping
 
 /// What Prometheus has to know of a fleet: where to ask, and when to raise an alarm.
 ///

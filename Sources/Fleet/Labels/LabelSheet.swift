@@ -1,4 +1,5 @@
 public import QRCodes
+internal import TextEscaping
 
 /// Labels for the boxes of a fleet, page by page: each page is one SVG of A4, to be printed at its own size.
 public struct LabelSheet: Sendable {
@@ -102,7 +103,7 @@ public struct LabelSheet: Sendable {
                 bottom += text.size * 5 / 4
                 result += "<text x=\"\(left)\" y=\"\(bottom)\" font-size=\"\(text.size)\""
                 result += bold ? " font-weight=\"bold\">" : ">"
-                result += XMLText.escaped(line) + "</text>"
+                result += MarkupText.escaped(line) + "</text>"
             }
         }
         add(name, bold: true)

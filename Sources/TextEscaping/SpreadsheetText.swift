@@ -2,10 +2,10 @@
 ///
 /// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, quoted or not, and some split lines at
 /// semicolons whatever the quotes say.
-enum SpreadsheetText {
-    /// A text from a fleet file: always in quotes, with an apostrophe before whatever a formula could begin with, at the
+public enum SpreadsheetText {
+    /// A text from outside: always in quotes, with an apostrophe before whatever a formula could begin with, at the
     /// start and behind everything that some spreadsheet takes for the end of a cell.
-    static func text(_ raw: String) -> String {
+    public static func text(_ raw: String) -> String {
         var result = "\""
         var mayBegin = true
         for scalar in raw.unicodeScalars {
@@ -28,8 +28,22 @@ enum SpreadsheetText {
         return result + "\""
     }
 
-    /// Hexadecimal digits, which would lose their leading zeros or become a power of ten without the prefix.
-    static func hexadecimal(_ digits: some CustomStringConvertible) -> String { "0x\(digits)" }
+    /// Hexadecimal digits, which would lose their leading zeros or become a power of ten without the prefix. What is not
+    /// made of such digits is text.
+    public static func hexadecimal(_ digits: some CustomStringConvertible) -> String {
+        let digits = "\(digits)"
+        return digits.utf8.allSatisfy(isHexadecimal) ? "0x\(digits)" : text(digits)
+    }
 
-    static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
+    private static func isHexadecimal(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// Cells as one line, with its end (RFC 4180). The cells are escaped already.
+    public static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 }
