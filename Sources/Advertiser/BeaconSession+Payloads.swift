@@ -40,13 +40,21 @@ extension BeaconSession {
                 moment.batteryMillivolts = telemetry?.batteryMillivolts(name)
             }
             if case .sensor(let name) = wanted.temperature { moment.temperature = telemetry?.temperature(name) }
-            if encryption != nil {
-                let salt = UInt16.random(in: 0...UInt16.max, using: &randomness)
-                moment.salt = isFirst ? source.firstSalt ?? salt : salt
+            if let encryption {
+                let salt = salts.salt(
+                    for: encryption, at: moment.eidTime, first: isFirst ? source.firstSalt : nil, &randomness)
+                // Without one what was told before goes on until the window ends.
+                guard let salt else { return planRenewal(frame, set, now) }
+                moment.salt = salt
             }
         }
         frames[frame].payload = try source.payload(moment)
         frames[frame].madeAt = now
+        planRenewal(frame, set, now)
+    }
+
+    private func planRenewal(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) {
+        let source = frames[frame].source
         guard let step = source.renewalMicroseconds else { return }
         // From one due time to the next, so that being late does not add up.
         let due = frames[frame].renewalDue ?? now
@@ -91,6 +99,6 @@ extension BeaconSession {
     public var memory: BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: host.now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) })
+            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts)
     }
 }

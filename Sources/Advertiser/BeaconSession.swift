@@ -26,6 +26,8 @@ public final class BeaconSession {
     let telemetry: (any TelemetrySource)?
     let memoryAtStart: BeaconMemory?
     var randomness: any RandomNumberGenerator
+    /// For encrypted telemetry.
+    var salts: TelemetrySalts
 
     /// - Parameters:
     ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
@@ -45,6 +47,7 @@ public final class BeaconSession {
         self.countersAtStart = countersAtStart
         self.telemetry = telemetry
         self.randomness = randomness
+        salts = memory?.salts ?? TelemetrySalts()
         frames = plan.sources.map { ActiveFrame($0) }
         sets = plan.allocation.sets.map { ActiveSet($0, plan.sources) }
     }

@@ -67,12 +67,33 @@ struct EphemeralTurn: Hashable, Sendable {
     }
 }
 
+/// The salts of a beacon's encrypted telemetry, counted for each key.
+public struct TelemetrySalts: Hashable, Sendable {
+    /// By the key's file: exponents that share a key share its nonces.
+    private var counters: [String: SaltCounter] = [:]
+
+    /// None has been used.
+    public init() {}
+
+    /// - Returns: `nil` when all are used up in this window.
+    mutating func salt(
+        for key: Advertisement.RotatingKey, at seconds: UInt32, first: UInt16?,
+        _ randomness: inout some RandomNumberGenerator
+    ) -> UInt16? {
+        guard let exponent = RotationExponent(rawValue: key.rotationExponent) else { return nil }
+        return counters[key.identityKeyFile, default: SaltCounter()].next(
+            at: seconds, exponent: exponent, first: first, using: &randomness)
+    }
+}
+
 /// What of a beacon must survive a restart, so that ids neither go backwards nor are seen from two addresses.
 public struct BeaconMemory: Hashable, Sendable {
     /// The seconds counter t.
     public var eidCounter: UInt32
     /// One for each ephemeral id.
     public var turns: [Turn]
+    /// What encrypted telemetry must not use again.
+    public var salts: TelemetrySalts
 
     public struct Turn: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
@@ -87,8 +108,9 @@ public struct BeaconMemory: Hashable, Sendable {
         }
     }
 
-    public init(eidCounter: UInt32, turns: [Turn] = []) {
+    public init(eidCounter: UInt32, turns: [Turn] = [], salts: TelemetrySalts = TelemetrySalts()) {
         self.eidCounter = eidCounter
         self.turns = turns
+        self.salts = salts
     }
 }

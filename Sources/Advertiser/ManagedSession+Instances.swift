@@ -68,14 +68,17 @@ extension ManagedSession {
     }
 
     private func renew(_ position: Int) throws(AdvertisingError) {
-        onAir[position].payload = try makePayload(sources[position], onAir[position].grant)
+        // Out of salts, what was told before goes on until the window ends.
+        let payload = try makePayload(sources[position], onAir[position].grant) ?? onAir[position].payload
+        onAir[position].payload = payload
         try send(plan.data(plan.instances[position], onAir[position].payload))
         onAir[position].nextChange = nextChange(sources[position], after: elapsed)
     }
 
+    /// `nil` for encrypted telemetry where no salt is left.
     func makePayload(
         _ source: PayloadSource, _ grant: RadioPowerGrant
-    ) throws(AdvertisingError) -> AdvertisingData {
+    ) throws(AdvertisingError) -> AdvertisingData? {
         let turn = turns.first { $0.key == source.advertisement.content.rotatingKey }
         var moment = PayloadSource.Moment(
             radioPower: grant.power, counters: counters, eidTime: turn?.window ?? clock.counter(at: host.now))
@@ -84,9 +87,11 @@ extension ManagedSession {
                 moment.batteryMillivolts = telemetry?.batteryMillivolts(name)
             }
             if case .sensor(let name) = wanted.temperature { moment.temperature = telemetry?.temperature(name) }
-            if encryption != nil {
-                let salt = UInt16.random(in: 0...UInt16.max, using: &randomness)
-                moment.salt = onAirSince == nil ? source.firstSalt ?? salt : salt
+            if let encryption {
+                let salt = salts.salt(
+                    for: encryption, at: moment.eidTime, first: onAirSince == nil ? source.firstSalt : nil, &randomness)
+                guard let salt else { return nil }
+                moment.salt = salt
             }
         }
         return try source.payload(moment)

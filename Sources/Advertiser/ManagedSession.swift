@@ -32,6 +32,8 @@ public final class ManagedSession {
     let sources: [PayloadSource]
     let telemetry: (any TelemetrySource)?
     var randomness: any RandomNumberGenerator
+    /// For encrypted telemetry.
+    var salts: TelemetrySalts
     var added: [ManagedPlan.Instance] = []
     /// The ids that are on the air. Their addresses are the kernel's.
     var turns: [EphemeralTurn] = []
@@ -54,6 +56,7 @@ public final class ManagedSession {
     ) {
         self.clock = clock ?? EIDClock(at: host.now)
         memoryAtStart = memory
+        salts = memory?.salts ?? TelemetrySalts()
         self.countersAtStart = countersAtStart
         self.telemetry = telemetry
         self.host = host
@@ -71,7 +74,9 @@ public final class ManagedSession {
         do throws(AdvertisingError) {
             for (instance, source) in zip(plan.instances, sources) {
                 let grant = try prepare(instance)
-                let payload = try makePayload(source, grant)
+                guard let payload = try makePayload(source, grant) else {
+                    throw .payload("every salt of encrypted telemetry is used up until the ephemeral id turns over")
+                }
                 try send(plan.data(instance, payload))
                 note(instance)
                 onAir.append(OnAir(grant: grant, payload: payload, nextChange: nextChange(source, after: 0)))
@@ -138,7 +143,7 @@ public final class ManagedSession {
     public var memory: BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: host.now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) })
+            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts)
     }
 
     private func makeTurns() {

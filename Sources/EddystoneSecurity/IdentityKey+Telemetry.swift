@@ -9,7 +9,7 @@ extension IdentityKey {
     ///   - telemetry: What to send.
     ///   - seconds: t, the beacon's own counter.
     ///   - exponent: K of the beacon's ephemeral ids.
-    ///   - salt: A number that is not used twice while an ephemeral id lasts; random, or counted.
+    ///   - salt: A number that must not be used twice with this key while an ephemeral id lasts: see ``SaltCounter``.
     public func seal(
         _ telemetry: EddystoneTLM, at seconds: UInt32, exponent: RotationExponent, salt: UInt16
     ) throws(EddystoneSecurityError) -> EddystoneEncryptedTLM {

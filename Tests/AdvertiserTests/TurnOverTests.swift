@@ -139,6 +139,29 @@ import VirtualController
         #expect(Set(frames).count >= 40 && Set(frames.map(\.salt)).count == Set(frames).count)
     }
 
+    /// Thousands of frames in one window, over two sessions: random salts would meet some seventy times.
+    @Test func saltsOfAWholeWindowAreNotUsedTwice() throws {
+        var frames: Set<EddystoneEncryptedTLM> = []
+        var memory: BeaconMemory?
+        for run in UInt64(0)..<2 {
+            let bench = Bench(.raspberryPi)
+            let clock = EIDClock(saved: memory?.eidCounter ?? 65536, at: bench.host.now)
+            // Counters go on, or the same telemetry might be sent twice.
+            let counters = TelemetryCounters(advertisements: UInt32(run) * 100_000, uptimeDeciseconds: 0)
+            let session = try bench.session(
+                [try telemetry(15)], clock: clock, memory: memory, counters: counters, seed: run)
+            try session.start()
+            for _ in 0..<1500 {
+                try bench.run(session, seconds: 1)
+                if case .eddystoneEncryptedTLM(let frame) = BeaconFrame(decoding: session.payload) {
+                    frames.insert(frame)
+                }
+            }
+            memory = session.memory
+        }
+        #expect(frames.count >= 2900 && Set(frames.map(\.salt)).count == frames.count)
+    }
+
     @Test func otherFramesKeepTheirAddressMeanwhile() throws {
         let bench = Bench(.intel)
         let session = try bench.session([try source(2)] + Sample.iBeacons([100]))
