@@ -70,7 +70,7 @@ struct EphemeralTurn: Hashable, Sendable {
 /// The salts of a beacon's encrypted telemetry, counted for each key.
 public struct TelemetrySalts: Hashable, Sendable {
     /// By the key's file: exponents that share a key share its nonces.
-    private var counters: [String: SaltCounter] = [:]
+    private var counters: [String?: SaltCounter] = [:]
 
     /// None has been used.
     public init() {}

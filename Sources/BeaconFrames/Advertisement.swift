@@ -64,11 +64,12 @@ public struct Advertisement: Hashable, Sendable {
 
     /// An identity key that stays in its file until it is needed, and how often what it makes turns over.
     public struct RotatingKey: Hashable, Sendable {
-        public var identityKeyFile: String
+        /// The key's file as the profile names it; `nil` for a key that is handed over beside the advertisement.
+        public var identityKeyFile: String?
         /// K, 0...15: turns over every 2^K seconds.
         public var rotationExponent: UInt8
 
-        public init(identityKeyFile: String, rotationExponent: UInt8) {
+        public init(identityKeyFile: String?, rotationExponent: UInt8) {
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent
         }

@@ -8,8 +8,8 @@ internal import CryptoExtras
 struct AESBlock {
     private let key: SymmetricKey
 
-    init(key: FixedOctets<16>) {
-        self.key = SymmetricKey(data: key.octets)
+    init(key: SymmetricKey) {
+        self.key = key
     }
 
     /// One block in electronic codebook mode.
@@ -41,7 +41,7 @@ struct AESBlock {
 struct EAX {
     private let block: AESBlock
 
-    init(key: FixedOctets<16>) {
+    init(key: SymmetricKey) {
         block = AESBlock(key: key)
     }
 
@@ -62,5 +62,22 @@ struct EAX {
         var tag = FixedOctets<16>()
         for index in 0..<16 { tag[index] = nonceMAC[index] ^ headerMAC[index] ^ messageMAC[index] }
         return tag
+    }
+}
+
+/// What went wrong in this module.
+public enum EddystoneSecurityError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The shared secret is all zero: the other side's public key is one of the few that must not be used.
+    case weakPublicKey
+    /// The cryptography library refused an operation that cannot fail with the sizes used here.
+    case refused(String)
+
+    public var description: String {
+        switch self {
+        case .weakPublicKey:
+            "the public key gives a shared secret of zeros and must not be used (RFC 7748 6.1)"
+        case .refused(let operation):
+            "the cryptography library refused: \(operation)"
+        }
     }
 }

@@ -158,6 +158,7 @@ public struct FleetWriter {
     private func failure(_ error: SystemError, _ folder: String) -> FleetStoreError {
         let place = error.subject.isEmpty ? folder : error.subject
         switch error.errno {
+        case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(place): \(error.text)")
         case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full; nothing was changed")
         case SystemError.wouldBlock:
             return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is at work there")

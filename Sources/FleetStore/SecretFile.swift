@@ -16,9 +16,9 @@ enum SecretFile {
 
     /// The identity key in it; `nil` where there is no such file.
     static func identityKey(_ path: String) throws(FleetStoreError) -> IdentityKey? {
-        guard let octets = try readIfThere(path, limit: sizeLimit) else { return nil }
+        guard var octets = try readIfThere(path, limit: sizeLimit) else { return nil }
         do {
-            return try IdentityKey(hexadecimal: String(decoding: octets, as: UTF8.self))
+            return try IdentityKey(wiping: &octets)
         } catch {
             throw FleetStoreError(.invalid, "\(path): \(error)")
         }

@@ -108,7 +108,9 @@ extension ADFlags? {
 
 extension Advertisement.RotatingKey {
     fileprivate var values: [String: JSONValue] {
-        ["identityKeyFile": .string(identityKeyFile), "rotationExponent": .integer(rotationExponent)]
+        var values: [String: JSONValue] = ["rotationExponent": .integer(rotationExponent)]
+        values["identityKeyFile"] = identityKeyFile.map { .string($0) }
+        return values
     }
 }
 

@@ -33,14 +33,14 @@ struct Decode: ParsableCommand {
         if json && explain {
             throw ValidationError("--explain goes without --json: its table is meant for people.")
         }
-        guard rotation.identityKey != nil else { return }
+        guard rotation.hasKey else { return }
         if rotation.rotationExponent == nil || rotation.timeS == nil {
-            throw ValidationError("Decrypting needs --rotation-exponent and --time-s beside --identity-key.")
+            throw ValidationError("Decrypting needs --rotation-exponent and --time-s beside the identity key.")
         }
     }
 
     func run() throws {
-        let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: opener)
+        let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: try opener())
         var isClean = true
         switch try DecodeInput(input) {
         case .payloads(let payloads):
@@ -54,11 +54,11 @@ struct Decode: ParsableCommand {
         if lint && !isClean { throw Failure(.failure) }
     }
 
-    private var opener: TelemetryOpener? {
-        guard let key = rotation.identityKey, let time = rotation.timeS,
+    private func opener() throws -> TelemetryOpener? {
+        guard let key = try rotation.key(), let time = rotation.timeS,
             let exponent = rotation.rotationExponent.flatMap(RotationExponent.init(rawValue:))
         else { return nil }
-        return TelemetryOpener(key: IdentityKey(key), exponent: exponent, time: time)
+        return TelemetryOpener(key: key, exponent: exponent, time: time)
     }
 }
 

@@ -66,7 +66,7 @@ extension FrameOptions {
 extension PayloadSource {
     /// From what the command line says about the key.
     init(_ advertisement: Advertisement, live: LiveOptions) {
-        self.init(advertisement, identityKey: live.identityKey.map { IdentityKey($0) }, firstSalt: live.salt)
+        self.init(advertisement, identityKey: live.identityKey, firstSalt: live.salt)
     }
 }
 

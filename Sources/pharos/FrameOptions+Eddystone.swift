@@ -73,7 +73,15 @@ struct URLOptions: FrameOptions {
 /// Identity key, rotation and time: what EID and encrypted telemetry are made from.
 struct RotationOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Identity key, 32 hexadecimal digits.", valueName: "hex"), transform: OptionValue.key)
+        help: ArgumentHelp(
+            "File with the identity key, 32 hexadecimal digits that nobody else may read.", valueName: "file"))
+    var identityKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The identity key itself. Every user of this machine can see it while the command runs: better "
+                + "--identity-key-file.",
+            valueName: "hex"), transform: OptionValue.key)
     var identityKey: FixedOctets<16>?
 
     @Option(
@@ -88,9 +96,25 @@ struct RotationOptions: ParsableArguments {
         transform: OptionValue.uint32)
     var timeS: UInt32?
 
-    /// The key stands in the options, so there is no file to name.
+    /// Whether a key is given in either way.
+    var hasKey: Bool { identityKey != nil || identityKeyFile != nil }
+
+    func validate() throws {
+        if identityKey != nil && identityKeyFile != nil {
+            throw ValidationError("Give --identity-key-file or --identity-key, not both.")
+        }
+    }
+
+    /// The key, read from its file where it is in one; `nil` where none is given.
+    func key() throws -> IdentityKey? {
+        if let identityKeyFile { return try KeyFile.read(identityKeyFile) }
+        return identityKey.map { IdentityKey($0) }
+    }
+
     var rotatingKey: Advertisement.RotatingKey? {
-        rotationExponent.map { Advertisement.RotatingKey(identityKeyFile: "", rotationExponent: $0) }
+        rotationExponent.map {
+            Advertisement.RotatingKey(identityKeyFile: identityKeyFile, rotationExponent: $0)
+        }
     }
 }
 
@@ -141,9 +165,9 @@ struct TLMOptions: FrameOptions {
     }
 
     func validate() throws {
-        guard rotation.identityKey != nil else {
+        guard rotation.hasKey else {
             if rotation.rotationExponent != nil || rotation.timeS != nil || salt != nil {
-                throw ValidationError("--rotation-exponent, --time-s and --salt go with --identity-key.")
+                throw ValidationError("--rotation-exponent, --time-s and --salt go with --identity-key-file.")
             }
             return
         }
@@ -153,7 +177,7 @@ struct TLMOptions: FrameOptions {
     }
 
     func validateForEncoding() throws {
-        guard rotation.identityKey != nil else { return }
+        guard rotation.hasKey else { return }
         if rotation.timeS == nil || salt == nil {
             throw ValidationError("The encrypted form needs --time-s and --salt.")
         }
@@ -162,14 +186,14 @@ struct TLMOptions: FrameOptions {
     func content() -> Advertisement.Content {
         let source = Advertisement.TelemetrySource(
             battery: batteryMv.map { .fixed($0) } ?? .unknown, temperature: temperatureC.map { .fixed($0) } ?? .unknown)
-        return .eddystoneTLM(source, encryption: rotation.identityKey.flatMap { _ in rotation.rotatingKey })
+        return .eddystoneTLM(source, encryption: rotation.hasKey ? rotation.rotatingKey : nil)
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { .none }
 
-    func liveOptions() -> LiveOptions {
+    func liveOptions() throws -> LiveOptions {
         LiveOptions(
-            identityKey: rotation.identityKey, eidTime: rotation.timeS, salt: salt, advertisements: advertisements,
+            identityKey: try rotation.key(), eidTime: rotation.timeS, salt: salt, advertisements: advertisements,
             uptimeDeciseconds: uptimeS)
     }
 }
@@ -182,7 +206,7 @@ struct EIDOptions: FrameOptions {
     @OptionGroup var power: ZeroMeterPowerOptions
 
     func validate() throws {
-        if rotation.identityKey == nil { throw ValidationError("An ephemeral id needs --identity-key.") }
+        if !rotation.hasKey { throw ValidationError("An ephemeral id needs --identity-key-file.") }
         if rotation.rotationExponent == nil { throw ValidationError("An ephemeral id needs --rotation-exponent.") }
     }
 
@@ -199,7 +223,7 @@ struct EIDOptions: FrameOptions {
 
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
 
-    func liveOptions() -> LiveOptions {
-        LiveOptions(identityKey: rotation.identityKey, eidTime: rotation.timeS)
+    func liveOptions() throws -> LiveOptions {
+        LiveOptions(identityKey: try rotation.key(), eidTime: rotation.timeS)
     }
 }

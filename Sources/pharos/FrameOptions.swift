@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import EddystoneSecurity
 
 /// The options that describe one kind of frame: the same for `encode` and for `advertise`.
 protocol FrameOptions: ParsableArguments {
@@ -19,7 +20,7 @@ protocol FrameOptions: ParsableArguments {
 
 /// Key, clock and counters that the payload is made from.
 struct LiveOptions {
-    var identityKey: FixedOctets<16>?
+    var identityKey: IdentityKey?
     var eidTime: UInt32?
     var salt: UInt16?
     var advertisements: UInt32 = 0

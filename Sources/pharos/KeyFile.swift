@@ -18,9 +18,9 @@ enum KeyFile {
 
     /// `nil` where there is no such file.
     static func readIfThere(_ path: String) throws -> IdentityKey? {
-        guard let octets = try secretIfThere(path, limit: sizeLimit) else { return nil }
+        guard var octets = try secretIfThere(path, limit: sizeLimit) else { return nil }
         do {
-            return try IdentityKey(hexadecimal: String(decoding: octets, as: UTF8.self))
+            return try IdentityKey(wiping: &octets)
         } catch {
             throw Failure(.configuration, "\(path): \(error)")
         }

@@ -73,9 +73,11 @@ extension BeaconMemory {
             (
                 "turns",
                 .array(
-                    turns.map { turn in
-                        .record([
-                            ("identityKeyFile", .string(turn.key.identityKeyFile)),
+                    // The keys of a profile are all in files.
+                    turns.compactMap { turn in
+                        guard let file = turn.key.identityKeyFile else { return nil }
+                        return .record([
+                            ("identityKeyFile", .string(file)),
                             ("rotationExponent", .integer(turn.key.rotationExponent)),
                             ("window", .integer(turn.window)), ("address", .string(turn.address.description)),
                         ])

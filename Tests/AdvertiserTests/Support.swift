@@ -217,7 +217,7 @@ enum Sample {
 
     static func ephemeral(exponent: UInt8) throws -> Advertisement {
         Advertisement(
-            content: .eddystoneEID(.init(identityKeyFile: "", rotationExponent: exponent)),
+            content: .eddystoneEID(.init(identityKeyFile: nil, rotationExponent: exponent)),
             interval: AdvertisingInterval(rawValue: 0xA0),
             measuredPower: .atZeroMeters(try MeasuredPowerAtZeroMeters(dBm: -18)), address: .staticRandom(address))
     }

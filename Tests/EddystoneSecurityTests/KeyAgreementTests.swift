@@ -39,3 +39,34 @@ func aPublicKeyThatGivesZerosIsRefusedOnBothSides(weak: String) throws {
         try IdentityKey(resolverPrivateKey: own, beaconPublicKey: weak)
     }
 }
+
+@Suite struct KeyTextTests {
+    @Test(arguments: [
+        "0102030405060708090a0b0c0d0e0f10", "0102030405060708090A0B0C0D0E0F10\n",
+        "01:02-03 0405060708090a0b0c0d0e0f10\r\n",
+    ])
+    func keysAreReadAndTheirTextIsOverwritten(_ text: String) throws {
+        var octets = Array(text.utf8)
+        let key = try IdentityKey(wiping: &octets)
+        #expect(key.octets.octets == Array(1...16) && octets.isEmpty)
+        #expect(try IdentityKey(hexadecimal: text).octets == key.octets)
+    }
+
+    @Test(arguments: ["", "0", "0102030405060708090a0b0c0d0e0f1", "0102030405060708090a0b0c0d0e0f1011", "0 1", "xx"])
+    func otherTextsAreNoKeysAndAreOverwrittenToo(_ text: String) {
+        var octets = Array(text.utf8)
+        #expect(throws: IdentityKeyTextError.self) { _ = try IdentityKey(wiping: &octets) }
+        #expect(throws: IdentityKeyTextError.self) { _ = try IdentityKey(hexadecimal: text) }
+        #expect(octets.isEmpty)
+    }
+
+    /// The memory itself, which is let go of behind the array's back only afterwards.
+    @Test func octetsAreOverwritten() {
+        var octets = [UInt8](repeating: 0xA5, count: 64)
+        octets.reserveCapacity(64)
+        unsafe octets.withUnsafeMutableBytes { memory in
+            unsafe SecretOctets.wipe(memory)
+            #expect(unsafe memory.allSatisfy { $0 == 0 })
+        }
+    }
+}

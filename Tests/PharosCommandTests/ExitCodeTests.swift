@@ -74,7 +74,7 @@ import Testing
             "encode uid --instance 000000000001 --measured-power-dbm 0", 64,
             "Give the namespace: --namespace, --namespace-from-domain or --namespace-from-uuid."),
         Mistake(
-            "encode tlm --salt 1234", 64, "--rotation-exponent, --time-s and --salt go with --identity-key."),
+            "encode tlm --salt 1234", 64, "--rotation-exponent, --time-s and --salt go with --identity-key-file."),
         Mistake(
             "encode tlm --identity-key \(EncodeTests.key) --rotation-exponent 3", 64,
             "The encrypted form needs --time-s and --salt."),
@@ -180,7 +180,7 @@ import Testing
         Mistake("decode /", 66, "/: this is a directory, not a file"),
         Mistake(
             "decode 00 --identity-key \(EncodeTests.key)", 64,
-            "Decrypting needs --rotation-exponent and --time-s beside --identity-key."),
+            "Decrypting needs --rotation-exponent and --time-s beside the identity key."),
         Mistake("profile check missing.json", 66, "missing.json: there is no such file"),
         Mistake("profile show missing.json", 66, "missing.json: there is no such file"),
         Mistake("profile check /", 66, "/: this is a directory, not a file"),

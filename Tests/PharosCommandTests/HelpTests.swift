@@ -2,7 +2,7 @@ import Testing
 
 @Suite struct HelpTests {
     private static let power = ["--measured-power-dbm", "--measured-power-1m-dbm"]
-    private static let rotation = ["--identity-key", "--rotation-exponent", "--time-s"]
+    private static let rotation = ["--identity-key-file", "--identity-key", "--rotation-exponent", "--time-s"]
     private static let onAir = [
         "-a, --adapter", "--duration-s", "--dry-run", "--like", "--capture", "--json", "-q, --quiet",
     ]

@@ -112,7 +112,7 @@ struct ShapeAdvertisement: Sendable {
             identity = []
             url = nil
         }
-        keyFile = advertisement.rotatingKey.map { source("identityKeyFile", $0.identityKeyFile) }
+        keyFile = advertisement.rotatingKey?.identityKeyFile.map { source("identityKeyFile", $0) }
         rotationExponent = advertisement.rotatingKey.map { Int($0.rotationExponent) }
     }
 

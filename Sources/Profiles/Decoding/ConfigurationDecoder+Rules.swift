@@ -92,8 +92,8 @@ extension ConfigurationDecoder {
 
     /// Advertisements with the same identity key turn over together, and those of an EID are sent from its address.
     private mutating func checkKeys(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
-        var exponents: [String: (index: Int, exponent: UInt8)] = [:]
-        var owners: Set<String> = []
+        var exponents: [String?: (index: Int, exponent: UInt8)] = [:]
+        var owners: Set<String?> = []
         for case let advertisement? in advertisements where advertisement.kind == .eddystoneEID {
             if let key = advertisement.rotatingKey { owners.insert(key.identityKeyFile) }
         }

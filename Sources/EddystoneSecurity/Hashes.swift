@@ -2,6 +2,27 @@ public import BeaconFrames
 public import BluetoothTypes
 internal import Crypto
 
+/// A short name for octets, the same wherever they are the same.
+public enum Fingerprint {
+    /// The first eight octets of their SHA-256 in hexadecimal: enough to tell the versions of a file apart.
+    public static func text(of octets: [UInt8]) -> String {
+        Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
+    }
+}
+
+extension DeviceAddress {
+    /// A box's own static random address: 46 bits of SHA-256 of its machine id and a name, so that it stays the same
+    /// over restarts and no two names share one.
+    ///
+    /// The machine id itself is confidential (machine-id(5)); a hash of it may be shown to everybody.
+    public static func staticRandom(machineID: String, name: String) -> DeviceAddress {
+        let digest = SHA256.hash(data: Array((machineID + "\n" + name).utf8))
+        var octets = FixedOctets<6>()
+        for (index, octet) in digest.prefix(6).enumerated() { octets[index] = octet }
+        return .staticRandom(from: octets)
+    }
+}
+
 extension EddystoneUID {
     /// The namespace that a domain name gives: the first 10 octets of its SHA-1 (github google/eddystone,
     /// eddystone-uid/README.md).
