@@ -76,7 +76,8 @@ let package = Package(
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(
-            name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")], swiftSettings: strict),
+            name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
+            swiftSettings: strict),
         .target(name: "QRCodes", swiftSettings: strict),
         .target(
             name: "Fleet",

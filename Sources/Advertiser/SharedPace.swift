@@ -14,7 +14,7 @@ public struct SharedPace: Hashable, Sendable {
     let period: Int
 
     /// Steps of 0.625 ms in the mean advDelay.
-    static let delaySteps = 8
+    static let delaySteps = AdvertisingInterval.meanDelayMicroseconds / 625
     /// Binary digits of a step that are kept.
     static let fractionBits = 20
 

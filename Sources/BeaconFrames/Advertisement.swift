@@ -83,3 +83,204 @@ public struct Advertisement: Hashable, Sendable {
         case staticRandom(DeviceAddress)
     }
 }
+
+extension Advertisement.Content {
+    /// The type's name in profiles and in `--json`.
+    public var typeName: String {
+        switch self {
+        case .iBeacon: "ibeacon"
+        case .altBeacon: "altbeacon"
+        case .eddystoneUID: "eddystone-uid"
+        case .eddystoneURL: "eddystone-url"
+        case .eddystoneTLM: "eddystone-tlm"
+        case .eddystoneEID: "eddystone-eid"
+        case .raw: "raw"
+        }
+    }
+
+    /// The key that the payload is made with; `nil` for payloads in the clear.
+    public var rotatingKey: Advertisement.RotatingKey? {
+        switch self {
+        case .eddystoneEID(let key): key
+        case .eddystoneTLM(_, let encryption): encryption
+        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: nil
+        }
+    }
+}
+
+extension Advertisement {
+    /// What a payload needs beside the advertisement itself, and what only a running beacon knows.
+    public struct LiveValues: Hashable, Sendable {
+        /// What the controller granted or reported; `nil` where it does not tell.
+        public var radioPower: RadioPower?
+        /// For Eddystone-TLM in the clear.
+        public var telemetry: EddystoneTLM?
+        /// For Eddystone-TLM with encryption, sealed by EddystoneSecurity.
+        public var encryptedTelemetry: EddystoneEncryptedTLM?
+        /// For Eddystone-EID, made by EddystoneSecurity.
+        public var ephemeralID: FixedOctets<8>?
+
+        public init(
+            radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
+            encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil
+        ) {
+            self.radioPower = radioPower
+            self.telemetry = telemetry
+            self.encryptedTelemetry = encryptedTelemetry
+            self.ephemeralID = ephemeralID
+        }
+    }
+
+    /// The octets to send now: see ``Content/payload(measuredPower:_:)``.
+    public func payload(_ live: LiveValues = LiveValues()) throws(PayloadError) -> AdvertisingData {
+        try content.payload(measuredPower: measuredPower, live)
+    }
+
+    /// The frame to send now: see ``Content/frame(measuredPower:_:)``.
+    public func frame(_ live: LiveValues = LiveValues()) throws(PayloadError) -> BeaconFrame? {
+        try content.frame(measuredPower: measuredPower, live)
+    }
+}
+
+extension Advertisement.Content {
+    /// Live values of a payload.
+    public typealias LiveValues = Advertisement.LiveValues
+
+    /// The octets to send now.
+    ///
+    /// - Parameter measuredPower: What the frame says about the signal strength near the beacon.
+    /// - Throws: ``PayloadError`` where a live value is missing, the measured power is not known, or the frame may not
+    ///   be sent.
+    public func payload(
+        measuredPower: MeasuredPowerRule, _ live: LiveValues = LiveValues()
+    ) throws(PayloadError) -> AdvertisingData {
+        let flags: ADFlags?
+        switch self {
+        case .raw(let data): return data
+        case .iBeacon(_, _, _, let wanted), .altBeacon(_, _, _, let wanted): flags = wanted
+        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID: flags = .beacon
+        }
+        guard let frame = try frame(measuredPower: measuredPower, live) else { throw .missing("frame") }
+        do throws(BeaconFrameError) {
+            return try frame.advertisingData(flags: flags)
+        } catch {
+            throw .frame(error)
+        }
+    }
+
+    /// The frame to send now; `nil` for raw octets.
+    ///
+    /// - Throws: ``PayloadError`` where a live value is missing or the measured power is not known.
+    public func frame(
+        measuredPower: MeasuredPowerRule, _ live: LiveValues = LiveValues()
+    ) throws(PayloadError) -> BeaconFrame? {
+        switch self {
+        case .iBeacon(let uuid, let major, let minor, _):
+            let power = try Self.powerAtOneMeter(measuredPower, live)
+            return .iBeacon(IBeacon(uuid: uuid, major: major, minor: minor, measuredPower: power))
+        case .altBeacon(let companyID, let beaconID, let reserved, _):
+            let power = try Self.powerAtOneMeter(measuredPower, live)
+            return .altBeacon(
+                AltBeacon(companyID: companyID, beaconID: beaconID, measuredPower: power, reserved: reserved))
+        case .eddystoneUID(let namespace, let instance):
+            let power = try Self.powerAtZeroMeters(measuredPower, live)
+            return .eddystoneUID(EddystoneUID(namespace: namespace, instance: instance, measuredPower: power))
+        case .eddystoneURL(let url):
+            let power = try Self.powerAtZeroMeters(measuredPower, live)
+            return .eddystoneURL(EddystoneURL(url: url, measuredPower: power))
+        case .eddystoneTLM(_, nil):
+            guard let telemetry = live.telemetry else { throw .missing("telemetry") }
+            return .eddystoneTLM(telemetry)
+        case .eddystoneTLM(_, .some):
+            guard let telemetry = live.encryptedTelemetry else { throw .missing("encrypted telemetry") }
+            return .eddystoneEncryptedTLM(telemetry)
+        case .eddystoneEID:
+            guard let id = live.ephemeralID else { throw .missing("ephemeral id") }
+            let power = try Self.powerAtZeroMeters(measuredPower, live)
+            return .eddystoneEID(EddystoneEID(id: id, measuredPower: power))
+        case .raw:
+            return nil
+        }
+    }
+
+    private static func powerAtOneMeter(_ rule: MeasuredPowerRule, _ live: LiveValues) throws(PayloadError)
+        -> MeasuredPowerAtOneMeter
+    {
+        do throws(MeasuredPowerError) {
+            return try rule.atOneMeter(radioPower: live.radioPower)
+        } catch {
+            throw .measuredPower(error)
+        }
+    }
+
+    private static func powerAtZeroMeters(_ rule: MeasuredPowerRule, _ live: LiveValues) throws(PayloadError)
+        -> MeasuredPowerAtZeroMeters
+    {
+        do throws(MeasuredPowerError) {
+            return try rule.atZeroMeters(radioPower: live.radioPower)
+        } catch {
+            throw .measuredPower(error)
+        }
+    }
+}
+
+extension Advertisement.TelemetrySource {
+    /// The frame to send, fixed values before what the sensors say.
+    ///
+    /// - Parameters:
+    ///   - sensorBattery: What the battery's sensor reads, in millivolts; `nil` where there is none.
+    ///   - sensorTemperature: What the temperature sensor reads; `nil` where there is none.
+    ///   - advertisements: Advertising events of every frame type since power-on.
+    ///   - uptimeDeciseconds: Time since power-on, in 0.1 s.
+    public func telemetry(
+        sensorBattery: UInt16?, sensorTemperature: FixedPointTemperature?, advertisements: UInt32,
+        uptimeDeciseconds: UInt32
+    ) -> EddystoneTLM {
+        EddystoneTLM(
+            batteryMillivolts: battery.value(sensor: sensorBattery),
+            temperature: temperature.value(sensor: sensorTemperature), advertisements: advertisements,
+            uptimeDeciseconds: uptimeDeciseconds)
+    }
+}
+
+extension Advertisement.TelemetrySource.Reading {
+    fileprivate func value(sensor: Value?) -> Value? {
+        switch self {
+        case .unknown: nil
+        case .fixed(let value): value
+        case .sensor: sensor
+        }
+    }
+}
+
+/// Why an advertisement has no octets to send.
+public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A live value that the content needs was not handed in.
+    case missing(String)
+    case measuredPower(MeasuredPowerError)
+    case frame(BeaconFrameError)
+
+    public var description: String {
+        switch self {
+        case .missing(let what): "the advertisement needs a value that is not there yet: \(what)"
+        case .measuredPower(let error): error.description
+        case .frame(let error): error.description
+        }
+    }
+}
+
+extension Advertisement {
+    /// How many octets of advertising data it has, whatever its live values and its measured power will be.
+    ///
+    /// - Throws: ``PayloadError`` where the frame may not be sent at all.
+    public func payloadOctetCount() throws(PayloadError) -> Int {
+        var sample = self
+        // Any calibrated power does: it is one octet. The octet 0xC5 is -59 dBm.
+        if case .calibrated = measuredPower { sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)) }
+        let live = LiveValues(
+            telemetry: EddystoneTLM(telemetry: FixedOctets()),
+            encryptedTelemetry: EddystoneEncryptedTLM(encrypted: FixedOctets(), salt: 0, mic: 0),
+            ephemeralID: FixedOctets())
+        return try sample.payload(live).octets.count
+    }
+}

@@ -1,4 +1,4 @@
-internal import BluetoothTypes
+public import BluetoothTypes
 
 /// A URL as Eddystone-URL sends it: a scheme octet and 1...17 octets of text and expansion codes, stored in place.
 ///
@@ -76,4 +76,170 @@ extension CompressedURL {
 
 extension CompressedURL: CustomStringConvertible {
     public var description: String { text }
+}
+
+extension CompressedURL {
+    /// The shortest legal encoding of `text`.
+    ///
+    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows; all else is kept as
+    /// given, so ``text`` gives it back. Codes may stand anywhere. Where two encodings are equally short, the one
+    /// with the longer scheme and the longer codes is taken, which is what most senders make.
+    ///
+    /// `https://www.info/` shows why the scheme is part of the choice: 01 `info/` has one octet more than
+    /// 03 `www` 04.
+    ///
+    /// - Throws: ``URLEncodingError`` naming the first character that cannot be sent, an unknown scheme, nothing after
+    ///   the scheme, or by how many octets the shortest encoding is too long.
+    public init(_ text: String) throws(URLEncodingError) {
+        let octets = try Self.graphicASCII(text)
+        let (schemeCode, rest) = try Self.split(octets)
+        guard !rest.isEmpty else { throw .empty }
+        var best = (scheme: schemeCode + 2, encoded: Self.shortest(rest))
+        let www = Array("www.".utf8)
+        if rest.count > www.count, rest.starts(with: www) {
+            let encoded = Self.shortest(Array(rest.dropFirst(www.count)))
+            if encoded.count <= best.encoded.count { best = (schemeCode, encoded) }
+        }
+        guard best.encoded.count <= Self.limit else { throw .tooLong(scheme: best.scheme, encoded: best.encoded) }
+        guard let url = Self(scheme: best.scheme, encoded: best.encoded.span, range: best.encoded.indices) else {
+            throw .tooLong(scheme: best.scheme, encoded: best.encoded)
+        }
+        self = url
+    }
+
+    private static func graphicASCII(_ text: String) throws(URLEncodingError) -> [UInt8] {
+        var octets: [UInt8] = []
+        for (offset, scalar) in text.unicodeScalars.enumerated() {
+            guard let octet = UInt8(exactly: scalar.value), literals.contains(octet) else {
+                throw .illegalCharacter(scalar, offset: offset)
+            }
+            octets.append(octet)
+        }
+        return octets
+    }
+
+    /// 0 for http and 1 for https, and what follows the two slashes.
+    private static func split(_ octets: [UInt8]) throws(URLEncodingError) -> (code: UInt8, rest: [UInt8]) {
+        guard !octets.isEmpty else { throw .empty }
+        for (code, scheme) in [(UInt8(0), "http://"), (1, "https://")] {
+            let prefix = octets.prefix(scheme.utf8.count).map(lowercased)
+            if prefix == Array(scheme.utf8) { return (code, Array(octets.dropFirst(prefix.count))) }
+        }
+        throw .unknownScheme(String(decoding: octets, as: UTF8.self))
+    }
+
+    private static func lowercased(_ octet: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+    }
+
+    /// The fewest octets that expand to `text`, found from its end: at each place either the character itself or one
+    /// of the codes that match there, whichever leaves less.
+    private static func shortest(_ text: [UInt8]) -> [UInt8] {
+        let codes = expansions.map { Array($0.utf8) }
+        var costs = [Int](repeating: 0, count: text.count + 1)
+        var choices = [(octet: UInt8, length: Int)](repeating: (0, 1), count: text.count)
+        for place in text.indices.reversed() {
+            choices[place] = (text[place], 1)
+            costs[place] = costs[place + 1] + 1
+            for (code, expansion) in codes.enumerated() where text[place...].starts(with: expansion) {
+                let cost = costs[place + expansion.count] + 1
+                let longer = expansion.count > choices[place].length
+                if cost < costs[place] || cost == costs[place] && longer {
+                    costs[place] = cost
+                    choices[place] = (UInt8(code), expansion.count)
+                }
+            }
+        }
+        var encoded: [UInt8] = []
+        var place = 0
+        while place < text.count {
+            encoded.append(choices[place].octet)
+            place += choices[place].length
+        }
+        return encoded
+    }
+}
+
+/// Why a URL cannot be sent as Eddystone-URL.
+public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Something other than `http://` and `https://` at the start of the text.
+    case unknownScheme(String)
+    /// A character outside graphic ASCII, with the number of characters before it.
+    case illegalCharacter(Unicode.Scalar, offset: Int)
+    /// Nothing after the scheme.
+    case empty
+    /// The shortest encoding, scheme octet apart, which has over 17 octets.
+    case tooLong(scheme: UInt8, encoded: [UInt8])
+    /// A received scheme octet over 03.
+    case reservedScheme(UInt8)
+    /// A received octet 0E...20 or 7F...FF, with the number of octets between it and the scheme.
+    case reservedCode(UInt8, offset: Int)
+
+    public var description: String {
+        switch self {
+        case .unknownScheme(let text):
+            "the URL \"\(text)\" starts with neither http:// nor https://, the only schemes of Eddystone-URL"
+        case .illegalCharacter(let scalar, let offset):
+            "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: "
+                + "only graphic ASCII (0x21...0x7E) can; percent-encode it"
+        case .empty:
+            "the URL is empty: Eddystone-URL needs something after the scheme"
+        case .tooLong(let scheme, let encoded):
+            "the URL takes \(encoded.count) octets after its scheme, \(encoded.count - CompressedURL.limit) more than "
+                + "the \(CompressedURL.limit) of Eddystone-URL; encoded: \(Hexadecimal.text([scheme] + encoded))"
+        case .reservedScheme(let scheme):
+            "the URL's scheme octet \(Hexadecimal.number(scheme, width: 2)) is reserved: 0x00...0x03 are defined"
+        case .reservedCode(let code, let offset):
+            "octet \(offset + 1) after the URL's scheme, \(Hexadecimal.number(code, width: 2)), is reserved"
+        }
+    }
+
+    private static func name(_ scalar: Unicode.Scalar) -> String {
+        if scalar == " " { return "a space" }
+        if scalar.value < 0x20 || scalar.value == 0x7F || (0x80...0x9F).contains(scalar.value) {
+            return "the control character \(Hexadecimal.number(scalar.value, width: 2))"
+        }
+        return "\"\(scalar)\""
+    }
+}
+
+/// Eddystone-URL: `10 | power at 0 m | scheme | encoded URL of 1...17 octets`.
+public struct EddystoneURL: Hashable, Sendable {
+    /// The URL in Eddystone's compressed form.
+    public var url: CompressedURL
+    public var measuredPower: MeasuredPowerAtZeroMeters
+
+    public init(url: CompressedURL, measuredPower: MeasuredPowerAtZeroMeters) {
+        self.url = url
+        self.measuredPower = measuredPower
+    }
+}
+
+extension EddystoneURL {
+    /// Type, power and scheme, which stand before the encoded URL.
+    static let headerLength = 3
+
+    /// From a frame, its type octet included. Reserved schemes and codes, and an empty URL, are kept.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count >= Self.headerLength,
+            let url = CompressedURL(
+                scheme: frame[2], encoded: frame.extracting(Self.headerLength..<frame.count))
+        else { return nil }
+        self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags, whatever the power and the URL.
+    public var adStructures: [ADStructure] {
+        Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
+    }
+
+    /// The payload, 15...31 octets with Flags.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a received URL that is empty
+    ///   or holds a reserved scheme or code.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        do throws(URLEncodingError) { try url.validate() } catch { throw .url(error) }
+        return try .checked(adStructures, power: measuredPower, flags: flags)
+    }
 }

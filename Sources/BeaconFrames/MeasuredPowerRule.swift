@@ -34,3 +34,93 @@ public struct PowerCalibration: Hashable, Sendable {
         self.fallback = fallback
     }
 }
+
+extension MeasuredPowerRule {
+    /// The octet of iBeacon and AltBeacon.
+    ///
+    /// - Parameter radioPower: What the controller granted or reported; `nil` where that is not known.
+    /// - Throws: ``MeasuredPowerError`` where the rule gives no number, or one out of range.
+    public func atOneMeter(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
+        switch self {
+        case .none: throw .notGiven
+        case .atOneMeter(let power): return power
+        case .atZeroMeters(let power):
+            do throws(ValueOutOfRange) { return try power.atOneMeter() } catch { throw .outOfRange(error) }
+        case .calibrated(let calibration): return try calibration.measuredPower(for: radioPower)
+        }
+    }
+
+    /// The octet of Eddystone's frames: 41 dB more than at 1 m.
+    ///
+    /// - Parameter radioPower: What the controller granted or reported; `nil` where that is not known.
+    /// - Throws: ``MeasuredPowerError`` where the rule gives no number, or one out of range.
+    public func atZeroMeters(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtZeroMeters {
+        if case .atZeroMeters(let power) = self { return power }
+        let power = try atOneMeter(radioPower: radioPower)
+        do throws(ValueOutOfRange) { return try power.atZeroMeters() } catch { throw .outOfRange(error) }
+    }
+}
+
+extension PowerCalibration {
+    /// The measured power at 1 m for a radio power: the point itself, or between two points linear and rounded to the
+    /// nearest dBm (half up).
+    ///
+    /// - Parameter radioPower: What the controller granted or reported; `nil` (or no preference) where that is not
+    ///   known, which takes the fallback. A calibration that is nothing but a fallback gives it for every radio power.
+    /// - Throws: ``MeasuredPowerError`` outside the points, or where the fallback is needed and missing.
+    public func measuredPower(for radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
+        guard let radioPower, radioPower != .noPreference, let first = points.first, let last = points.last else {
+            guard let fallback else { throw .noFallback }
+            return fallback
+        }
+        if let point = points.first(where: { $0.radioPower == radioPower }) { return point.measuredPower }
+        guard let above = points.firstIndex(where: { $0.radioPower > radioPower }), above > 0 else {
+            throw .outsideCalibration(radioPower, lowest: first.radioPower, highest: last.radioPower)
+        }
+        return try Self.interpolated(between: points[above - 1], and: points[above], at: radioPower)
+    }
+
+    private static func interpolated(
+        between low: Point, and high: Point, at radioPower: RadioPower
+    ) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
+        let width = Int(high.radioPower.dBm) - Int(low.radioPower.dBm)
+        let step = Int(radioPower.dBm) - Int(low.radioPower.dBm)
+        let rise = Int(high.measuredPower.dBm) - Int(low.measuredPower.dBm)
+        let doubled = 2 * rise * step + width
+        let divisor = 2 * width
+        let quotient = doubled / divisor
+        let rounded = doubled % divisor < 0 ? quotient - 1 : quotient
+        do throws(ValueOutOfRange) {
+            return try MeasuredPowerAtOneMeter(dBm: Int(low.measuredPower.dBm) + rounded)
+        } catch {
+            throw .outOfRange(error)
+        }
+    }
+}
+
+/// Why an advertisement has no measured power to send.
+public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The frame carries one and nobody said which.
+    case notGiven
+    /// The radio power is not known, and the calibration has no default.
+    case noFallback
+    /// The radio power lies below or above all that was calibrated.
+    case outsideCalibration(RadioPower, lowest: RadioPower, highest: RadioPower)
+    /// The number cannot be sent at this distance.
+    case outOfRange(ValueOutOfRange)
+
+    public var description: String {
+        switch self {
+        case .notGiven:
+            "no measured power is given: measure the signal strength at 1 m, and give it as the measured power or as "
+                + "a calibration"
+        case .noFallback:
+            "the controller does not tell its radio power, and the calibration has no \"default\" for that case: "
+                + "measure at 1 m as it is, and add it"
+        case .outsideCalibration(let power, let lowest, let highest):
+            "the radio power of \(power) lies outside the calibration, \(lowest)...\(highest): measure at 1 m with "
+                + "this power, and add it"
+        case .outOfRange(let error): error.description
+        }
+    }
+}

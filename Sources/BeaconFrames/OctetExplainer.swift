@@ -1,4 +1,33 @@
-internal import BluetoothTypes
+public import BluetoothTypes
+
+/// What one octet of a payload means.
+public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
+    /// Position in the advertising data, from 0.
+    public let offset: Int
+    public let octet: UInt8
+    /// The field's name, such as `measured power`.
+    public let field: String
+    /// The field's value and the octet's part in it, such as `-59 dBm at 1 m`.
+    public let meaning: String
+
+    public init(offset: Int, octet: UInt8, field: String, meaning: String) {
+        self.offset = offset
+        self.octet = octet
+        self.field = field
+        self.meaning = meaning
+    }
+
+    public var description: String { "\(offset): \(Hexadecimal.text(octet)) \(field): \(meaning)" }
+}
+
+extension AdvertisingData {
+    /// One note for every octet, in their order, for any octets, valid or not.
+    public func explained() -> [OctetNote] {
+        var explainer = OctetExplainer(octets)
+        explainer.explainStructures()
+        return explainer.notes
+    }
+}
 
 /// Writes one note an octet, from the first to the last.
 ///
@@ -93,5 +122,207 @@ struct OctetExplainer {
         while let octet = peek() {
             note("padding", octet == 0 ? "zero after the early termination" : "must be zero after early termination")
         }
+    }
+}
+
+/// The formats of the Core Specification Supplement, Part A.
+extension OctetExplainer {
+    mutating func explainData(of type: ADType) {
+        switch type {
+        case .flags: explainFlags()
+        case .incomplete16BitUUIDs, .complete16BitUUIDs:
+            while left > 0 { number16("service UUID", bigEndian: false, AssignedNames.service) }
+        case .incomplete32BitUUIDs, .complete32BitUUIDs:
+            while left > 0 { explainUUID(count: 4) }
+        case .incomplete128BitUUIDs, .complete128BitUUIDs:
+            while left > 0 { explainUUID(count: 16) }
+        case .shortenedLocalName, .completeLocalName: explainText("local name")
+        case .txPowerLevel: explainRadioPower()
+        case .appearance:
+            number16("appearance", bigEndian: false) { Hexadecimal.number($0, width: 4) }
+        case .serviceData16: explainServiceData16()
+        case .serviceData32:
+            explainUUID(count: 4)
+            restAsData("service data")
+        case .serviceData128:
+            explainUUID(count: 16)
+            restAsData("service data")
+        case .manufacturerData: explainManufacturerData()
+        default: restAsData("data")
+        }
+    }
+
+    private mutating func explainFlags() {
+        guard let octet = peek() else { return }
+        let names = [
+            "LE limited discoverable", "LE general discoverable", "BR/EDR not supported",
+            "simultaneous LE and BR/EDR (controller)", "simultaneous LE and BR/EDR (host)",
+            "reserved bit 5", "reserved bit 6", "reserved bit 7",
+        ]
+        let set = names.enumerated().filter { octet & 1 << UInt8($0.offset) != 0 }.map(\.element)
+        note("flags", set.isEmpty ? "none" : set.joined(separator: ", "))
+        rest("flags", "reserved for future use")
+    }
+
+    /// The next UUID of 4 or 16 octets, least significant octet first.
+    private mutating func explainUUID(count: Int) {
+        let uuid = peek(count: count).flatMap { BluetoothUUID(bigEndian: $0.reversed()) }
+        row("service UUID", count: count, value: uuid.map { "\($0), least significant octet first" } ?? "")
+    }
+
+    private mutating func explainText(_ field: String) {
+        let octets = peek(count: left) ?? []
+        let text = String(validating: octets, as: UTF8.self)
+        let whole = text.map { " of \"\(Self.harmless($0))\"" } ?? ", of a text that is not UTF-8"
+        for octet in octets {
+            let part = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "an octet"
+            note(field, part + whole)
+        }
+    }
+
+    /// Received text that a terminal does not obey: characters that control it, or the direction of writing or the
+    /// line, are written as `\u{1B}`.
+    private static func harmless(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
+                "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    private mutating func explainRadioPower() {
+        guard let octet = peek() else { return }
+        note("TX power level", "\(Int8(bitPattern: octet)) dBm, what the radio emits")
+    }
+
+    private mutating func explainServiceData16() {
+        let isEddystone = peek() == 0xAA && peek(1) == 0xFE
+        number16("service UUID", bigEndian: false, AssignedNames.service)
+        if isEddystone { explainEddystone() } else { restAsData("service data") }
+    }
+}
+
+/// iBeacon, AltBeacon, and manufacturer data of any other layout.
+extension OctetExplainer {
+    mutating func explainManufacturerData() {
+        let isApple = peek() == 0x4C && peek(1) == 0x00
+        number16("company id", bigEndian: false, AssignedNames.company)
+        if isApple, peek() == 0x02, peek(1) == 0x15 {
+            explainIBeacon()
+        } else if peek() == 0xBE, peek(1) == 0xAC {
+            explainAltBeacon()
+        } else {
+            restAsData("manufacturer data")
+        }
+    }
+
+    private mutating func explainIBeacon() {
+        note("Apple type", "iBeacon")
+        note("Apple length", "21 octets follow")
+        let uuid = peek(count: 16).flatMap { FixedOctets<16>($0) }
+        row("UUID", count: 16, value: uuid?.uuidText ?? "")
+        number16("major", bigEndian: true) { "\($0)" }
+        number16("minor", bigEndian: true) { "\($0)" }
+        explainPowerAtOneMeter("measured power")
+    }
+
+    private mutating func explainAltBeacon() {
+        note("beacon code", "AltBeacon, most significant octet")
+        note("beacon code", "AltBeacon, least significant octet")
+        row("beacon id", count: 20, value: peek(count: 20).map { Hexadecimal.text($0) } ?? "")
+        explainPowerAtOneMeter("reference RSSI")
+        note("manufacturer reserved", "\(Hexadecimal.number(peek() ?? 0, width: 2)), free for the manufacturer")
+    }
+
+    private mutating func explainPowerAtOneMeter(_ field: String) {
+        guard let octet = peek() else { return }
+        let power = MeasuredPowerAtOneMeter(octet: octet)
+        note(field, power.isInRange ? power.description : "\(power), out of range -127...0 dBm")
+    }
+}
+
+/// The frames of github google/eddystone.
+extension OctetExplainer {
+    mutating func explainEddystone() {
+        guard let octet = peek() else { return }
+        let frame: String
+        switch Eddystone.FrameType(rawValue: octet & 0xF0) {
+        case .uid: frame = "Eddystone-UID"
+        case .url: frame = "Eddystone-URL"
+        case .tlm: frame = "Eddystone-TLM"
+        case .eid: frame = "Eddystone-EID"
+        case nil: frame = "unknown to Eddystone"
+        }
+        note("frame type", frame + (octet & 0x0F == 0 ? "" : ", but the low four bits must be 0"))
+        switch Eddystone.FrameType(rawValue: octet) {
+        case .uid: explainUID()
+        case .url: explainURL()
+        case .tlm: explainTLM()
+        case .eid: explainEID()
+        case nil: restAsData("frame data")
+        }
+    }
+
+    private mutating func explainPowerAtZeroMeters() {
+        guard let octet = peek() else { return }
+        let power = MeasuredPowerAtZeroMeters(octet: octet)
+        note("measured power", power.isInRange ? power.description : "\(power), out of range -100...20 dBm")
+    }
+
+    private mutating func explainUID() {
+        explainPowerAtZeroMeters()
+        row("namespace", count: 10, value: peek(count: 10).map { Hexadecimal.text($0) } ?? "")
+        row("instance", count: 6, value: peek(count: 6).map { Hexadecimal.text($0) } ?? "")
+        for _ in 0..<2 {
+            note("reserved", peek() == 0 ? "reserved for future use, 0" : "reserved for future use, must be 0")
+        }
+    }
+
+    private mutating func explainURL() {
+        explainPowerAtZeroMeters()
+        if let scheme = peek() {
+            let text = Int(scheme) < CompressedURL.schemes.count ? CompressedURL.schemes[Int(scheme)] : nil
+            note("URL scheme", text ?? "reserved")
+        }
+        while let octet = peek() {
+            let text = CompressedURL.text(of: octet)
+            if CompressedURL.literals.contains(octet) {
+                note("URL text", "\"\(text ?? "")\"")
+            } else {
+                note("URL code", text ?? "reserved")
+            }
+        }
+    }
+
+    private mutating func explainEID() {
+        explainPowerAtZeroMeters()
+        row("ephemeral id", count: 8, value: peek(count: 8).map { Hexadecimal.text($0) } ?? "")
+    }
+
+    private mutating func explainTLM() {
+        switch peek() {
+        case 0x00:
+            note("TLM version", "0, not encrypted")
+            explainTelemetry()
+        case 0x01:
+            note("TLM version", "1, encrypted")
+            row("encrypted telemetry", count: 12, value: peek(count: 12).map { Hexadecimal.text($0) } ?? "")
+            number16("salt", bigEndian: true) { Hexadecimal.number($0, width: 4) }
+            number16("message integrity check", bigEndian: true) { Hexadecimal.number($0, width: 4) }
+        default:
+            note("TLM version", "unknown")
+            restAsData("frame data")
+        }
+    }
+
+    private mutating func explainTelemetry() {
+        number16("battery", bigEndian: true) { $0 == 0 ? "unknown" : "\($0) mV" }
+        number16("temperature", bigEndian: true) {
+            FixedPointTemperature(rawValue: Int16(bitPattern: $0))?.description ?? "unknown"
+        }
+        number32("advertisements", { "\($0) advertising events since power-on" })
+        number32("uptime", { "\(DecimalText.thousandths(Int($0) * 100)) s since power-on" })
     }
 }

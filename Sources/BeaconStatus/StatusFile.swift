@@ -1,5 +1,6 @@
 internal import Configuration
 public import LinuxHost
+internal import TextEscaping
 
 /// The files in which instances say how they are.
 public enum StatusFile {
@@ -31,7 +32,7 @@ public enum StatusFile {
             do throws(StatusFileError) {
                 instances.append(try read(path).verified(in: directory))
             } catch {
-                problems.append("\(path): \(error.reason)")
+                problems.append(TerminalText.line("\(path): \(error.reason)"))
             }
         }
         return (instances, problems)

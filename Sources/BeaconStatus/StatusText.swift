@@ -1,15 +1,18 @@
 internal import BluetoothTypes
 public import Configuration
+internal import TextEscaping
 
 /// How instances are, for people.
 public enum StatusText {
+    /// A status file may say anything: what it says is shown, and never obeyed by the terminal.
+    ///
     /// - Parameter now: Against which times are told.
     public static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
         if !status.rearms.isEmpty { lines += "  brought back: \(rearms(status.rearms))\n" }
-        if let error = status.lastError { lines += "  last error: \(error)\n" }
+        if let error = status.lastError { lines += "  last error: \(TerminalText.line(error))\n" }
         return lines
     }
 
@@ -23,11 +26,11 @@ public enum StatusText {
     }
 
     private static func title(_ status: InstanceStatus, _ now: RFC3339Time, _ color: Bool) -> String {
-        var title = "\(status.name): \(state(status.state, color))"
+        var title = "\(TerminalText.line(status.name)): \(state(status.state, color))"
         if let since = status.since { title += " since \(since) (\(duration(from: since, to: now)))" }
-        title += ", \(status.adapter)"
+        title += ", \(TerminalText.line(status.adapter))"
         if let address = status.address { title += " \(address)" }
-        if let controller = status.controller { title += ", \(controller)" }
+        if let controller = status.controller { title += ", \(TerminalText.line(controller))" }
         if let verified = status.lastVerified { title += ", verified \(duration(from: verified, to: now)) ago" }
         return title
     }
@@ -49,7 +52,7 @@ public enum StatusText {
         for (name, advertisement) in zip(status.frameNames, status.advertisements) {
             let events = advertisement.events.map { "\($0)" + (advertisement.eventsCounted ? "" : " (computed)") }
             table.add([
-                "  " + name, advertisement.address?.description ?? "-",
+                "  " + TerminalText.line(name), advertisement.address?.description ?? "-",
                 interval(advertisement),
                 granted(advertisement.grantedRadioPower, advertisement.radioPower, { "\($0)" }), events ?? "-",
             ])
@@ -73,7 +76,7 @@ public enum StatusText {
 
     private static func text(_ telemetry: InstanceStatus.TelemetryStatus) -> String {
         func value(_ text: String?, _ sensor: String?) -> String {
-            (text ?? "unknown") + (sensor.map { " (\($0))" } ?? "")
+            (text ?? "unknown") + (sensor.map { " (\(TerminalText.line($0)))" } ?? "")
         }
         let temperature = telemetry.temperature.map { DecimalText.thousandths($0) + " °C" }
         let battery = telemetry.battery.map { "\($0) mV" }
@@ -82,7 +85,7 @@ public enum StatusText {
     }
 
     private static func rearms(_ counts: [String: Int]) -> String {
-        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        counts.sorted { $0.key < $1.key }.map { "\(TerminalText.line($0.key)) \($0.value)" }.joined(separator: ", ")
     }
 
     /// The two largest units: `3 d 4 h`, `5 min 2 s`, `12 s`. A clock that was set back gives `0 s`.

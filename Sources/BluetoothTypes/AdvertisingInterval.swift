@@ -28,11 +28,12 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// The exact length.
     public var microseconds: Int { Int(rawValue) * 625 }
 
-    /// The mean time between advertising events: the interval and the mean advDelay of 5 ms.
-    public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
-
-    /// The mean of the random delay of 0...10 ms that follows every interval, in microseconds.
+    /// The mean of advDelay, which the link layer draws anew for each event, uniform over 0...10 ms, in microseconds
+    /// (Core Specification, volume 6, part B, section 4.4.2.2.1).
     public static let meanDelayMicroseconds = 5000
+
+    /// The mean time between advertising events: the interval and the mean advDelay.
+    public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,31 +1,48 @@
-/// The signal strength that a receiver sees at a distance of one meter, in dBm: the octet that iBeacon and AltBeacon
-/// carry, -127...0.
+/// The signal strength that a receiver sees at a fixed distance: what a frame carries so that listeners can tell how far
+/// the beacon is.
 ///
 /// It claims something about the radio and changes nothing of it; see ``RadioPower`` for what the radio does.
-public struct MeasuredPowerAtOneMeter: Hashable, Sendable, CustomStringConvertible {
-    public let dBm: Int8
+public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
+    /// What may be sent, in dBm.
+    static var range: ClosedRange<Int> { get }
+    /// The distance in words, such as `1 m`.
+    static var distance: String { get }
+    /// In dBm.
+    var dBm: Int8 { get }
+    /// The octet of a received frame, in range or not.
+    init(octet: UInt8)
+}
 
-    public static let range = -127...0
-
-    /// - Throws: ``ValueOutOfRange`` outside -127...0.
+extension MeasuredPower {
+    /// A power that may be sent.
+    ///
+    /// - Throws: ``ValueOutOfRange`` outside ``range``.
     public init(dBm: Int) throws(ValueOutOfRange) {
         guard Self.range.contains(dBm), let value = Int8(exactly: dBm) else {
-            throw ValueOutOfRange("measured power at 1 m", dBm, range: Self.range, unit: "dBm")
+            throw ValueOutOfRange("measured power at \(Self.distance)", dBm, range: Self.range, unit: "dBm")
         }
-        self.dBm = value
+        self.init(octet: UInt8(bitPattern: value))
     }
 
-    /// The octet of a received frame, in range or not.
+    /// The octet that is sent: two's complement.
+    public var octet: UInt8 { UInt8(bitPattern: dBm) }
+    /// Whether it may be sent; what was received may be anything.
+    public var isInRange: Bool { Self.range.contains(Int(dBm)) }
+    public var description: String { "\(dBm) dBm at \(Self.distance)" }
+}
+
+/// The signal strength at a distance of one metre, in dBm: the octet that iBeacon and AltBeacon carry, -127...0.
+public struct MeasuredPowerAtOneMeter: MeasuredPower {
+    public static let range = -127...0
+    public static let distance = "1 m"
+    public let dBm: Int8
+
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    public var octet: UInt8 { UInt8(bitPattern: dBm) }
-    public var isInRange: Bool { Self.range.contains(Int(dBm)) }
-    public var description: String { "\(dBm) dBm at 1 m" }
-
-    /// The same radio seen from 0 m: 41 dB more, the loss over the first meter.
+    /// The same radio seen from 0 m: 41 dB more, the loss over the first metre.
     ///
     /// - Throws: ``ValueOutOfRange`` when the sum is over Eddystone's +20 dBm.
     public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
@@ -36,30 +53,17 @@ public struct MeasuredPowerAtOneMeter: Hashable, Sendable, CustomStringConvertib
 /// The signal strength at a distance of 0 m, in dBm: the octet that the Eddystone frames carry, -100...20.
 ///
 /// github google/eddystone, protocol-specification: measure at 1 m and add 41 dB.
-public struct MeasuredPowerAtZeroMeters: Hashable, Sendable, CustomStringConvertible {
+public struct MeasuredPowerAtZeroMeters: MeasuredPower {
+    public static let range = -100...20
+    public static let distance = "0 m"
+    /// The free-space loss over the first metre at 2.4 GHz, as Eddystone fixes it, in dB.
+    public static let stepToOneMeter = 41
     public let dBm: Int8
 
-    public static let range = -100...20
-    /// The free-space loss over the first meter at 2.4 GHz, as Eddystone fixes it, in dB.
-    public static let stepToOneMeter = 41
-
-    /// - Throws: ``ValueOutOfRange`` outside -100...20.
-    public init(dBm: Int) throws(ValueOutOfRange) {
-        guard Self.range.contains(dBm), let value = Int8(exactly: dBm) else {
-            throw ValueOutOfRange("measured power at 0 m", dBm, range: Self.range, unit: "dBm")
-        }
-        self.dBm = value
-    }
-
-    /// The octet of a received frame, in range or not.
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
-
-    public var octet: UInt8 { UInt8(bitPattern: dBm) }
-    public var isInRange: Bool { Self.range.contains(Int(dBm)) }
-    public var description: String { "\(dBm) dBm at 0 m" }
 
     /// The same radio seen from 1 m: 41 dB less.
     ///

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What the kernel lets this process do.
@@ -39,5 +40,45 @@ public enum Privileges {
     public static func randomOctets(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}
+
+extension Privileges {
+    /// The capabilities, of those that matter here, which the calling thread may use now.
+    public static var effective: Set<Capability> {
+        var sets = pharos_capability_sets()
+        guard unsafe pharos_capget(&sets) == 0 else { return [] }
+        return Set(Capability.allCases.filter { sets.effective >> UInt64($0.rawValue) & 1 == 1 })
+    }
+
+    /// Gives up every capability but `needed`, for good: neither this thread nor a program that it starts gets them
+    /// back, not even as root or from a file's mode. What is needed and not there stays missing.
+    ///
+    /// Rights belong to threads, and a thread hands them on to those that it starts. So call this on the first thread,
+    /// before there is another.
+    public static func keepOnly(_ needed: Set<Capability>) throws(SystemError) {
+        _ = try retryingInterrupts("prctl") { pharos_no_new_privileges() }
+        let mask = needed.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue) }
+        var sets = pharos_capability_sets()
+        _ = try retryingInterrupts("capget") { unsafe pharos_capget(&sets) }
+        if sets.effective >> UInt64(setsCapabilities) & 1 == 1 { try bound(to: mask) }
+        _ = try retryingInterrupts("prctl") { pharos_clear_ambient() }
+        sets.permitted &= mask
+        sets.effective &= sets.permitted
+        sets.inheritable = 0
+        _ = try retryingInterrupts("capset") { pharos_capset(sets) }
+    }
+
+    /// CAP_SETPCAP, without which the bounding set is as it is: a service manager has set it then.
+    private static let setsCapabilities = 8
+
+    private static func bound(to mask: UInt64) throws(SystemError) {
+        // Reading the one after the last that this kernel knows is an error.
+        for capability in 0..<Int32(64) {
+            let isThere = pharos_is_bounded(capability)
+            if isThere < 0 { return }
+            guard isThere == 1, mask >> UInt64(capability) & 1 == 0 else { continue }
+            _ = try retryingInterrupts("prctl") { pharos_drop_bounded(capability) }
+        }
     }
 }

@@ -1,4 +1,3 @@
-internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
@@ -48,36 +47,41 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 extension FrameOptions {
     /// The octets that the options describe.
     func payload() throws -> AdvertisingData {
-        let advertisement = Advertisement(
-            content: try content(), interval: .defaultForCommandLine, measuredPower: try measuredPowerRule(),
-            address: .public)
-        let live = try liveOptions()
-        let source = PayloadSource(advertisement, live: live)
-        let moment = PayloadSource.Moment(
-            counters: live.counters, eidTime: live.eidTime ?? IdentityKey.firstCounter, salt: live.salt ?? 0)
+        let content = try content()
         do {
-            return try source.payload(moment)
-        } catch {
+            return try content.payload(measuredPower: measuredPowerRule(), liveOptions().values(for: content))
+        } catch let error as PayloadError {
+            throw Failure(.usage, "\(error)")
+        } catch let error as EddystoneSecurityError {
             throw Failure(.usage, "\(error)")
         }
     }
 }
 
-extension PayloadSource {
-    /// From what the command line says about the key.
-    init(_ advertisement: Advertisement, live: LiveOptions) {
-        self.init(advertisement, identityKey: live.identityKey, firstSalt: live.salt)
-    }
-}
-
 extension LiveOptions {
-    /// What telemetry starts to count from.
-    var counters: TelemetryCounters {
-        TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
+    /// What the payload of one moment needs beside its content.
+    fileprivate func values(for content: Advertisement.Content) throws -> Advertisement.LiveValues {
+        switch content {
+        case .eddystoneTLM(let source, let encryption):
+            let telemetry = source.telemetry(
+                sensorBattery: nil, sensorTemperature: nil, advertisements: advertisements,
+                uptimeDeciseconds: uptimeDeciseconds)
+            guard let encryption else { return .init(telemetry: telemetry) }
+            guard let salt, let (key, exponent, time) = rotation(encryption) else { return .init() }
+            return .init(
+                encryptedTelemetry: try key.seal(telemetry, at: time, exponent: exponent, salt: salt))
+        case .eddystoneEID(let rotating):
+            guard let (key, exponent, time) = rotation(rotating) else { return .init() }
+            return .init(ephemeralID: try key.ephemeralID(at: time, exponent: exponent))
+        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: return .init()
+        }
     }
-}
 
-extension AdvertisingInterval {
-    /// 100 ms, Apple's interval for iBeacons and the shortest that every controller takes.
-    static let defaultForCommandLine = AdvertisingInterval(rawValue: 160)
+    /// `nil` where the options do not give all of it, which is an error of its own for the payload.
+    private func rotation(_ key: Advertisement.RotatingKey) -> (IdentityKey, RotationExponent, UInt32)? {
+        guard let identityKey, let eidTime, let exponent = RotationExponent(rawValue: key.rotationExponent) else {
+            return nil
+        }
+        return (identityKey, exponent, eidTime)
+    }
 }

@@ -1,3 +1,4 @@
+internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
@@ -74,4 +75,23 @@ struct ZeroMeterPowerOptions: ParsableArguments {
         if let measuredPowerDbm { return .atZeroMeters(measuredPowerDbm) }
         return measuredPowerAtOneMeter.map { .atOneMeter($0) } ?? .none
     }
+}
+
+extension PayloadSource {
+    /// From what the command line says about the key.
+    init(_ advertisement: Advertisement, live: LiveOptions) {
+        self.init(advertisement, identityKey: live.identityKey, firstSalt: live.salt)
+    }
+}
+
+extension LiveOptions {
+    /// What telemetry starts to count from.
+    var counters: TelemetryCounters {
+        TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
+    }
+}
+
+extension AdvertisingInterval {
+    /// 100 ms, Apple's interval for iBeacons and the shortest that every controller takes.
+    static let defaultForCommandLine = AdvertisingInterval(rawValue: 160)
 }

@@ -29,6 +29,21 @@ import Testing
         #expect(result.errors.contains("\(pipe): it cannot be read: this is a named pipe, not a regular file"))
     }
 
+    /// Whoever may write a status file, or choose its name, must not draw on the terminal of who reads it.
+    @Test func statusFilesDoNotControlTheTerminal() throws {
+        try folder.file(
+            "x.status.json",
+            text:
+                #"{"name":"lob\u001b[2Jby","adapter":"hci0\n\u202e","state":"off","lastError":"a\u009bb\nbeacon: on","#
+                + #""advertisements":[],"rearms":{}}"#)
+        try folder.file("\u{1B}[31m.status.json", text: "{")
+        let result = try Program.run(["status", "--runtime-dir", folder.path])
+        #expect(result.output.hasPrefix("lob\\u001b[2Jby: off, hci0\\u000a\\u202e"))
+        #expect(result.output.contains("  last error: a\\u009bb\\u000abeacon: on\n"))
+        #expect(!(result.output + result.errors).unicodeScalars.contains("\u{1B}"))
+        #expect(result.errors.contains("\\u001b[31m.status.json: it is no status file"))
+    }
+
     @Test func aNamedPipeInTheProfilesPlaceDoesNotHangAReload() throws {
         let box = try ServiceTestBox()
         try box.start()
