@@ -1,6 +1,7 @@
 import BluetoothTypes
-import EddystoneSecurity
 import Testing
+
+@testable import EddystoneSecurity
 
 /// Private keys 01...20 and 65...84; what follows from them comes from Python's cryptography and hmac.
 private let beacon = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"

@@ -291,15 +291,10 @@ struct PlantedFileTests {
         let folder = try TemporaryFolder()
         let path = try pipe(folder)
         let octets = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        try BackgroundThread.start {
-            usleep(50_000)
-            guard let pipe = try? OutputFile(replacing: path) else { return }
-            for start in stride(from: 0, to: octets.count, by: 100_000) {
-                try? pipe.append(Array(octets[start..<start + 100_000]))
-                usleep(10_000)
-            }
-        }
+        let source = try folder.file("source", octets)
+        let writer = try ChildProcess(["sh", "-c", "cat \"$0\" > \"$1\"", source, path])
         #expect(try Files.readInput(path) == octets)
+        #expect(writer.wait(until: MonotonicClock.nanoseconds() + 10_000_000_000) == 0)
         #expect(errorNumber { _ = try Files.readInput("/dev/zero", limit: 1 << 20) } == EFBIG)
     }
 }
