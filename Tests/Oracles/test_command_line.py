@@ -209,9 +209,10 @@ def test_every_format_holds_the_same_octets():
     for language in ("c", "swift"):
         text = pharos.checked("encode", *options, "--format", language).out
         assert bytes(int(word, 16) for word in re.findall(r"0x([0-9a-f]{2})", text)) == octets
-    words = pharos.checked("encode", *options, "--format", "hcitool").out.split()
-    assert words[words.index("cmd") + 1:][:2] == ["0x08", "0x0008"]
-    sent = bytes(int(word, 16) for word in words[words.index("cmd") + 3:])
+    # Parameters, data, enable: what puts it on the air.
+    commands = [line.split() for line in pharos.checked("encode", *options, "--format", "hcitool").out.splitlines()]
+    assert [words[3:6] for words in commands] == [["cmd", "0x08", opcode] for opcode in ("0x0006", "0x0008", "0x000a")]
+    sent = bytes(int(word, 16) for word in commands[1][6:])
     assert sent == bytes([len(octets)]) + octets.ljust(31, b"\0")
 
 
