@@ -74,7 +74,8 @@ struct URLOptions: FrameOptions {
 struct RotationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "File with the identity key, 32 hexadecimal digits that nobody else may read.", valueName: "file"))
+            "File with the identity key, 32 hexadecimal digits that nobody else may read.", valueName: "file"),
+        completion: .file())
     var identityKeyFile: String?
 
     @Option(
