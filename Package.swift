@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "QRCodes", targets: ["QRCodes"]),
         .library(name: "Fleet", targets: ["Fleet"]),
         .library(name: "FleetStore", targets: ["FleetStore"]),
+        .library(name: "Planner", targets: ["Planner"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -91,12 +92,18 @@ let package = Package(
             dependencies: ["BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost"],
             // The role that `fleet export ansible` writes, with the units as they are shipped.
             resources: [.embedInCode("Ansible")], swiftSettings: strict),
+        .target(
+            name: "Planner",
+            dependencies: [
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport", "Sites",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration",
                 "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "PlanReport",
-                "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
+                "Planner", "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -155,6 +162,13 @@ let package = Package(
         .testTarget(
             name: "FleetStoreTests",
             dependencies: ["BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PlannerTests",
+            dependencies: [
+                "Airtime", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost", "PlanReport", "Planner", "Profiles",
+                "Sites", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport", crypto], swiftSettings: strict),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),

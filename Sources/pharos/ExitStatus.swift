@@ -8,6 +8,7 @@ internal import Glibc
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
+internal import Planner
 internal import Profiles
 
 /// Every way in which Pharos ends, as sysexits.h numbers them. The one place that maps errors to numbers.
@@ -59,6 +60,7 @@ enum ExitStatus: Int32 {
         case let error as FileLockError: (status(error), ["\(error)"])
         case let error as FleetStoreError: (status(error), error.messages)
         case let error as Mistake: (.usage, ["\(error)"])
+        case let error as PlanError: (status(error), [error.message])
         default: nil
         }
     }
@@ -121,6 +123,15 @@ enum ExitStatus: Int32 {
         case .system: .osError
         case .framing: .protocolError
         case .interrupted: .success
+        }
+    }
+
+    private static func status(_ error: PlanError) -> ExitStatus {
+        switch error.kind {
+        case .question: .usage
+        case .configuration: .configuration
+        case .data: .dataFormat
+        case .unfinished: .temporaryFailure
         }
     }
 

@@ -148,7 +148,7 @@ import Testing
         #expect(!eventually(milliseconds: 3000) { !program.output.isEmpty })
         program.signal(2)
         let result = program.end()
-        #expect(result.code == 0)
+        #expect(result.code == 1)
         #expect(result.output.contains(#""interrupted":true"#), "\(result.output) \(result.errors)")
         #expect(result.output.contains(#""confidence95""#))
     }

@@ -1,7 +1,7 @@
 /// A simulation in numbered batches that know nothing of each other.
 ///
 /// A batch depends on the description, the seed and its number only. Whoever runs them, on however many cores, merges
-/// the tallies in the order of the numbers (`BatchQueue` does), and the result is the same.
+/// the tallies in the order of the numbers (``BatchSum`` does), and the result is the same.
 public protocol BatchedSimulation: Sendable {
     associatedtype Tally: SimulationTally
 

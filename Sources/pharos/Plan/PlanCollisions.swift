@@ -1,7 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
-internal import Configuration
-internal import PlanReport
+internal import Planner
 
 struct PlanCollisions: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,53 +52,31 @@ struct PlanCollisions: ParsableCommand {
     }
 
     func run() throws {
-        let sites = try fleet.source.sites(
-            interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets)
-        var answer = sites.count > 1 ? try answer(of: sites) : try answer(of: sites.first ?? options())
-        answer.noteRounding(of: intervalMs)
-        try answer.show(output)
-    }
-
-    /// The boxes that the options tell of.
-    private func options() throws -> PlannedAir {
-        PlannedAir(
-            beacons: fleet.beacons ?? 1,
-            frames: try PlannedFrame.frames(profile: profile, interval: intervalMs?.interval, packet: fleet.packet))
-    }
-
-    private func answer(of air: PlannedAir) throws -> PlanAnswer {
-        let question = CollisionQuestion(
-            air: air, background: try background.load, captureDecibels: captureDb, copySpacing: copySpacingMs)
-        return try PlanValue.answer { () throws(AirtimeError) in try question.answer() }
-    }
-
-    /// A row for each site.
-    private func answer(of sites: [PlannedAir]) throws -> PlanAnswer {
         let load = try background.load
-        let fleet = sites.first?.origin?.fleet ?? ""
-        var rows: [(name: String, share: Double)] = []
-        var answer = PlanAnswer(title: "Collisions of the sites of \(fleet)", answer: "")
-        for site in sites {
-            let name = (site.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? "–"
-            let model = try PlanValue.answer { () throws(AirtimeError) in
-                try BoxCollisionModel(boxes: site.kinds(), background: load)
+        var boxes = try fleet.source.sites(
+            interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets)
+        if boxes.isEmpty { boxes = [PlannedAir(beacons: fleet.beacons ?? 1, frames: try frames())] }
+        let questions = boxes.map { air in
+            var air = air
+            air.requestedMicroseconds = intervalMs?.microseconds
+            return CollisionQuestion(
+                air: air, background: load, captureDecibels: captureDb, copySpacing: copySpacingMs)
+        }
+        try output.show(questions.count > 1 ? SitesCollisionQuestion(questions).answer() : questions[0].answer())
+    }
+
+    /// What the options say that each box sends: the frame of numbers, or those of a profile.
+    private func frames() throws -> [PlannedFrame] {
+        if let profile {
+            return try LoadedProfile(path: profile).advertisements.map { advertisement in
+                do throws(PlanError) {
+                    return try PlannedFrame(advertisement, interval: intervalMs?.interval)
+                } catch {
+                    throw PlanError(error.kind, "\(profile): \(error.message)")
+                }
             }
-            rows.append((name, model.collisionFreeProbability))
-            answer.figure(
-                name, PlanNumber.percent(model.collisionFreeProbability),
-                remark:
-                    "free of collisions: \(PlanNumber.beacons(site.beacons)), \(site.advertisements) advertisements, "
-                    + "\(PlanNumber.text(model.arrivalsPerSecondPerBox)) arriving a second from each")
         }
-        if let worst = rows.min(by: { $0.share < $1.share }) {
-            answer.content.answer =
-                "The fleet \(fleet) has \(sites.count) sites; at the fullest, \(worst.name), "
-                + "\(PlanNumber.percent(worst.share)) of the packets reach a receiver without a collision."
-        }
-        answer.json.append(("fleet", .string(fleet)))
-        answer.json.append(("sites", .array(try sites.map { .record(try self.answer(of: $0).json) })))
-        answer.note(
-            "As if a receiver heard all of its site: `--site` tells more of one, `plan site` who is heard where.")
-        return answer
+        guard let intervalMs else { return [] }
+        return [try PlannedFrame(interval: intervalMs.interval, payloadOctets: fleet.packet.payloadOctets ?? 31)]
     }
 }

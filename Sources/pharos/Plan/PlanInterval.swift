@@ -1,8 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
-internal import BluetoothTypes
-internal import PlanReport
-internal import Profiles
+internal import Planner
 
 struct PlanInterval: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,31 +57,28 @@ struct PlanInterval: ParsableCommand {
     }
 
     func run() throws {
-        guard let scanner = try receiver.preset ?? ScannerPreset(named: "continuous") else { return }
+        let scanner = try receiver.presetOrContinuous
         let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets)
-        let air = try site.map { try FleetInterval($0) }
-        let octets = air?.payloadOctets ?? fleet.packet.payloadOctets ?? 31
-        let airtime = try PlannedFrame.airtime(octets)
-        let beacons = site?.beacons ?? fleet.beacons ?? 1
         let goal: IntervalGoal =
             if let detectWithinS, let probability {
                 .detect(withinSeconds: detectWithinS, probability: probability)
             } else {
                 .maximumThroughput
             }
-        let advice = try PlanValue.answer { () throws(AirtimeError) in
-            try IntervalAdvice(
-                goal: goal, count: beacons, airtimeMicroseconds: airtime, preset: scanner,
-                logSparingOther: air?.logSparingOther ?? 0)
-        }
-        let question = IntervalQuestion(
-            beacons: beacons, payloadOctets: octets, airtime: airtime, goal: goal, scanner: scanner, fleet: air,
-            drawsPage: output.html != nil)
-        let answer = try PlanValue.answer { () throws(AirtimeError) in try question.answer(advice) }
+        let comparesScanners = output.html != nil
+        let question =
+            if let site {
+                try IntervalQuestion(
+                    fleet: FleetInterval(site), goal: goal, scanner: scanner, comparesScanners: comparesScanners)
+            } else {
+                try IntervalQuestion(
+                    beacons: fleet.beacons ?? 1, payloadOctets: fleet.packet.payloadOctets ?? 31, goal: goal,
+                    scanner: scanner, comparesScanners: comparesScanners)
+            }
+        let answer = try question.answer()
         if let writeProfile {
-            try ProfileInterval.write(advice.interval, to: writeProfile, advertisement: advertisement)
+            try ProfileInterval.write(question.advice.interval, to: writeProfile, advertisement: advertisement)
         }
-        try answer.show(output)
-        if case .impossible = advice.outcome { throw Failure(.failure) }
+        try output.show(answer)
     }
 }

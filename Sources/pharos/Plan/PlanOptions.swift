@@ -1,6 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import Planner
 
 /// How many beacons are in range of one receiver, and what each sends.
 struct PlanFleetOptions: ParsableArguments {
@@ -17,8 +18,7 @@ struct PlanFleetOptions: ParsableArguments {
 
     /// The boxes with one advertisement of that interval each, or those of the fleet's one site.
     func air(_ interval: PlanIntervalOption) throws -> PlannedAir {
-        try source.site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
-            ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
+        try source.air(interval, packet, beacons: beacons)
     }
 }
 
@@ -30,21 +30,10 @@ struct PlanPacketOptions: ParsableArguments {
         transform: PlanValue.payload)
     var payloadOctets: Int?
 
-    /// tau in µs.
-    var airtime: Double {
-        get throws {
-            try PlanValue.answer { () throws(AirtimeError) in
-                try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets ?? 31)
-            }
-        }
-    }
-
     /// One advertisement of that length, sent at that interval.
     func frame(_ interval: PlanIntervalOption) throws -> PlannedFrame {
         guard let requested = interval.requested else { throw Failure(.usage, PlanIntervalOption.missing) }
-        return PlannedFrame(
-            name: "advertisement", interval: requested.interval, payloadOctets: payloadOctets ?? 31,
-            airtime: try airtime)
+        return try PlannedFrame(interval: requested.interval, payloadOctets: payloadOctets ?? 31)
     }
 }
 
@@ -80,7 +69,7 @@ struct PlanBackgroundOptions: ParsableArguments {
 
     var load: BackgroundLoad {
         get throws {
-            try PlanValue.answer { () throws(AirtimeError) in
+            try PlanError.asking { () throws(AirtimeError) in
                 let airtime = try backgroundPayloadOctets.map { octets throws(AirtimeError) in
                     try PacketTiming.airtimeMicroseconds(payloadOctets: octets)
                 }
@@ -117,16 +106,21 @@ struct PlanScannerOptions: ParsableArguments {
         }
         if let window = scanWindowMs, let interval = scanIntervalMs, window > interval {
             throw ValidationError(
-                "--scan-window-ms: \(PlanNumber.milliseconds(Double(window))) ms is longer than the scan interval of "
-                    + "\(PlanNumber.milliseconds(Double(interval))) ms.")
+                "--scan-window-ms: \(DecimalText.thousandths(window)) ms is longer than the scan interval of "
+                    + "\(DecimalText.thousandths(interval)) ms.")
         }
+    }
+
+    /// The scanner that is meant; one that never pauses where none was named.
+    var presetOrContinuous: ScannerPreset {
+        get throws { try preset ?? ScannerPreset(name: "continuous", pattern: .continuous) }
     }
 
     /// The scanner that is meant; `nil` where none was named.
     var preset: ScannerPreset? {
         get throws {
             guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner }
-            return try PlanValue.answer { () throws(AirtimeError) in
+            return try PlanError.asking { () throws(AirtimeError) in
                 let pattern = try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval)
                 let name = "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms"
                 return ScannerPreset(name: name, pattern: pattern)

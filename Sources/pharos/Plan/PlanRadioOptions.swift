@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import Planner
 
 /// How far a beacon is heard.
 struct PlanRadioOptions: ParsableArguments {
@@ -26,32 +27,16 @@ struct PlanRadioOptions: ParsableArguments {
         transform: { try PlanValue.number($0, in: 0...20, "dB") })
     var shadowingDb: Double = 4
 
-    /// The distance in m at which half of the beacons are heard; `nil` where the model knows no end.
-    func range() throws -> Double? {
-        let meters = try PlanValue.answer { () throws(AirtimeError) in
-            try RadioLink(
-                radioPowerDBm: radioPowerDbm, sensitivityDBm: receiverSensitivityDbm, pathLoss: pathLoss.model,
-                shadowingDecibels: shadowingDb
-            ).rangeMeters()
+    /// The distance at which half of the beacons are heard; models whose range has no end are refused.
+    var range: PlannedRange {
+        get throws {
+            let link = try PlanError.asking { () throws(AirtimeError) in
+                try RadioLink(
+                    radioPowerDBm: radioPowerDbm, sensitivityDBm: receiverSensitivityDbm, pathLoss: pathLoss.model,
+                    shadowingDecibels: shadowingDb)
+            }
+            return try PlannedRange(of: link, pathLoss: pathLoss.name)
         }
-        return meters.isFinite ? meters : nil
-    }
-
-    /// The range, with the refusal of models that have none.
-    func finiteRange() throws -> Double {
-        guard let range = try range() else {
-            throw Failure(
-                .usage,
-                "--path-loss \(pathLoss.name): this model's loss ends at a value that the link carries, so the range has "
-                    + "no end; take log-distance or itu")
-        }
-        guard range > 0 else {
-            throw Failure(
-                .usage,
-                "\(PlanNumber.text(radioPowerDbm)) dBm is not heard at any distance with a sensitivity of "
-                    + "\(PlanNumber.text(receiverSensitivityDbm)) dBm; more radio power or a better receiver is needed")
-        }
-        return range
     }
 }
 

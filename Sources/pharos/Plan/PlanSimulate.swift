@@ -1,9 +1,6 @@
-internal import Airtime
 internal import ArgumentParser
-internal import BluetoothTypes
-internal import Configuration
 internal import LinuxHost
-internal import PlanReport
+internal import Planner
 
 struct PlanSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,50 +31,9 @@ struct SimulationOptions: ParsableArguments {
         help: ArgumentHelp("Threads (default: one for each processor).", valueName: "n"), transform: PlanValue.jobs)
     var jobs: Int?
 
-    func run<Simulation: BatchedSimulation>(
-        _ simulation: Simulation, minimumBatches: Int = 20, maximumBatches: Int = 100_000,
-        judged: @escaping @Sendable (Simulation.Tally) -> Estimate?
-    ) throws -> SimulationRunner<Simulation>.Outcome {
-        let goal = try PlanValue.answer { () throws(AirtimeError) in
-            try PrecisionGoal(
-                halfWidth: .relative(precision), minimumBatches: minimumBatches, maximumBatches: maximumBatches)
-        }
-        let outcome = try SimulationRunner(simulation, goal: goal, judged: judged)
-            .run(jobs: jobs ?? Processors.count) { tally, batches in
-                let now = judged(tally).map { "\(PlanNumber.text($0.value)) ± \(PlanNumber.text($0.halfWidth95))" }
-                return "\(batches) batches: \(now ?? "…")"
-            }
-        guard outcome.batches >= 2 else { throw Failure(.temporaryFailure, "ended before there was anything to tell") }
-        return outcome
-    }
-}
-
-extension PlanAnswer {
-    /// A simulated number with its confidence interval and the model's value.
-    mutating func simulated(
-        _ key: String, _ name: String, _ estimate: Estimate?, model: Double?,
-        into intervals: inout [(String, JSONValue)],
-        _ models: inout [(String, JSONValue)]
-    ) {
-        member(key, estimate?.value)
-        intervals.append(
-            (key, .optional(estimate?.confidence95) { .array([.real($0.lowerBound), .real($0.upperBound)]) }))
-        models.append((key, .real(model)))
-        guard let estimate else { return }
-        figure(
-            name, "\(PlanNumber.percent(estimate.value))",
-            remark: "± \(PlanNumber.percent(estimate.halfWidth95))"
-                + (model.map { "; the model says \(PlanNumber.percent($0))" } ?? ""))
-    }
-
-    mutating func finish<Tally>(_ outcome: SimulationRunner<Tally>.Outcome, _ seed: UInt64) {
-        json.append(("seed", .decimal("\(seed)")))
-        member("batches", Double(outcome.batches))
-        json.append(("interrupted", .boolean(outcome.isInterrupted)))
-        figure("batches", "\(outcome.batches)", remark: "seed \(seed)")
-        if outcome.isInterrupted {
-            note("Ended before the wanted precision was reached: the intervals say how far it came.")
-        }
+    /// Plays the question's scene until its goal is met or somebody has seen enough, and tells what was found.
+    func answer(_ question: some SimulationQuestion) throws -> PlanAnswer {
+        try question.answer(SimulationRunner(question).run(jobs: jobs ?? Processors.count))
     }
 }
 

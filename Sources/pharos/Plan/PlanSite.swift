@@ -1,8 +1,8 @@
-internal import Airtime
 internal import ArgumentParser
 internal import Configuration
+internal import FleetStore
 internal import LinuxHost
-internal import PlanReport
+internal import Planner
 internal import Sites
 
 struct PlanSite: ParsableCommand {
@@ -46,14 +46,23 @@ struct PlanSite: ParsableCommand {
         var problems = faults
         var fleet: SiteFleet?
         if let reference = site.fleet {
-            let own = SiteFleet(reference, file: file)
-            problems += try own.place(on: &site, name: name)
-            fleet = own
+            var placed = SiteFleet(reference, of: site)
+            let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
+            _ = try NamedFleet(path: directory + reference.path).forEachPlannedBeacon { placed.add($0) }
+            do throws(FileProblem) {
+                problems += try placed.fill(&site)
+            } catch {
+                throw Failure(.configuration, error.text(file: name))
+            }
+            fleet = placed
         }
         for line in Self.lines(problems, file: name) { Terminal.writeError("pharos: \(line)\n") }
         let question = SiteQuestion(
             site: site, fleet: fleet, places: places, proposes: propose || site.beacons.isEmpty)
-        try question.answer(SiteProgress()).show(output)
+        let watch = try PlanWatch()
+        let answer = try question.answer { watch.report($0) }
+        watch.finish()
+        try output.show(answer)
     }
 
     /// Enough for the largest site; a tree of more takes memory by the gigabyte.
@@ -64,31 +73,6 @@ struct PlanSite: ParsableCommand {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
         return rest > 0 ? lines + ["\(file): \(rest) more like these"] : lines
-    }
-}
-
-/// A line on a terminal while a large site is computed, and the way to end it before its time.
-final class SiteProgress {
-    private let isShown = Terminal.errorIsTerminal
-    private let start = BootClock.nanoseconds()
-    private let signals: SignalDescriptor
-    private var calls = 0
-    /// Somebody has seen enough: what there is shall be told.
-    private(set) var isStopped = false
-
-    init() throws { signals = try SignalDescriptor() }
-
-    /// To be called for each place; looks up only now and then.
-    func report(_ text: @autoclosure () -> String) {
-        calls += 1
-        guard calls % 16 == 0 else { return }
-        if signals.take() != nil { isStopped = true }
-        guard isShown, BootClock.nanoseconds() - start > 1_000_000_000 else { return }
-        Terminal.writeError("\r\u{1B}[K\(text())")
-    }
-
-    func finish() {
-        if isShown { Terminal.writeError("\r\u{1B}[K") }
     }
 }
 

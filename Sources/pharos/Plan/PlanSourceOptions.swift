@@ -1,10 +1,9 @@
-internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
 internal import Fleet
 internal import FleetStore
-internal import LinuxHost
+internal import Planner
 
 /// A fleet in place of numbers.
 struct PlanSourceOptions: ParsableArguments {
@@ -42,22 +41,22 @@ struct PlanSourceOptions: ParsableArguments {
         guard !traffic.sites.isEmpty else {
             throw Failure(.configuration, "\(fromFleet): the fleet \(name) has no beacons to plan for")
         }
-        var sites = traffic.sites
+        var sites = try PlannedAir.sites(
+            of: traffic, fleet: name, interval: interval, payloadOctets: payloadOctets)
         if let site {
-            sites = sites.filter { $0.name == site }
+            sites = sites.filter { $0.origin?.site == site }
             guard !sites.isEmpty else { throw Self.unknown(site, name, traffic.sites.map(\.name)) }
         }
-        return try sites.map { site in
-            let boxes = try site.boxes.map { kind in
-                let frames = try kind.advertisements.map { own in
-                    try PlannedFrame(
-                        own.type, interval: interval ?? own.interval,
-                        payloadOctets: payloadOctets ?? own.payloadOctets)
-                }
-                return PlannedAir.Boxes(count: kind.count, frames: frames)
-            }
-            return PlannedAir(boxes, from: .init(fleet: name, site: site.name))
-        }
+        return sites
+    }
+
+    /// The boxes of the fleet's one site, or so many boxes with one advertisement each.
+    func air(_ interval: PlanIntervalOption, _ packet: PlanPacketOptions, beacons: Int? = nil) throws -> PlannedAir {
+        var air =
+            try site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
+        air.requestedMicroseconds = interval.requested?.microseconds
+        return air
     }
 
     /// The one site for a question that is asked of one.
@@ -87,20 +86,5 @@ struct PlanSourceOptions: ParsableArguments {
         if names.count > nameLimit { choices.append("one of \(names.count - nameLimit) more") }
         guard choices.count > 1, let last = choices.popLast() else { return choices.joined() }
         return choices.joined(separator: ", ") + " or " + last
-    }
-}
-
-extension PlannedFrame {
-    /// A frame of a fleet.
-    init(_ name: String, interval: AdvertisingInterval, payloadOctets: Int) throws {
-        self.init(
-            name: name, interval: interval, payloadOctets: payloadOctets, airtime: try Self.airtime(payloadOctets))
-    }
-
-    /// tau in µs.
-    static func airtime(_ payloadOctets: Int) throws -> Double {
-        try PlanValue.answer { () throws(AirtimeError) in
-            try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
-        }
     }
 }

@@ -1,6 +1,8 @@
 internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
+internal import Planner
+internal import PlanReport
 
 /// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
 enum PlanValue {
@@ -67,7 +69,7 @@ enum PlanValue {
         guard range.contains(value) else {
             let (low, high) = (range.lowerBound, range.upperBound)
             throw Mistake(
-                "\(text) is out of range \(PlanNumber.text(low, digits: 7))...\(PlanNumber.text(high, digits: 7)) \(unit)"
+                "\(text) is out of range \(NumberText.significant(low, 7))...\(NumberText.significant(high, 7)) \(unit)"
             )
         }
         return value
@@ -107,15 +109,6 @@ enum PlanValue {
             return try CopySpacing(lowMicroseconds: low * 1000, highMicroseconds: high * 1000)
         } catch {
             throw Mistake("\(error)")
-        }
-    }
-
-    /// A model's own refusal as the command's.
-    static func answer<Value>(_ compute: () throws(AirtimeError) -> Value) throws -> Value {
-        do throws(AirtimeError) {
-            return try compute()
-        } catch {
-            throw Failure(.usage, "\(error)")
         }
     }
 }

@@ -1,28 +1,31 @@
 internal import Airtime
 internal import BluetoothTypes
-internal import Configuration
-internal import Fleet
-internal import FleetStore
-internal import Sites
+public import Configuration
+public import Fleet
+public import Sites
+internal import PlanReport
 
 /// Puts the beacons of a fleet on the floor of the site file that names it.
-struct SiteFleet {
+///
+/// A value without files: whoever reads the fleet hands in one beacon after the other, and takes the site at the end.
+public struct SiteFleet: Sendable {
     private let reference: Site.FleetReference
-    /// The fleet's path, from here.
-    private let path: String
+    private let outline: FloorOutline?
+    private let defaults: Site.Defaults
+    private var found = Found()
 
-    /// - Parameter file: The site file, which the fleet's path is relative to.
-    init(_ reference: Site.FleetReference, file: String) {
+    /// - Parameter site: Whose file names the fleet.
+    public init(_ reference: Site.FleetReference, of site: Site) {
         self.reference = reference
-        path =
-            reference.path.hasPrefix("/") || file == "-" ? reference.path : InputFile.directory(of: file) + reference.path
+        outline = site.outline
+        defaults = site.defaults
     }
 
     /// As the site file names it.
-    var name: String { reference.path }
+    public var name: String { reference.path }
 
     /// What was found in the fleet.
-    private struct Found {
+    private struct Found: Sendable {
         var sites = NameList()
         /// Of the chosen site.
         var floors = NameList()
@@ -37,30 +40,31 @@ struct SiteFleet {
         var missing: Int { onTheGlobe.count + nowhere.count }
     }
 
-    /// Reads the fleet and fills the site's beacons.
+    /// A beacon of the fleet; those of other sites and floors are passed over.
+    public mutating func add(_ beacon: FleetManifest.Beacon) {
+        found.sites.addOnce(beacon.site ?? "")
+        guard reference.site.map({ $0 == beacon.site }) ?? true else { return }
+        found.floors.addOnce(beacon.floor ?? "")
+        guard reference.floor.map({ $0 == beacon.floor }) ?? true, found.fault == nil else { return }
+        place(beacon)
+    }
+
+    /// Fills the site's beacons when all of the fleet have been added.
     ///
-    /// - Parameter name: What the site file is called in messages.
     /// - Returns: warnings, in places of the site file.
-    func place(on site: inout Site, name: String) throws -> [FileProblem] {
-        var found = Found()
-        _ = try NamedFleet(path: path).forEachPlannedBeacon { beacon in
-            found.sites.addOnce(beacon.site ?? "")
-            guard reference.site.map({ $0 == beacon.site }) ?? true else { return }
-            found.floors.addOnce(beacon.floor ?? "")
-            guard reference.floor.map({ $0 == beacon.floor }) ?? true, found.fault == nil else { return }
-            add(beacon, to: &found, site)
-        }
-        if let refusal = refusal(of: found) {
-            let problem = FileProblem(refusal, at: reference.node.position, path: reference.node.path)
-            throw Failure(.configuration, problem.text(file: name))
+    ///
+    /// Throws, in a place of the site file, where there is nothing to plan with.
+    public func fill(_ site: inout Site) throws(FileProblem) -> [FileProblem] {
+        if let refusal {
+            throw FileProblem(refusal, at: reference.node.position, path: reference.node.path)
         }
         site.beacons = found.beacons
-        return warnings(found).map {
+        return warnings.map {
             FileProblem($0, at: reference.node.position, path: reference.node.path, severity: .warning)
         }
     }
 
-    private func add(_ beacon: FleetManifest.Beacon, to found: inout Found, _ site: Site) {
+    private mutating func place(_ beacon: FleetManifest.Beacon) {
         guard case .plan(let x, let y, _) = beacon.position else {
             if beacon.position == nil { found.nowhere.add(beacon.name) } else { found.onTheGlobe.add(beacon.name) }
             return
@@ -75,9 +79,9 @@ struct SiteFleet {
             return
         }
         let position = FloorPosition(x: x, y: y)
-        if let outline = site.outline, !outline.contains(position) { found.outside.add(beacon.name) }
+        if let outline, !outline.contains(position) { found.outside.add(beacon.name) }
         do throws(AirtimeError) {
-            guard let own = try Self.beacon(beacon, at: position, site.defaults) else {
+            guard let own = try Self.beacon(beacon, at: position, defaults) else {
                 found.fault =
                     "\(ProblemText.quoted(beacon.name)) sends nothing, or nothing at an interval of 20 ms...10.24 s"
                 return
@@ -117,7 +121,7 @@ struct SiteFleet {
     }
 
     /// Why there is nothing to plan with.
-    private func refusal(of found: Found) -> String? {
+    private var refusal: String? {
         let fleet = "the fleet \(ProblemText.quoted(reference.path))"
         if let site = reference.site, found.floors.count == 0 {
             return "\(fleet) has no beacons of a site \(ProblemText.quoted(site)); its sites: \(found.sites.text)"
@@ -136,7 +140,7 @@ struct SiteFleet {
             "no beacon of \(fleet) says where it hangs on the plan: give each a \"position\" in metres, such as [3.5, 12]"
     }
 
-    private func warnings(_ found: Found) -> [String] {
+    private var warnings: [String] {
         var warnings: [String] = []
         if reference.floor == nil, found.floors.count > 1 {
             warnings.append(
@@ -156,12 +160,12 @@ struct SiteFleet {
     }
 
     /// What a reader of the answer has to know.
-    func note(_ site: Site, proposes: Bool) -> String {
+    func note(proposes: Bool) -> String {
         let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(
             \.self)
         return "The beacons, with their intervals, payloads and radio power, are those of \(reference.path)"
             + (part.isEmpty ? "" : ", " + part.joined(separator: ", "))
-            + "; where it says no radio power, \(PlanNumber.text(site.defaults.radioPower)) dBm. "
+            + "; where it says no radio power, \(NumberText.significant(defaults.radioPower)) dBm. "
             + "A beacon of several advertisements is detected by its most frequent one here, which is no faster than by all "
             + "of them; every one of them fills the air of the others."
             + (proposes ? " Proposed beacons are as \"defaults\" says." : "")
@@ -169,7 +173,7 @@ struct SiteFleet {
 }
 
 /// Names as a message lists them: the first ones, and how many there are.
-private struct NameList {
+private struct NameList: Sendable {
     private var names: [String] = []
     private var seen: Set<String> = []
     private(set) var count = 0

@@ -23,7 +23,7 @@ struct SitePicture {
         return .init(
             title: site.name,
             caption:
-                "The share of cases in which a beacon is found within \(PlanNumber.duration(site.target.seconds)), place by place.",
+                "The share of cases in which a beacon is found within \(NumberText.duration(site.target.seconds)), place by place.",
             valueName: "found in time", unit: "", isHigherBetter: true, spotSpacing: spacing,
             outline: (site.outline?.corners ?? []).map { point($0) },
             walls: site.walls.prefix(5000).map {

@@ -1,50 +1,79 @@
 internal import Airtime
-internal import BluetoothTypes
-internal import Configuration
-internal import PlanReport
+public import BluetoothTypes
+public import Fleet
 
 /// The boxes around one receiver, and what each of them sends: as the options say it, or as a site of a fleet does.
-struct PlannedAir {
+public struct PlannedAir: Sendable {
     /// Boxes that send the same. A box never collides with itself: it has one radio.
-    struct Boxes {
-        let count: Int
-        let frames: [PlannedFrame]
+    public struct Boxes: Hashable, Sendable {
+        public let count: Int
+        /// At least one.
+        public let frames: [PlannedFrame]
+
+        public init(count: Int, frames: [PlannedFrame]) {
+            self.count = count
+            self.frames = frames
+        }
     }
 
-    let boxes: [Boxes]
+    public let boxes: [Boxes]
     /// Where the boxes come from; `nil` where the options say it.
-    let origin: Origin?
+    public let origin: Origin?
+    /// The interval that was asked for, in µs, where the boxes' own was set by somebody; `nil` elsewhere.
+    public var requestedMicroseconds: Int?
 
     /// A site of a fleet.
-    struct Origin {
-        let fleet: String
+    public struct Origin: Hashable, Sendable {
+        /// The fleet's name.
+        public let fleet: String
         /// Empty for beacons without a site.
-        let site: String
+        public let site: String
 
         /// As people call it.
-        var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
+        public var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
     }
 
-    init(_ boxes: [Boxes], from origin: Origin? = nil) {
+    public init(_ boxes: [Boxes], from origin: Origin? = nil) {
         self.boxes = boxes
         self.origin = origin
     }
 
     /// So many boxes with the same frames.
-    init(beacons: Int, frames: [PlannedFrame]) {
+    public init(beacons: Int, frames: [PlannedFrame]) {
         self.init([Boxes(count: beacons, frames: frames)])
     }
 
-    var beacons: Int { boxes.reduce(0) { $0 + $1.count } }
-    var advertisements: Int { boxes.reduce(0) { $0 + $1.count * $1.frames.count } }
+    public var beacons: Int { boxes.reduce(0) { $0 + $1.count } }
+    public var advertisements: Int { boxes.reduce(0) { $0 + $1.count * $1.frames.count } }
 
     /// The frame where all boxes send one and the same: what the models of equal fleets take as it is.
     var onlyFrame: PlannedFrame? {
         guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
         let isEqual = boxes.allSatisfy {
-            $0.frames[0].interval == first.interval && $0.frames[0].airtime == first.airtime
+            $0.frames[0].interval == first.interval && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
         }
         return isEqual ? first : nil
+    }
+
+    /// The sites of a fleet.
+    ///
+    /// - Parameters:
+    ///   - interval: What every advertisement's interval is taken to be; `nil` for its own.
+    ///   - payloadOctets: What every advertisement's length is taken to be; `nil` for its own.
+    public static func sites(
+        of traffic: FleetTraffic, fleet: String, interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil
+    ) throws(PlanError) -> [PlannedAir] {
+        try traffic.sites.map { site throws(PlanError) in
+            let boxes = try site.boxes.map { kind throws(PlanError) in
+                let frames = try kind.advertisements.map { own throws(PlanError) in
+                    try PlannedFrame(
+                        own.type, interval: interval ?? own.interval,
+                        payloadOctets: payloadOctets ?? own.payloadOctets)
+                }
+                return Boxes(count: kind.count, frames: frames)
+            }
+            return PlannedAir(boxes, from: Origin(fleet: fleet, site: site.name))
+        }
     }
 
     func kinds() throws(AirtimeError) -> [AdvertisingBoxes] {
@@ -52,14 +81,14 @@ struct PlannedAir {
             try AdvertisingBoxes(
                 count: kind.count,
                 advertisements: kind.frames.map {
-                    (intervalMicroseconds: Double($0.interval.microseconds), airtimeMicroseconds: $0.airtime)
+                    (intervalMicroseconds: Double($0.interval.microseconds), airtimeMicroseconds: $0.airtimeMicroseconds)
                 })
         }
     }
 
     /// The advertisement that a beacon is found by: each beacon's most frequent one, and of these the least frequent, so
     /// that every beacon of the site is found at least as fast.
-    var asked: (kind: Int, frame: Int) {
+    var target: (kind: Int, frame: Int) {
         let fastest = boxes.enumerated().compactMap { kind, boxes in
             boxes.frames.indices.min { boxes.frames[$0].pace < boxes.frames[$1].pace }.map { (kind: kind, frame: $0) }
         }
@@ -68,11 +97,11 @@ struct PlannedAir {
 
     func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { boxes[place.kind].frames[place.frame] }
 
-    /// An equal fleet in which the asked advertisement stands as it does among these boxes, and the probability that what
+    /// An equal fleet in which the target advertisement stands as it does among these boxes, and the probability that what
     /// is not in that fleet spoils no packet.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
-        return try BoxSurroundings(kind: asked.kind, advertisement: asked.frame, in: kinds()).fleet(ofBoxes: beacons)
+        return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
     }
 
     /// Every advertisement as the simulation takes it; those of one box know that they are.
@@ -90,7 +119,7 @@ struct PlannedAir {
                 let box = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
                     var advertiser = AirAdvertiser(
-                        intervalMicroseconds: Double(frame.interval.microseconds), airtimeMicroseconds: frame.airtime)
+                        intervalMicroseconds: Double(frame.interval.microseconds), airtimeMicroseconds: frame.airtimeMicroseconds)
                     advertiser.box = box
                     advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true
                     advertisers.append(advertiser)
@@ -117,42 +146,5 @@ struct PlannedAir {
             }
         }
         return streams.map { ($0.frame, $0.beacons, $0.clear / Double(max(1, $0.beacons))) }
-    }
-}
-
-extension PlannedFrame {
-    /// What tells frames apart on the air, and orders them: how often, how long, and of which type.
-    struct Pace: Hashable, Comparable {
-        let interval: AdvertisingInterval
-        let octets: Int
-        let name: String
-
-        static func < (left: Self, right: Self) -> Bool {
-            (left.interval, left.octets, left.name) < (right.interval, right.octets, right.name)
-        }
-    }
-
-    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name) }
-}
-
-extension PlanAnswer {
-    /// Which site is told of.
-    mutating func origin(of air: PlannedAir) {
-        guard let origin = air.origin else { return }
-        json.append(("fleet", .string(origin.fleet)))
-        json.append(("site", .string(origin.site)))
-    }
-
-    /// Which of a fleet's advertisements is asked about, and how the others count.
-    mutating func asked(of air: PlannedAir) {
-        guard air.origin != nil else { return }
-        let frame = air.frame(air.asked)
-        json.append(("advertisement", frame.json))
-        figure("asked", frame.name, remark: "every \(frame.interval), \(frame.payloadOctets) octets of data")
-        guard air.onlyFrame == nil else { return }
-        note(
-            "A beacon is found by its most frequent advertisement; asked is the least frequent of these at the site, so "
-                + "every beacon is found at least as fast. The site's other advertisements count with intervals and "
-                + "lengths of their own; a box does not collide with itself.")
     }
 }

@@ -1,21 +1,20 @@
 internal import Airtime
-internal import PlanReport
 
 /// A site of a fleet as `plan interval` takes it: the interval that is looked for is that of each beacon's most frequent
 /// advertisement, and what the beacons send beside it stays as it is.
-struct FleetInterval {
-    let air: PlannedAir
+public struct FleetInterval: Sendable {
+    public let air: PlannedAir
     /// Of the longest of these advertisements.
-    let payloadOctets: Int
+    public let payloadOctets: Int
     /// What an average beacon sends beside it, as `IntervalAdvice` takes it.
     let logSparingOther: Double
 
-    init(_ air: PlannedAir) throws {
+    public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
         let octets = fastest.map(\.payloadOctets).max() ?? 31
         payloadOctets = octets
-        logSparingOther = try PlanValue.answer { () throws(AirtimeError) in
+        logSparingOther = try PlanError.asking { () throws(AirtimeError) in
             try BoxSurroundings.logSparingCompanions(
                 in: air.kinds(), packetOf: PacketTiming.airtimeMicroseconds(payloadOctets: octets))
         }

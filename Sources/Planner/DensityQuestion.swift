@@ -1,0 +1,118 @@
+public import Airtime
+internal import PlanReport
+
+/// How many beacons a place bears, and how far apart that is.
+public struct DensityQuestion: Sendable {
+    /// The mixture of boxes that more are added of.
+    public let air: PlannedAir
+    public let scanner: ScannerPreset
+    public let target: DetectionTarget
+    public let range: PlannedRange
+
+    public init(air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange) {
+        self.air = air
+        self.scanner = scanner
+        self.target = target
+        self.range = range
+    }
+
+    /// `holds` is false where not even one beacon is received in time.
+    public func answer() throws(PlanError) -> PlanAnswer {
+        let asked = air.frame(air.target)
+        let (beacons, latency, spacing) = try PlanError.asking { () throws(AirtimeError) in
+            let fleet = try LargestFleet(
+                within: target.seconds, probability: target.probability,
+                around: BoxSurroundings(
+                    kind: air.target.kind, advertisement: air.target.frame, in: air.kinds(), isAmongMore: true),
+                preset: scanner)
+            let spacing =
+                fleet.beacons == 0
+                ? nil : try Neighborhood.gridSpacing(holding: fleet.beacons, radiusMeters: range.meters)
+            return (fleet.beacons, fleet.latency, spacing)
+        }
+        var answer = PlanAnswer(
+            title: "How dense beacons may stand every \(asked.interval)",
+            sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency))
+        answer.holds = beacons > 0
+        answer.stateOrigin(of: air)
+        answer.state("beaconsInRange", .count(beacons))
+        answer.state("gridSpacingM", .number(spacing, unit: "m"))
+        answer.state("rangeM", .number(range.meters, unit: "m"))
+        answer.state("intervalMs", .milliseconds(asked.milliseconds))
+        answer.stateTarget(of: air)
+        answer.state("scanner", .word(scanner.name))
+        answer.show("beacons in range", .count(beacons), remark: "the asked one included, at the most")
+        if spacing != nil { answer.show("grid spacing", .number(spacing, unit: "m"), remark: "square grid") }
+        answer.show("range", .number(range.meters, unit: "m"), remark: range.remark)
+        answer.state(latency)
+        if let origin = air.origin { answer.note("More beacons of the same mixture as at \(origin.name).") }
+        answer.noteRounding(of: air)
+        return answer
+    }
+
+    private func sentence(_ beacons: Int, _ spacing: Double) -> String {
+        let grid =
+            "a square grid of \(NumberText.significant(spacing)) m with a range of \(NumberText.significant(range.meters)) m."
+        return beacons == 1
+            ? "Only a single beacon in range of a receiver is received \(target.text): \(grid)"
+            : "Up to \(beacons) beacons in range of one receiver are each received \(target.text): \(grid)"
+    }
+
+    private func refusal(_ alone: LatencyDistribution) -> String {
+        let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
+        return "Not even a single beacon is received \(target.text) by \(scanner.name), but in "
+            + "\(NumberText.percent(share)): send more often, allow more time, or let the scanner listen more."
+    }
+}
+
+/// How soon a beacon is to be found, and in which share of the cases.
+public struct DetectionTarget: Hashable, Sendable {
+    public let seconds: Double
+    /// Between 0 and 1, without the ends.
+    public let probability: Double
+
+    public init(withinSeconds seconds: Double, probability: Double) {
+        self.seconds = seconds
+        self.probability = probability
+    }
+
+    var text: String {
+        "within \(NumberText.duration(seconds)) in \(NumberText.percent(probability)) of the cases"
+    }
+}
+
+/// How far a beacon is heard.
+public struct PlannedRange: Hashable, Sendable {
+    public let meters: Double
+    /// Where the range comes from.
+    let remark: String
+
+    /// A range that somebody gives, in m, above 0.
+    public init(meters: Double) {
+        self.meters = meters
+        remark = "as given"
+    }
+
+    /// The distance at which a link carries half of the beacons.
+    ///
+    /// - Parameter pathLoss: What the link's path loss is called, for messages.
+    ///
+    /// Refuses a link whose range has no end, and one that carries nothing at any distance.
+    public init(of link: RadioLink, pathLoss: String) throws(PlanError) {
+        let range = try PlanError.asking { () throws(AirtimeError) in try link.rangeMeters() }
+        guard range.isFinite else {
+            throw PlanError(
+                .question,
+                "--path-loss \(pathLoss): this model's loss ends at a value that the link carries, so the range has "
+                    + "no end; take log-distance or itu")
+        }
+        guard range > 0 else {
+            throw PlanError(
+                .question,
+                "\(NumberText.significant(link.radioPowerDBm)) dBm is not heard at any distance with a sensitivity of "
+                    + "\(NumberText.significant(link.sensitivityDBm)) dBm; more radio power or a better receiver is needed")
+        }
+        meters = range
+        remark = "half of the beacons are heard there, by \(pathLoss)"
+    }
+}

@@ -1,0 +1,39 @@
+public import Airtime
+
+/// Why a question of the planner has no answer: one sentence that says what, and what to do.
+public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: Hashable, Sendable {
+        /// The numbers that were asked about cannot be, or do not go together.
+        case question
+        /// The site or fleet that was asked about holds nothing to plan with.
+        case configuration
+        /// It was ended before there was anything to tell.
+        case unfinished
+        /// A file that was to be read is not what it was taken for.
+        case data
+    }
+
+    public let kind: Kind
+    public let message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// What a model refuses.
+    public init(_ error: AirtimeError) { self.init(.question, "\(error)") }
+
+    public var description: String { message }
+
+    /// Asks a model, whose refusal becomes the question's own.
+    public static func asking<Value>(
+        _ compute: () throws(AirtimeError) -> Value
+    ) throws(PlanError) -> Value {
+        do throws(AirtimeError) {
+            return try compute()
+        } catch {
+            throw PlanError(error)
+        }
+    }
+}

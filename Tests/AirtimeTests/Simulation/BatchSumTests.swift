@@ -1,0 +1,38 @@
+import Airtime
+import Testing
+
+@Suite struct BatchSumTests {
+    private func played(_ goal: PrecisionGoal) throws -> BatchSum<ShareTally> {
+        let simulation = try CollisionSimulation(.of(30), seed: 1, batchWork: 3000)
+        var sum = BatchSum<ShareTally>(goal) { $0.estimate }
+        while !sum.isFinished { sum.add(simulation.batch(sum.batches)) }
+        return sum
+    }
+
+    @Test func itIsFinalWhenTheGoalIsMet() throws {
+        var sum = try played(PrecisionGoal(halfWidth: .absolute(0.01), minimumBatches: 5, maximumBatches: 200))
+        #expect(sum.batches > 5 && sum.batches < 200)
+        #expect(try #require(sum.tally.estimate).halfWidth95 <= 0.01)
+        let (tally, batches) = (sum.tally, sum.batches)
+        sum.add(ShareTally(hits: 1, trials: 2))
+        #expect(sum.tally == tally && sum.batches == batches)
+    }
+
+    @Test func theMostBatchesEndWhatIsNeverPreciseEnough() throws {
+        let sum = try played(PrecisionGoal(halfWidth: .relative(1e-9), minimumBatches: 2, maximumBatches: 7))
+        #expect(sum.batches == 7 && sum.tally.batches == 7)
+    }
+
+    @Test(arguments: [0, -1, .nan, .infinity])
+    func widthsThatNoIntervalHasAreRefused(width: Double) {
+        #expect(throws: AirtimeError.self) { try PrecisionGoal(halfWidth: .absolute(width)) }
+        #expect(throws: AirtimeError.self) { try PrecisionGoal(halfWidth: .relative(width)) }
+    }
+
+    @Test(arguments: [(1, 10), (5, 4), (Int.min, 0), (2, Int.min)])
+    func countsThatKnowNoScatterAreRefused(minimum: Int, maximum: Int) {
+        #expect(throws: AirtimeError.self) {
+            try PrecisionGoal(halfWidth: .relative(1), minimumBatches: minimum, maximumBatches: maximum)
+        }
+    }
+}
