@@ -110,7 +110,8 @@ public struct PlannedRange: Hashable, Sendable {
             throw PlanError(
                 .question,
                 "\(NumberText.significant(link.radioPowerDBm)) dBm is not heard at any distance with a sensitivity of "
-                    + "\(NumberText.significant(link.sensitivityDBm)) dBm; more radio power or a better receiver is needed")
+                    + "\(NumberText.significant(link.sensitivityDBm)) dBm; more radio power or a better receiver is needed"
+            )
         }
         meters = range
         remark = "half of the beacons are heard there, by \(pathLoss)"

@@ -173,7 +173,8 @@ public struct IntervalQuestion: Sendable {
         for band in bands.sorted(by: { $0.worst.slowness > $1.worst.slowness }).prefix(4) {
             let ends = [band.intervalsMicroseconds.lowerBound, band.intervalsMicroseconds.upperBound]
             answer.show(
-                "avoid", .milliseconds(nil), shown: ends.map { NumberText.milliseconds(from: $0) }.joined(separator: "–"),
+                "avoid", .milliseconds(nil),
+                shown: ends.map { NumberText.milliseconds(from: $0) }.joined(separator: "–"),
                 remark: "\(Self.steps(band.worst)): up to \(NumberText.duration(band.worst.sweepSeconds)) unseen")
         }
     }

@@ -81,7 +81,10 @@ public struct PlannedAir: Sendable {
             try AdvertisingBoxes(
                 count: kind.count,
                 advertisements: kind.frames.map {
-                    (intervalMicroseconds: Double($0.interval.microseconds), airtimeMicroseconds: $0.airtimeMicroseconds)
+                    (
+                        intervalMicroseconds: Double($0.interval.microseconds),
+                        airtimeMicroseconds: $0.airtimeMicroseconds
+                    )
                 })
         }
     }
@@ -119,7 +122,8 @@ public struct PlannedAir: Sendable {
                 let box = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
                     var advertiser = AirAdvertiser(
-                        intervalMicroseconds: Double(frame.interval.microseconds), airtimeMicroseconds: frame.airtimeMicroseconds)
+                        intervalMicroseconds: Double(frame.interval.microseconds),
+                        airtimeMicroseconds: frame.airtimeMicroseconds)
                     advertiser.box = box
                     advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true
                     advertisers.append(advertiser)

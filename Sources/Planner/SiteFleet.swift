@@ -2,8 +2,8 @@ internal import Airtime
 internal import BluetoothTypes
 public import Configuration
 public import Fleet
-public import Sites
 internal import PlanReport
+public import Sites
 
 /// Puts the beacons of a fleet on the floor of the site file that names it.
 ///

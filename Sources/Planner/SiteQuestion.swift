@@ -1,6 +1,6 @@
 internal import Airtime
-public import Sites
 internal import PlanReport
+public import Sites
 
 /// What is heard on a floor, its weakest spots, and where to put beacons.
 public struct SiteQuestion: Sendable {
@@ -130,7 +130,8 @@ public struct SiteQuestion: Sendable {
         answer.state("site", .word(site.name))
         answer.state("beacons", .count(site.beacons.count), as: "beacons")
         answer.state(
-            "places", .count(points.count), as: "places looked at", remark: "\(NumberText.significant(spacing)) m apart")
+            "places", .count(points.count), as: "places looked at", remark: "\(NumberText.significant(spacing)) m apart"
+        )
         answer.state("placeSpacingM", .number(spacing, unit: "m"))
         answer.state(
             "holdingShare", .share(holding(points)), as: shown ? "target reached at" : nil, remark: "of the places")
@@ -143,7 +144,8 @@ public struct SiteQuestion: Sendable {
         for point in weakest {
             let place = point.reception.position
             answer.show(
-                "weak spot", .number(nil, unit: "m"), shown: "\(NumberText.significant(place.x)), \(NumberText.significant(place.y))",
+                "weak spot", .number(nil, unit: "m"),
+                shown: "\(NumberText.significant(place.x)), \(NumberText.significant(place.y))",
                 remark: remark(point))
         }
     }

@@ -44,7 +44,8 @@ public struct WalkQuestion: Sendable {
 
     private func sentence(_ walk: WalkPast, _ seen: Double) -> String {
         guard walk.dwellSeconds > 0 else {
-            return "The beacon is not seen: the way comes no nearer than \(NumberText.significant(distance)) m, and it is heard "
+            return
+                "The beacon is not seen: the way comes no nearer than \(NumberText.significant(distance)) m, and it is heard "
                 + "for \(NumberText.significant(range.meters)) m."
         }
         return "Somebody who passes the beacon at a distance of \(NumberText.significant(distance)) m and at "

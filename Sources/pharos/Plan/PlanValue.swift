@@ -1,8 +1,8 @@
 internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
-internal import Planner
 internal import PlanReport
+internal import Planner
 
 /// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
 enum PlanValue {
