@@ -9,7 +9,8 @@ struct PlanOutput: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Option(help: ArgumentHelp("Write a page with pictures and controls as well.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a page with pictures and controls as well.", valueName: "file"), completion: .file())
     var html: String?
 
     /// Prints the answer, and ends with 1 where what was asked for cannot be had.
