@@ -89,7 +89,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "FleetStore",
-            dependencies: ["BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost"],
+            dependencies: [
+                "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost",
+            ],
             // The role that `fleet export ansible` writes, with the units as they are shipped.
             resources: [.embedInCode("Ansible")], swiftSettings: strict),
         .target(

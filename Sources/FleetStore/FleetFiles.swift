@@ -6,12 +6,12 @@ internal import LinuxHost
 public struct FleetFiles: Sendable {
     /// As it was named.
     public let file: String
-    /// Beside it.
+    /// Beside it; where that is a symbolic link, what it leads to.
     public let lockFile: String
     /// `nil` where nothing can be made of the file.
     public let fleet: Fleet?
     /// `nil` where there is none yet, and where it cannot be used.
-    public let lock: FleetLock?
+    public private(set) var lock: FleetLock?
     /// Of the fleet file, its tables and its lock, in their order.
     public private(set) var problems: [FileProblem]
     private let hasLockFile: Bool
@@ -27,7 +27,7 @@ public struct FleetFiles: Sendable {
     /// - Throws: Where the fleet file or the lock cannot be read at all.
     public init(_ file: String) throws(FleetStoreError) {
         self.file = file
-        lockFile = FleetLock.file(beside: file)
+        lockFile = Self.lockFile(beside: file)
         let octets = try SourceFile.readNamed(file, limit: Self.fleetLimit)
         let directory = SourceFile.directory(of: file)
         let lockFile = lockFile
@@ -55,6 +55,22 @@ public struct FleetFiles: Sendable {
         self.lock = lock
         problems += faults
     }
+
+    /// The lock of a fleet file, with symbolic links followed.
+    static func lockFile(beside file: String) -> String {
+        let path = FleetLock.file(beside: file)
+        return Files.isSymbolicLink(path) ? Files.resolved(path) ?? path : path
+    }
+
+    /// What is locked while a fleet is changed: the lock itself gets replaced.
+    static func claim(of lockFile: String) -> String {
+        let directory = SourceFile.directory(of: lockFile)
+        let name = lockFile.dropFirst(directory.count)
+        return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
+    }
+
+    /// Takes a lock that was made from something else in the place of one that is not there.
+    mutating func use(_ lock: FleetLock) { self.lock = lock }
 
     public var hasErrors: Bool { problems.contains(where: \.isError) }
 

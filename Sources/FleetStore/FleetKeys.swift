@@ -12,10 +12,11 @@ public struct FleetKeys: Sendable {
 
     /// - Parameters:
     ///   - fleet: Whose beacons need keys.
-    ///   - keys: The directory of the keys; `nil` for `keys` beside the fleet.
+    ///   - keys: The directory of the keys; `nil` for `keys` beside the fleet file, and beside the directory that was
+    ///     generated: what lies in that is replaced.
     public init(of fleet: NamedFleet, in keys: String? = nil) {
         self.fleet = fleet
-        directory = KeyDirectory(keys ?? fleet.directory + "keys")
+        directory = KeyDirectory(keys ?? fleet.keysDirectory)
     }
 
     /// What became of the key of each beacon, by its name.
@@ -38,7 +39,8 @@ public struct FleetKeys: Sendable {
             throw FleetStoreError(.request, "--replace \(name): there is no beacon of that name that needs a key")
         }
         var report = Report()
-        if !rotations.isEmpty { try directory.make() }
+        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys generate")
+        defer { claim?.release() }
         for rotation in rotations {
             let key = IdentityKey(FixedOctets.random())
             if try directory.add(key, of: rotation) {
@@ -58,7 +60,8 @@ public struct FleetKeys: Sendable {
     /// Private keys are needed for one moment, and kept nowhere.
     public func agree(resolverPublicKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
-        if !rotations.isEmpty { try directory.make() }
+        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
+        defer { claim?.release() }
         var report = Report()
         for rotation in rotations {
             guard !directory.hasKey(of: rotation) else {
@@ -85,7 +88,8 @@ public struct FleetKeys: Sendable {
     /// - Throws: Also where a beacon has another key than the one agreed on, which is left as it is.
     public func resolve(resolverPrivateKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
-        if !rotations.isEmpty { try directory.make() }
+        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
+        defer { claim?.release() }
         var report = Report()
         for rotation in rotations {
             guard let publicKey = try directory.publicKey(of: rotation) else {

@@ -3,7 +3,7 @@ public import Fleet
 public import LinuxHost
 
 /// Brings a fleet's files onto the disk: first all of them beside the old ones, then the lock, then all at once.
-public struct FleetWriter {
+public struct FleetWriter: Sendable {
     private let fleet: Fleet
     private let allocation: FleetAllocation
     private let folder: String
@@ -58,6 +58,7 @@ public struct FleetWriter {
         } catch {
             throw failure(error, folder)
         }
+        var isGivenOut = false
         do throws(SystemError) {
             let report = try generate(into: replacement, progress)
             guard report.isGood else {
@@ -69,11 +70,16 @@ public struct FleetWriter {
             let lockWritten = lock.isChanged
             // From here on the identities are given out, whether or not the folder follows.
             try lock.commit()
+            isGivenOut = lockWritten
             return Result(report: report, outcome: try replacement.commit(), lockWritten: lockWritten)
         } catch {
             replacement.discard()
             lock.discard()
-            throw failure(error, folder)
+            throw failure(
+                error, folder,
+                isGivenOut
+                    ? "; the new identities are in \(lockFile), the directory is as it was: run the command again"
+                    : "; nothing was changed")
         }
     }
 
@@ -155,15 +161,15 @@ public struct FleetWriter {
         return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
     }
 
-    private func failure(_ error: SystemError, _ folder: String) -> FleetStoreError {
+    private func failure(_ error: SystemError, _ folder: String, _ outcome: String = "") -> FleetStoreError {
         let place = error.subject.isEmpty ? folder : error.subject
         switch error.errno {
         case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(place): \(error.text)")
-        case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full; nothing was changed")
+        case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full\(outcome)")
         case SystemError.wouldBlock:
             return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is at work there")
         case SystemError.busy:
-            return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it")
+            return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it\(outcome)")
         case SystemError.notADirectory:
             return FleetStoreError(.missing, "\(place): this is a file, not a directory")
         case SystemError.noEntry:
@@ -171,7 +177,7 @@ public struct FleetWriter {
         case SystemError.accessDenied, SystemError.notPermitted:
             return FleetStoreError(.notPermitted, "\(place): this user may not write here")
         default:
-            return FleetStoreError(.system, "\(place): \(error.call): \(error.text); nothing was changed")
+            return FleetStoreError(.system, "\(place): \(error.call): \(error.text)\(outcome)")
         }
     }
 }

@@ -13,9 +13,12 @@ public struct KeyDirectory: Sendable {
         self.path = path.hasSuffix("/") ? path : path + "/"
     }
 
-    /// Makes the directory, for its owner alone, unless it is there.
-    public func make() throws(FleetStoreError) {
+    /// Makes the directory, for its owner alone, unless it is there, and takes the right to change what is in it.
+    ///
+    /// - Parameter purpose: The command, for whoever finds the right taken.
+    func claim(_ purpose: String) throws(FleetStoreError) -> FileLock? {
         try named(path) { () throws(SystemError) in try Files.makeDirectory(path, mode: 0o700) }
+        return try FleetClaim.take(path + ".lock", of: path, purpose: purpose)
     }
 
     /// Whether the beacon has a key already.

@@ -14,6 +14,16 @@ public struct NamedFleet: Sendable {
     /// The directory that the fleet lies in, with its last slash; empty for the directory where we are.
     public var directory: String { SourceFile.directory(of: file) }
 
+    /// Where its keys lie unless somebody says otherwise: beside the fleet file, and so beside the directory that was
+    /// generated from it. Keys that lie in that directory already stay theirs.
+    var keysDirectory: String {
+        let inside = directory + "keys"
+        guard file.hasSuffix("/manifest.json") || file == "manifest.json", !Files.isDirectory(inside) else {
+            return inside
+        }
+        return directory.isEmpty ? "../keys" : SourceFile.directory(of: String(directory.dropLast())) + "keys"
+    }
+
     private var file: String {
         Files.isDirectory(path) ? path + (path.hasSuffix("/") ? "" : "/") + "manifest.json" : path
     }

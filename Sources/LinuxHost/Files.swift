@@ -118,6 +118,19 @@ public enum Files {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether there is a symbolic link of that name, wherever it leads to.
+    public static func isSymbolicLink(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// The path with all symbolic links on the way followed; `nil` where it leads nowhere.
+    public static func resolved(_ path: String) -> String? {
+        guard let whole = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(whole) }
+        return unsafe String(cString: whole)
+    }
+
     /// Whether the file's owner alone may read it; `false` when it is not there.
     public static func isPrivate(_ path: String) -> Bool {
         var status = stat()

@@ -214,4 +214,156 @@ struct AllocationTests {
     func takesSerials(serial: String, instance: String) {
         #expect(Allocator.instance(fromSerial: serial) == UInt64(instance, radix: 16))
     }
+
+    private static func boxes(_ names: String...) -> [Box] {
+        names.map { name in
+            let parts = name.split(separator: "<")
+            return Box(name: String(parts[0]), site: 0, serial: "", was: parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    /// Each history ends with a renaming that cannot be obeyed, or that is only with a release.
+    @Test(
+        "a renaming is obeyed, or refused with what to do",
+        arguments: [
+            ([["x", "y"], ["x"], ["y<x"]], "an identity for \"y\" and one for \"x\""),
+            ([["x", "y"], ["x<y", "y<x"]], "names that change places go by way of a third one"),
+            ([["x", "y"], ["y<x"]], "an identity for \"y\" and one for \"x\""),
+            ([["x"], ["y<x", "z<x"]], "another beacon was \"x\" as well"),
+            ([["x"], ["x", "y<z"]], "the lock knows no beacon \"z\""),
+            ([["x"], ["x", "y<x"]], "the beacon \"x\" is still there"),
+        ])
+    func refusesRenamings(history: [[String]], reason: String) throws {
+        var lock: FleetLock?
+        for names in history.dropLast() {
+            let boxes = names.flatMap { Self.boxes($0) }
+            lock = try Self.allocate(boxes, lock).allocation.lock
+        }
+        let last = try Self.allocate(history.last.map { $0.flatMap { Self.boxes($0) } } ?? [], lock)
+        #expect(last.problems.count { $0.message.contains(reason) } >= 1, "\(last.problems.map(\.message))")
+    }
+
+    @Test("with the retired one released in the same run, the renaming is obeyed; done, it may stay in the file")
+    func renamesToAReleasedName() throws {
+        let first = try Self.allocate(Self.boxes("x", "y"), nil)
+        let second = try Self.allocate(Self.boxes("x"), first.allocation.lock)
+        let third = try Self.allocate(Self.boxes("y<x"), second.allocation.lock, releasing: ["y"])
+        #expect(third.problems == [])
+        #expect(third.allocation.changes.renamed == [.init(name: "y", other: "x")])
+        #expect(
+            third.allocation.identities(of: third.fleet)["y"] == first.allocation.identities(of: first.fleet)["x"])
+        let fourth = try Self.allocate(Self.boxes("y<x"), third.allocation.lock)
+        #expect(fourth.problems == [] && fourth.allocation.changes == FleetAllocation.Changes())
+    }
+
+    @Test("a box that gets a new name and a new place at once is refused")
+    func refusesToRenameAndMove() throws {
+        let first = try Self.allocate(Self.boxes("x"), nil)
+        let second = try Self.allocate([Box(name: "y", site: 1, serial: "", was: "x")], first.allocation.lock)
+        #expect(second.problems.contains { $0.message.contains("\"x\" is counted in another group") })
+    }
+
+    @Test("a full part takes a newcomer when a beacon that goes is released in the same run")
+    func releasesInTheSameRun() throws {
+        let boxes = (0..<65_536).map { Box(name: "b\($0)", site: 0, serial: "") }
+        let full = try Self.allocate(boxes, nil)
+        let next = Array(boxes.dropFirst()) + [Box(name: "n", site: 0, serial: "")]
+        let after = try Self.allocate(next, full.allocation.lock, releasing: ["b0"])
+        #expect(after.problems == [])
+        #expect(after.allocation.changes.released == ["b0"] && after.allocation.changes.retired == [])
+        let minors = Set(after.allocation.lock.entries.map(\.minor))
+        #expect(minors.count == 65_536)
+    }
+
+    @Test("the last instance number is given out once")
+    func endsTheCounter() throws {
+        let first = try Self.allocate(Self.boxes("a"), nil)
+        var lock = first.allocation.lock
+        lock.entries[0].instance = AllocationRules.instanceLimit - 1
+        let last = try Self.allocate(Self.boxes("a", "b"), lock)
+        #expect(last.problems == [])
+        #expect(last.allocation.lock.entries[1].instance == AllocationRules.instanceLimit)
+        let over = try Self.allocate(Self.boxes("a", "b", "c"), last.allocation.lock)
+        #expect(over.problems.contains { $0.message.hasPrefix("the instance numbers up to ffffffffffff") })
+    }
+
+    @Test("a box whose serial number is its instance keeps it when it moves, and back")
+    func movesWithItsSerial() throws {
+        func allocate(_ site: String, _ lock: FleetLock?) throws -> (Fleet, FleetAllocation, [FileProblem]) {
+            let text = """
+                { "version": 1, "name": "f", "template": { "advertisements": [
+                  { "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1,
+                    "minor": "${minor}", "intervalMs": 500, "measuredPowerDbm": -59 },
+                  { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}",
+                    "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+                  "identities": { "minor": { "within": "site" }, "instance": { "from": "serial" } },
+                  "groups": [ { "name": "north" }, { "name": "south" } ],
+                  "beacons": [ { "name": "a", "group": "\(site)", "serial": "00a1" } ] }
+                """
+            let fleet = try #require(MadeFleet.decode(text).fleet)
+            let (allocation, problems) = FleetAllocation.make(fleet, lock: lock, now: MadeFleet.now)
+            return (fleet, allocation, problems)
+        }
+        var lock: FleetLock?
+        for site in ["north", "south", "north", "south"] {
+            let (fleet, allocation, problems) = try allocate(site, lock)
+            #expect(problems == [])
+            let own = allocation.lock.entries[Int(allocation.entries[0])]
+            #expect(own.instance == 0xA1 && fleet.beaconCount == 1)
+            lock = try Self.written(allocation.lock)
+        }
+        #expect(lock?.entries.count == 2)
+    }
+
+    @Test(
+        "groups: a renaming is obeyed, or refused with what to do",
+        arguments: [
+            (["north", "south"], ["north<south", "south<north"], "by way of a third one"),
+            (["north", "south"], ["south<north"], "has numbers for the group \"south\" and for \"north\""),
+            (["north"], ["a<north", "b<north"], "another group was \"north\" as well"),
+            (["north"], ["north", "b<nroth"], "the lock knows no group \"nroth\""),
+        ])
+    func refusesRenamingsOfGroups(before: [String], after: [String], reason: String) throws {
+        func fleet(_ names: [String]) throws -> Fleet {
+            let groups = names.enumerated().map { index, text in
+                let parts = text.split(separator: "<")
+                let was = parts.count > 1 ? "\"was\": \"\(parts[1])\", " : ""
+                return "{ \"name\": \"\(parts[0])\", \(was)\"beacons\": [ { \"name\": \"b\(index)\" } ] }"
+            }
+            return try #require(
+                MadeFleet.decode(
+                    """
+                    { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
+                      "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": "${major}", "minor": "${minor}",
+                      "intervalMs": 500, "measuredPowerDbm": -59 } ] },
+                      "identities": { "major": { "per": "site" }, "minor": { "within": "site" } },
+                      "groups": [ \(groups.joined(separator: ", ")) ] }
+                    """
+                ).fleet)
+        }
+        let (first, problems) = FleetAllocation.make(try fleet(before), lock: nil, now: MadeFleet.now)
+        #expect(problems == [])
+        let (_, faults) = FleetAllocation.make(try fleet(after), lock: first.lock, now: MadeFleet.now)
+        #expect(faults.contains { $0.isError && $0.message.contains(reason) }, "\(faults.map(\.message))")
+    }
+
+    @Test("a lost lock comes back from the manifest")
+    func adoptsManifests() throws {
+        let boxes = (0..<20).map { Box(name: "b\($0)", site: $0 % 3, serial: "s\($0)") }
+        let gone = try Self.allocate(boxes + [Box(name: "g", site: 1, serial: "")], nil)
+        let (fleet, allocation, _) = try Self.allocate(boxes.reversed(), gone.allocation.lock)
+        var manifest = FleetManifest(fleet: "made")
+        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { manifest.beacons.append($0) }
+        let adopted = try FleetLock(adopting: manifest, for: fleet)
+        let newcomer = [Box(name: "n", site: 1, serial: "")]
+        let again = try Self.allocate(newcomer + boxes, try Self.written(adopted))
+        #expect(again.problems == [] && again.allocation.changes.added == 1)
+        let (before, after) = (allocation.identities(of: fleet), again.allocation.identities(of: again.fleet))
+        for (name, identity) in before { #expect(after[name] == identity) }
+        #expect(throws: FleetLock.AdoptionError.otherFleet("other")) {
+            var other = manifest
+            other.fleet = "other"
+            _ = try FleetLock(adopting: other, for: fleet)
+        }
+    }
 }

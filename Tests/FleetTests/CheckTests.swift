@@ -100,7 +100,7 @@ struct CheckTests {
     @Test("an EID and something else need two sets")
     func knowsSets() {
         let eid = #"""
-            { "type": "eddystone-eid", "identityKeyFile": "k", "rotationExponent": 4, "intervalMs": 500,
+            { "type": "eddystone-eid", "identityKeyFile": "${name}.key", "rotationExponent": 4, "intervalMs": 500,
               "measuredPowerDbm": -18 }, \#(Self.beacon("500"))
             """#
         let pi = MadeFleet.problems(
@@ -188,5 +188,112 @@ struct CheckTests {
         for (name, url) in [("none", "d"), ("site", "s"), ("inherits", "s"), ("floor", "s${x}"), ("own", "o")] {
             #expect(profiles[name]?.contains("\"https://e.org/\(url)\"") == true, "\(name)")
         }
+    }
+
+    private static func chain(_ count: Int) -> String {
+        let variables = (0..<count).map { "\"v\($0)\": \"${v\($0 + 1)}\"" } + ["\"v\(count)\": \"x\""]
+        return """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
+              "url": "https://e.org/${v0}", "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "defaults": { "variables": { \(variables.joined(separator: ", ")) } }, "beacons": [ { "name": "a" } ] }
+            """
+    }
+
+    @Test("variables that need one another without end are refused at once", arguments: [65, 5000])
+    func boundsChains(count: Int) {
+        let start = ContinuousClock.now
+        let problems = MadeFleet.problems(Self.chain(count))
+        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(problems.contains { $0.contains("more than 64 variables need one another in a row: v0 → v1 → v2 → …") })
+        #expect(MadeFleet.problems(Self.chain(60)).allSatisfy { $0.contains("warning") })
+    }
+
+    @Test("variables that double each other are refused before they fill the memory")
+    func boundsGrowth() {
+        let variables = (0..<60).map { "\"v\($0)\": \"${v\($0 + 1)}${v\($0 + 1)}\"" }
+        let text = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
+              "url": "https://e.org/${v0}", "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "defaults": { "variables": { \(variables.joined(separator: ", ")),
+              "v60": "\(String(repeating: "x", count: 1000))" } }, "beacons": [ { "name": "a" } ] }
+            """
+        let start = ContinuousClock.now
+        let problems = MadeFleet.problems(text)
+        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(problems.contains { $0.contains("this value has more than 4096 octets") }, "\(problems)")
+    }
+
+    @Test("over a thousand problems are said to be more")
+    func saysThatThereAreMore() {
+        let rows = (0..<1500).map { "b\($0),https://e.org/\(String(repeating: "x", count: 20))\($0)" }
+        let text = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url", "url": "${url}",
+              "intervalMs": 500, "measuredPowerDbm": -18 } ] }, "beacons": { "csv": "t.csv" } }
+            """
+        let problems = MadeFleet.problems(text, tables: ["t.csv": (["name,url"] + rows).joined(separator: "\n")])
+        #expect(problems.count == 1001)
+        #expect(problems.contains { $0.contains("the search ended with the first 1000 problems") })
+        let bad = (0..<1500).map { "b \($0),x" }
+        let names = MadeFleet.problems(text, tables: ["t.csv": (["name,url"] + bad).joined(separator: "\n")])
+        #expect(names.contains { $0.contains("500 more problems are not listed") })
+    }
+
+    @Test("two beacons with one key are found")
+    func findsSharedKeys() {
+        func text(_ file: String) -> String {
+            """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-eid",
+              "identityKeyFile": "\(file)", "rotationExponent": 10, "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "beacons": [ { "name": "a" }, { "name": "b" } ] }
+            """
+        }
+        #expect(MadeFleet.problems(text("/etc/pharos/keys/${name}.key")) == [])
+        let problems = MadeFleet.problems(text("/etc/pharos/keys/all.key"))
+        #expect(
+            problems.contains { $0.contains("\"a\" and \"b\" would share the identity key all.key") }, "\(problems)")
+    }
+
+    @Test(
+        "one address for several boxes is found",
+        arguments: [
+            #""address": "C1:02:03:04:05:06", "advertisements": [ { "type": "eddystone-tlm", "intervalMs": 500 } ]"#
+        ])
+    func findsSharedAddresses(template: String) {
+        let text = """
+            { "version": 1, "name": "f", "template": { \(template) },
+              "beacons": [ { "name": "a" }, { "name": "b" } ] }
+            """
+        let problems = MadeFleet.problems(text)
+        #expect(problems.contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") }, "\(problems)")
+    }
+
+    @Test("what is wrong with a beacon's or a group's variable names the beacon and points at the variable")
+    func namesTheBeacon() {
+        let text = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
+              "url": "https://e.org/${slug}", "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "groups": [ { "name": "g", "variables": { "slug": "a-slug-that-is-too-long-to-send" },
+                "beacons": [ { "name": "inherits" },
+                  { "name": "own", "variables": { "slug": "another-one-that-is-too-long" } } ] } ] }
+            """
+        let problems = MadeFleet.problems(text)
+        #expect(
+            problems.contains {
+                $0.contains("groups[0].variables.slug: ") && $0.hasSuffix("(the beacon \"inherits\")")
+            }, "\(problems)")
+        #expect(
+            problems.contains {
+                $0.contains("groups[0].beacons[1].variables.slug: ") && $0.hasSuffix("(the beacon \"own\")")
+            }, "\(problems)")
+    }
+
+    @Test("a comma in a quoted name of a column does not part columns")
+    func takesTheRightSeparator() {
+        let text = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
+              "url": "https://e.org/${page}", "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "beacons": { "csv": "t.csv", "columns": { "page": "page, short" } } }
+            """
+        #expect(MadeFleet.problems(text, tables: ["t.csv": "name;\"page, short\"\na;x\n"]) == [])
     }
 }

@@ -27,11 +27,24 @@ struct LockTests {
         return (lock, problems.map(\.description))
     }
 
-    @Test("what is read is what was written")
+    /// As it was written before there were check marks.
+    private static func unmarked(_ lock: FleetLock) -> String {
+        String(decoding: lock.text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in
+                guard let mark = line.firstRange(of: ",\"check\":\"") else { return String(line) }
+                return String(line[..<mark.lowerBound] + line[mark.upperBound...].dropFirst(5))
+            }.joined(separator: "\n")
+    }
+
+    @Test("what is read is what was written, and gets check marks")
     func reads() throws {
         let (lock, problems) = Self.decode(Self.good)
         #expect(problems == [])
-        #expect(try String(decoding: #require(lock).text, as: UTF8.self) == Self.good)
+        let read = try #require(lock)
+        #expect(Self.unmarked(read) == Self.good)
+        let (again, faults) = FleetLock.decode(read.text, file: "f.lock.json")
+        #expect(faults == [] && again?.text == read.text)
+        #expect(read.text.count - Self.good.utf8.count == 5 * 15)
         #expect(lock?.retiredNames == ["c"])
         #expect(lock?.liveCount == 2)
     }
@@ -46,7 +59,7 @@ struct LockTests {
     func readsOtherForms(from: String, into: String) throws {
         let (lock, problems) = Self.decode(Self.good.replacing(from, with: into))
         #expect(problems == [])
-        #expect(try String(decoding: #require(lock).text, as: UTF8.self) == Self.good)
+        #expect(try Self.unmarked(#require(lock)) == Self.good)
     }
 
     @Test(
@@ -98,6 +111,64 @@ struct LockTests {
         let (lock, problems) = FleetLock.decode(octets, file: "f")
         #expect((lock == nil) == problems.contains(where: \.isError))
         if let lock { #expect(FleetLock.decode(lock.text, file: "f").lock?.text == lock.text) }
+    }
+
+    @Test("no damaged octet changes an identity, or is taken without a word")
+    func findsDamage() throws {
+        let lock = try #require(Self.decode(Self.good).lock)
+        let text = lock.text
+        for place in text.indices {
+            for bit in 0..<8 {
+                var damaged = text
+                damaged[place] ^= 1 << UInt8(bit)
+                let (read, problems) = FleetLock.decode(damaged, file: "f.lock.json")
+                guard let read else {
+                    #expect(problems.contains { $0.isError })
+                    continue
+                }
+                // What is left are other ways to write the same, and another name of the fleet, which has no lock then.
+                #expect(read.text == text || read.fleet != lock.fleet, "octet \(place), bit \(bit)")
+            }
+        }
+    }
+
+    @Test("a mark that does not fit is refused with its line, however the file is laid out")
+    func saysWhichLineIsDamaged() throws {
+        let text = String(decoding: try #require(Self.decode(Self.good).lock).text, as: UTF8.self)
+        for changed in [text, text.replacing("{\"name\":\"b\"", with: "{ \"name\": \"b\"")] {
+            let (lock, problems) = Self.decode(changed.replacing("\"minor\":2", with: "\"minor\":3"))
+            #expect(lock == nil)
+            #expect(problems.count == 1 && problems[0].hasPrefix("f.lock.json:10:1: the check mark of this line"))
+        }
+        let unmarked = text.replacing("\"minor\":2", with: "\"minor\":3")
+        let line = try #require(unmarked.split(separator: "\n").first { $0.contains("\"minor\":3") })
+        let mark = try #require(line.firstRange(of: ",\"check\""))
+        let meant = unmarked.replacing(line, with: line[..<mark.lowerBound] + "},")
+        #expect(Self.decode(meant).problems == [])
+        let (group, faults) = Self.decode(text.replacing("\"major\":2", with: "\"major\":3"))
+        #expect(group == nil && faults.contains { $0.hasPrefix("f.lock.json:6:1: ") }, "\(faults)")
+    }
+
+    @Test("the number of the whole fleet does not keep a large lock from being read")
+    func readsLargeLocksWithAFleetNumber() throws {
+        var lock = FleetLock(fleet: "f")
+        lock.majors = [.init(group: "", major: 1, line: 0)]
+        for number in 0..<400_000 {
+            var entry = FleetLock.Entry(nameStart: lock.store("beacon-\(number)-\(number)".utf8), nameCount: 0)
+            entry.nameCount = UInt8("beacon-\(number)-\(number)".utf8.count)
+            entry.instance = UInt64(number)
+            entry.address = 0xC000_0000_0001 + UInt64(number)
+            lock.entries.append(entry)
+        }
+        let text = lock.text
+        #expect(text.count > 1 << 25)
+        let (read, problems) = FleetLock.decode(text, file: "f.lock.json")
+        #expect(problems == [])
+        #expect(read?.entries.count == 400_000 && read?.majors.count == 1)
+        var damaged = text
+        damaged[text.count / 2] = 0x21
+        let (_, faults) = FleetLock.decode(damaged, file: "f.lock.json")
+        #expect((faults.first?.line ?? 0) > 100_000)
     }
 
     @Test("a lock of another fleet is not taken")

@@ -29,8 +29,10 @@ def time_of(seconds: int) -> str:
 
 @pytest.fixture
 def fleet(tmp_path):
-    fleets.write(tmp_path, [fleets.beacon(0), *(fleets.rotating(number) for number in range(1, 6))])
-    return tmp_path
+    directory = tmp_path / "files"
+    directory.mkdir()
+    fleets.write(directory, [fleets.beacon(0), *(fleets.rotating(number) for number in range(1, 6))])
+    return directory
 
 
 def keys(directory) -> dict[str, bytes]:
@@ -40,14 +42,14 @@ def keys(directory) -> dict[str, bytes]:
 def test_keys_are_made_once_for_their_owner_alone(fleet):
     made = json.loads(pharos.checked("fleet", "keys", "generate", fleet, "--json").out)
     assert made["made"] == [f"hall-{n}" for n in range(1, 6)] and not made["kept"]
-    first = keys(fleet / "keys")
+    first = keys(fleet.parent / "keys")
     assert len(set(first.values())) == 5 and all(len(key) == 16 for key in first.values())
-    for path in (fleet / "keys").iterdir():
+    for path in (fleet.parent / "keys").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE((fleet / "keys").stat().st_mode) == 0o700
+    assert stat.S_IMODE((fleet.parent / "keys").stat().st_mode) == 0o700
     again = json.loads(pharos.checked("fleet", "keys", "generate", fleet, "--replace", "hall-2", "--json").out)
     assert (again["made"], again["replaced"]) == ([], ["hall-2"])
-    second = keys(fleet / "keys")
+    second = keys(fleet.parent / "keys")
     assert [name for name in first if first[name] != second[name]] == ["hall-2.key"]
     refused = pharos.run("fleet", "keys", "generate", fleet, "--replace", "hall-0")
     assert refused.code == 64 and "hall-0" in refused.err
@@ -78,7 +80,7 @@ def test_both_sides_agree_on_the_same_keys(fleet):
 @pytest.mark.parametrize("seconds", [65280, 65536, 65536 * 7 - 1, 2_000_000_000])
 def test_an_id_is_resolved_in_its_window_and_one_beside(fleet, seconds):
     pharos.checked("fleet", "keys", "generate", fleet)
-    heard = ephemeral_id(keys(fleet / "keys")["hall-4.key"], seconds)
+    heard = ephemeral_id(keys(fleet.parent / "keys")["hall-4.key"], seconds)
     start = seconds >> 10 << 10
 
     def resolve(at: int, *options) -> dict:
@@ -105,10 +107,10 @@ def test_an_id_of_nobody_is_of_nobody(fleet):
 
 def test_missing_and_readable_keys_are_said(fleet):
     pharos.checked("fleet", "keys", "generate", fleet)
-    (fleet / "keys" / "hall-1.key").unlink()
+    (fleet.parent / "keys" / "hall-1.key").unlink()
     result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
     assert result.code == 1 and "1 beacons have no key" in result.err
-    (fleet / "keys" / "hall-2.key").chmod(0o644)
+    (fleet.parent / "keys" / "hall-2.key").chmod(0o644)
     result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
     assert result.code == 78 and "hall-2.key" in result.err and "chmod 600" in result.err
 
@@ -124,14 +126,14 @@ def test_two_beacons_never_share_a_key(tmp_path):
 
 def test_a_ring_answers_as_the_single_files_do(fleet):
     pharos.checked("fleet", "keys", "generate", fleet)
-    (fleet / "keys" / "hall-2.key").unlink()
+    (fleet.parent / "keys" / "hall-2.key").unlink()
     ring = fleet / "ring"
     made = pharos.checked("fleet", "keys", "collect", fleet, "--output", ring)
     assert "4 identity keys" in made.out and "1 beacons have no key" in made.err
     assert stat.S_IMODE(ring.stat().st_mode) == 0o600
     lines = {entry["name"]: entry for entry in json.loads(ring.read_text())["keys"]}
     assert {name: bytes.fromhex(entry["key"]) for name, entry in lines.items()} == {
-        name.removesuffix(".key"): key for name, key in keys(fleet / "keys").items()}
+        name.removesuffix(".key"): key for name, key in keys(fleet.parent / "keys").items()}
     assert lines["hall-4"]["rotationExponents"] == [10] and lines["hall-4"]["eidEpoch"] == "2026-03-01T12:00:00Z"
     for seconds in (65280, 70000, 2_000_000_000):
         heard = ephemeral_id(bytes.fromhex(lines["hall-4"]["key"]), seconds)
@@ -148,6 +150,6 @@ def test_a_ring_answers_as_the_single_files_do(fleet):
     ring.write_text(ring.read_text().replace('"key":"', '"key":"x', 1))
     refused = pharos.run("fleet", "keys", "resolve", "0011223344556677", ring)
     assert refused.code == 65 and ":2:1: this is no ring of keys" in refused.err
-    assert keys(fleet / "keys")["hall-1.key"].hex() not in refused.err
+    assert keys(fleet.parent / "keys")["hall-1.key"].hex() not in refused.err
     missing = pharos.run("fleet", "keys", "collect", fleet, "--output", fleet / "no" / "ring")
     assert missing.code == 71

@@ -44,3 +44,8 @@ public final class TemporaryFolder {
         _ = unsafe rmdir(path)
     }
 }
+
+/// Makes a symbolic link.
+public func makeLink(_ path: String, to target: String) throws {
+    guard unsafe symlink(target, path) == 0 else { throw SystemError("symlink", path, errno: errno) }
+}

@@ -101,12 +101,17 @@ package final class CSVTable: Sendable {
         return position
     }
 
-    /// The comma, unless the first line has none and has semicolons or tabs, as spreadsheets of many countries write.
+    /// The comma, unless the first line has none outside of quotes and has semicolons or tabs there, as spreadsheets of
+    /// many countries write.
     private static func separator(_ octets: [UInt8], from start: Int) -> UInt8 {
-        let line = octets[start...].prefix { $0 != 0x0A && $0 != 0x0D }
-        for candidate in [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09] where line.contains(candidate) {
-            return candidate
+        var isQuoted = false
+        var found: Set<UInt8> = []
+        for octet in octets[start...] {
+            if octet == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if isQuoted { continue }
+            if octet == 0x0A || octet == 0x0D { break }
+            found.insert(octet)
         }
-        return UInt8(ascii: ",")
+        return [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].first(where: found.contains) ?? UInt8(ascii: ",")
     }
 }

@@ -31,6 +31,8 @@ struct FleetChecker {
     var otherKey: [UInt8] = []
     var air: SiteAir
     var homeAssistant = PairCount()
+    /// The first beacon with each identity key.
+    private var keyFiles: [[UInt8]: Int] = [:]
     /// What has been said for all beacons of a plan.
     private var saidOfPlans: Set<Int> = []
     private var saidOfShapes: Set<[Int]> = []
@@ -54,6 +56,10 @@ struct FleetChecker {
     mutating func run() -> FleetReport {
         checkKeyFolder()
         for number in fleet.beacons.indices {
+            if problems.isFull {
+                problems.cut()
+                break
+            }
             reader.fill(number, allocation)
             if !reader.plan.faults.isEmpty {
                 reportPlan(number)
@@ -64,6 +70,7 @@ struct FleetChecker {
             guard shape.profile != nil else { continue }
             checkIdentities(shape, number)
             checkController(shape, shapeNumber, number)
+            if fleet.template.hasEpoch { checkSharedKeys(shape, number) }
             if let keys, keys.files != nil { checkKeys(shape, number, keys) }
             air.add(shape, shapeNumber, group: Int(fleet.beacons[number].group))
         }
@@ -84,9 +91,16 @@ struct FleetChecker {
     private mutating func reportPlan(_ number: Int) {
         for fault in reader.plan.faults {
             if case .node = fault.origin, let plan = reader.planNumber, saidOfPlans.contains(plan) { continue }
-            problems.add(add(fault.message, at: reader.place(fault.origin, of: number)))
+            problems.add(add(fault.message + whose(fault.origin, number), at: reader.place(fault.origin, of: number)))
         }
         if let plan = reader.planNumber { saidOfPlans.insert(plan) }
+    }
+
+    /// Names the beacon, as the end of a message about a variable that is set for it or for its group.
+    private func whose(_ origin: BeaconPlan.Origin, _ number: Int) -> String {
+        guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
+        else { return "" }
+        return " (the beacon \"\(fleet.names.string(number))\")"
     }
 
     /// What the decoder of profiles says, said of the place where somebody would change it.
@@ -106,7 +120,7 @@ struct FleetChecker {
             let origin = slot.map { reader.plan.slots[$0].origin } ?? .node(templateNode(problem.path))
             if isKnown, case .node = origin { continue }
             let place = reader.place(origin, of: number)
-            problems.add(add(problem.message, at: place, severity: problem.severity))
+            problems.add(add(problem.message + whose(origin, number), at: place, severity: problem.severity))
         }
         if shapeNumber != nil, reader.planNumber != nil, !said.isEmpty { saidOfShapes.insert(said) }
     }
@@ -153,11 +167,7 @@ struct FleetChecker {
 
     private mutating func checkKeys(_ shape: Shape, _ number: Int, _ keys: FleetKeyFolder) {
         for (index, advertisement) in shape.advertisements.enumerated() {
-            guard let source = advertisement.keyFile else { continue }
-            key.removeAll(keepingCapacity: true)
-            IdentityText.append(source, isUUID: false, reader, to: &key)
-            let path = String(decoding: key, as: UTF8.self)
-            let file = path.split(separator: "/").last.map(String.init) ?? path
+            guard let file = keyFile(advertisement) else { continue }
             let reason: String
             if keys.files?.contains(file) != true {
                 reason = "there is no key \(ProblemText.quoted(file)) in \(keys.path); `pharos fleet keys` makes it"
@@ -173,6 +183,33 @@ struct FleetChecker {
             } else {
                 problems.add(add(reason, at: reader.place(of: number)))
             }
+        }
+    }
+
+    /// The name of an advertisement's key file, without the directories before it.
+    private mutating func keyFile(_ advertisement: ShapeAdvertisement) -> String? {
+        guard let source = advertisement.keyFile else { return nil }
+        key.removeAll(keepingCapacity: true)
+        IdentityText.append(source, isUUID: false, reader, to: &key)
+        let path = String(decoding: key, as: UTF8.self)
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// Whether another beacon has the same key: then both would send the same ids, and nobody could tell them apart.
+    private mutating func checkSharedKeys(_ shape: Shape, _ number: Int) {
+        for (index, advertisement) in shape.advertisements.enumerated() {
+            guard let file = keyFile(advertisement) else { continue }
+            let octets = Array(file.utf8)
+            guard let first = keyFiles[octets], first != number else {
+                keyFiles[octets] = number
+                continue
+            }
+            let path = JSONPath([.key("advertisements"), .index(index), .key("identityKeyFile")])
+            let message =
+                "\"\(fleet.names.string(first))\" and \"\(fleet.names.string(number))\" would share the identity key "
+                + "\(file); let identityKeyFile contain ${name}, so that each has its own"
+            problems.add(add(message, at: place(ofPath: path, number)))
+            return
         }
     }
 

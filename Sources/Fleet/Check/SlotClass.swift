@@ -61,7 +61,7 @@ enum SlotClass {
             let place = index - range.lowerBound
             if isDashed, place == 8 || place == 13 || place == 18 || place == 23 {
                 guard span[index] == UInt8(ascii: "-") else { return nil }
-            } else if LockCursor.digit(span[index]) == nil {
+            } else if TextCursor.digit(span[index]) == nil {
                 return nil
             }
         }

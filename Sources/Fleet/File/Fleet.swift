@@ -52,6 +52,14 @@ public struct Fleet: Sendable {
     enum Source: Sendable {
         case list([ListedBeacon])
         case table(TableSource)
+
+        /// Whether a beacon in it may say what it was called before.
+        var hasFormerNames: Bool {
+            switch self {
+            case .list(let beacons): beacons.contains { $0.was != nil }
+            case .table(let source): source.columns.was != nil
+            }
+        }
     }
 
     /// A beacon of a list in the fleet file.

@@ -8,8 +8,12 @@ struct ProblemList: Sendable {
     private(set) var problems: [FileProblem] = []
     private(set) var omitted = 0
     private(set) var hasErrors = false
+    private var isCut = false
     var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FileProblem> = []
+
+    /// Nobody has looked for more: to be called where a search ends because this is full.
+    mutating func cut() { isCut = true }
 
     mutating func add(_ problem: FileProblem) {
         if problem.isError { hasErrors = true }
@@ -31,9 +35,12 @@ struct ProblemList: Sendable {
     /// In the order of ``FileProblem/sorted(_:)``, with a word about those that were only counted.
     var sorted: [FileProblem] {
         var result = FileProblem.sorted(problems)
-        if omitted > 0, let file = result.last?.file {
+        if omitted > 0 || isCut, let file = result.last?.file {
             let start = JSONPosition(line: 1, column: 1)
-            let message = "\(omitted) more problems are not listed"
+            let message =
+                isCut
+                ? "the search ended with the first \(Self.limit) problems; mend these and look again"
+                : "\(omitted) more problems are not listed"
             result.append(FileProblem(message, at: start, severity: hasErrors ? .error : .warning, in: file))
         }
         return result

@@ -23,9 +23,16 @@ extension Allocator {
     ) -> UInt64 {
         switch rule {
         case .counter:
-            while instances.contains(nextInstance), nextInstance < AllocationRules.instanceLimit { nextInstance += 1 }
+            while nextInstance <= AllocationRules.instanceLimit, instances.contains(nextInstance) { nextInstance += 1 }
+            guard nextInstance <= AllocationRules.instanceLimit else {
+                problems.add(
+                    "the instance numbers up to ffffffffffff are all given out: the lock has the last one; release the "
+                        + "retired beacons with the highest ones, or take serial numbers (\"from\": \"serial\")",
+                    at: fleet.rules.nodes["instance"] ?? fleet.template.node, in: fleet.file)
+                return FleetLock.none
+            }
             let given = nextInstance
-            nextInstance = min(nextInstance + 1, AllocationRules.instanceLimit)
+            nextInstance += 1
             _ = instances.insert(given, index)
             return given
         case .serial:
@@ -39,7 +46,15 @@ extension Allocator {
             let given = Self.instance(fromSerial: serial)
             if let first = instances.insert(given, index) {
                 let other = allocation.lock.name(allocation.lock.entries[first])
-                let message = "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
+                if other == fleet.names.string(number), first >= isTaken.count || !isTaken[first] {
+                    // The same box under the same name, counted in another group from now on: its number goes with it.
+                    allocation.lock.entries[first].instance = FleetLock.none
+                    return given
+                }
+                let isGone = fleet.names.find(other) == nil
+                let message =
+                    "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
+                    + (isGone ? "; `pharos fleet generate --release \(other)` gives that up" : "")
                 problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
                 return FleetLock.none
             }

@@ -11,9 +11,14 @@ struct Allocator {
     private var names = NamePool()
     private var firstEntry: [Int32] = []
     private var nextEntry: [Int32] = []
-    private var isTaken: [Bool] = []
+    private(set) var isTaken: [Bool] = []
+    /// Former names that a beacon has claimed.
+    private var claimed: Set<String> = []
+    /// Whether identities were given out before.
+    let isFirst: Bool
     var addresses = NumberTable(capacity: 0)
     var instances = NumberTable(capacity: 0)
+    /// One above ``AllocationRules/instanceLimit`` when all are given out.
     var nextInstance: UInt64 = 1
     var minors: [MinorSpace] = []
     /// The number of a group's scope in the lock, and of the group that the scope is.
@@ -23,6 +28,7 @@ struct Allocator {
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
         self.fleet = fleet
         self.now = now
+        isFirst = lock.map { $0.entries.isEmpty && $0.majors.isEmpty } ?? true
         lockFile = FleetLock.file(beside: fleet.file)
         allocation = FleetAllocation(lock: lock ?? FleetLock(fleet: fleet.name), entries: [], groupMajors: [])
         reader = BeaconReader(fleet)
@@ -65,9 +71,7 @@ struct Allocator {
             if entry.address != FleetLock.none { _ = addresses.insert(entry.address, index) }
             if entry.instance != FleetLock.none {
                 _ = instances.insert(entry.instance, index)
-                if entry.instance < AllocationRules.instanceLimit {
-                    nextInstance = max(nextInstance, entry.instance + 1)
-                }
+                nextInstance = max(nextInstance, min(entry.instance, AllocationRules.instanceLimit) + 1)
             }
             if entry.minor >= 0 { minors[Int(entry.scope)].use(Int(entry.minor)) }
         }
@@ -93,40 +97,75 @@ struct Allocator {
     private mutating func place() {
         allocation.entries.reserveCapacity(fleet.beacons.count)
         let text = fleet.names.text
+        let hasFormerNames = fleet.sources.map(\.hasFormerNames)
         for number in fleet.beacons.indices {
-            let scope = groupScopes[Int(fleet.beacons[number].group)]
-            let range = fleet.names.range(number)
-            var index: Int?
-            if let name = names.find(text, range) {
-                let found = entry(named: name, scope: scope)
-                index = found.inScope
-                if index == nil, found.elsewhere != nil { allocation.changes.moved.append(fleet.names.string(number)) }
-            } else if let was = reader.formerName(number) {
-                index = renamed(from: was, number, scope)
+            let beacon = fleet.beacons[number]
+            let scope = groupScopes[Int(beacon.group)]
+            let name = names.find(text, fleet.names.range(number))
+            let found = name.map { entry(named: $0, scope: scope) }
+            var index = found?.inScope
+            if hasFormerNames[Int(beacon.source)], let was = reader.formerName(number) {
+                let former = renamed(from: was, number, scope, isKnown: name != nil)
+                index = former ?? index
+            } else if index == nil, found?.elsewhere != nil {
+                allocation.changes.moved.append(fleet.names.string(number))
             }
-            let entry = index ?? append(number, scope)
-            if entry < isTaken.count { isTaken[entry] = true }
-            fill(entry, number)
-            allocation.entries.append(UInt32(truncatingIfNeeded: entry))
+            let place = index ?? append(number, scope)
+            if place < isTaken.count { isTaken[place] = true }
+            fill(place, number)
+            allocation.entries.append(UInt32(truncatingIfNeeded: place))
         }
     }
 
-    /// The entry of the former name, which gets the new one.
-    private mutating func renamed(from was: String, _ number: Int, _ scope: UInt32) -> Int? {
+    /// The entry of the former name, which gets the new one; `nil` where the renaming is done already. What cannot be
+    /// obeyed is a problem: an identity would go to another beacon than was meant.
+    ///
+    /// - Parameter isKnown: Whether the lock has the new name too.
+    private mutating func renamed(from was: String, _ number: Int, _ scope: UInt32, isKnown: Bool) -> Int? {
+        let own = fleet.names.string(number)
         guard fleet.names.find(was) == nil else {
-            let place = reader.place(of: number, column: "was")
-            problems.add(
-                FileProblem(
-                    "the beacon \"\(was)\" is still there, so this is not its new name", at: place.position,
-                    path: place.path, in: place.file))
+            refuse(
+                "the beacon \"\(was)\" is still there, so this is not its new name: take \"was\" out where the renaming is "
+                    + "done; names that change places go by way of a third one, with `pharos fleet generate` after each step",
+                number)
             return nil
         }
-        guard let name = names.find(was), let index = entry(named: name, scope: scope).inScope else { return nil }
+        guard claimed.insert(was).inserted else {
+            refuse("another beacon was \"\(was)\" as well, and only one of them can have its identity", number)
+            return nil
+        }
+        guard let former = names.find(was) else {
+            if !isKnown, !isFirst {
+                refuse("the lock knows no beacon \"\(was)\" that this could have been; take \"was\" out", number)
+            }
+            return nil
+        }
+        let found = entry(named: former, scope: scope)
+        guard let index = found.inScope else {
+            if !isKnown, found.elsewhere != nil {
+                refuse(
+                    "\"\(was)\" is counted in another group: give it its new name there, run `pharos fleet generate`, and "
+                        + "move it then", number)
+            }
+            return nil
+        }
+        guard !isKnown else {
+            refuse(
+                "the lock has an identity for \"\(own)\" and one for \"\(was)\": take \"was\" out to keep the first; for "
+                    + "the other, take \"\(own)\" out of the fleet and run `pharos fleet generate --release \(own)` first",
+                number)
+            return nil
+        }
         let range = fleet.names.range(number)
         allocation.lock.entries[index].nameStart = allocation.lock.store(fleet.names.text[range])
         allocation.lock.entries[index].nameCount = UInt8(truncatingIfNeeded: range.count)
-        allocation.changes.renamed.append(.init(name: fleet.names.string(number), other: was))
+        allocation.changes.renamed.append(.init(name: own, other: was))
         return index
+    }
+
+    private mutating func refuse(_ message: String, _ number: Int) {
+        let place = reader.place(of: number, column: "was")
+        problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
     }
 
     private mutating func append(_ number: Int, _ scope: UInt32) -> Int {

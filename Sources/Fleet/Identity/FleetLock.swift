@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Configuration
 
 /// The identities of a fleet, as they were given out: one beacon a line, in the order in which they came.
@@ -5,6 +6,9 @@ internal import Configuration
 /// New beacons are added at the end and nothing ever moves, so two people who both add one change the same place, and
 /// a merge of their work is a conflict that somebody sees. What is no longer used stays as retired, so that nothing is
 /// given out twice.
+///
+/// Every line ends with a check mark (``LineMark``), so that a damaged octet is a refusal with its line and not another
+/// identity. Lines without one, from before there were marks and from hand, are read as they are.
 public struct FleetLock: Sendable {
     /// The only version of the format so far.
     public static let version = 1
@@ -81,5 +85,115 @@ public struct FleetLock: Sendable {
         let start = texts.count
         texts.append(contentsOf: octets)
         return UInt32(truncatingIfNeeded: start)
+    }
+}
+
+extension FleetLock {
+    /// The file's text, piece by piece.
+    public func write<Fault: Error>(_ sink: (_ piece: [UInt8]) throws(Fault) -> Void) throws(Fault) {
+        var piece: [UInt8] = []
+        piece.reserveCapacity(Self.pieceSize + 1024)
+        piece += "{\n\"version\":\(Self.version),\n\"fleet\":\(JSONValue.string(fleet).line),\n\"groups\":[\n".utf8
+        for (index, group) in majors.enumerated() {
+            append(group, to: &piece)
+            if index + 1 < majors.count { piece.append(UInt8(ascii: ",")) }
+            piece.append(0x0A)
+        }
+        piece += "],\n\"beacons\":[\n".utf8
+        for (index, entry) in entries.enumerated() {
+            append(entry, to: &piece)
+            if index + 1 < entries.count { piece.append(UInt8(ascii: ",")) }
+            piece.append(0x0A)
+            if piece.count >= Self.pieceSize {
+                try sink(piece)
+                piece.removeAll(keepingCapacity: true)
+            }
+        }
+        piece += "]\n}\n".utf8
+        try sink(piece)
+    }
+
+    /// The whole text.
+    public var text: [UInt8] {
+        var text: [UInt8] = []
+        write { text += $0 }
+        return text
+    }
+
+    private static let pieceSize = 1 << 16
+
+    private func append(_ group: GroupMajor, to text: inout [UInt8]) {
+        let start = text.count
+        text.append(contentsOf: "{\"group\":\(JSONValue.string(group.group).line),\"major\":\(group.major)".utf8)
+        LineMark.append(from: start, to: &text)
+        text.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ entry: Entry, to text: inout [UInt8]) {
+        let start = text.count
+        text.append(staticText: "{\"name\":\"")
+        text.append(contentsOf: texts[entry.nameRange])
+        if entry.scope != 0 {
+            text.append(staticText: "\",\"in\":\"")
+            text.append(contentsOf: scopes[Int(entry.scope)].utf8)
+        }
+        text.append(UInt8(ascii: "\""))
+        if entry.minor >= 0 {
+            text.append(staticText: ",\"minor\":")
+            text.append(decimal: Int(entry.minor))
+        }
+        if entry.instance != Self.none {
+            text.append(staticText: ",\"instance\":\"")
+            text.append(hexadecimal: entry.instance, octets: 6)
+            text.append(UInt8(ascii: "\""))
+        }
+        if entry.address != Self.none {
+            text.append(staticText: ",\"address\":\"")
+            text.append(address: entry.address)
+            text.append(UInt8(ascii: "\""))
+        }
+        if entry.epoch != Self.noEpoch {
+            text.append(staticText: ",\"eidEpoch\":\"")
+            text.append(contentsOf: RFC3339Time(secondsSince1970: Int(entry.epoch)).description.utf8)
+            text.append(UInt8(ascii: "\""))
+        }
+        if entry.boxCount > 0 {
+            text.append(staticText: ",\"box\":\"")
+            text.append(contentsOf: texts[entry.boxRange])
+            text.append(UInt8(ascii: "\""))
+        }
+        if entry.earlier > 0 {
+            let boxes = earlierBoxes[Int(entry.earlier) - 1].map { JSONValue.string($0) }
+            text.append(contentsOf: (",\"earlierBoxes\":" + JSONValue.array(boxes).line).utf8)
+        }
+        if entry.isRetired { text.append(staticText: ",\"retired\":true") }
+        LineMark.append(from: start, to: &text)
+        text.append(UInt8(ascii: "}"))
+    }
+
+    /// The check mark that the line of an entry has where we write it.
+    func mark(of entry: Entry) -> UInt16 {
+        var text: [UInt8] = []
+        append(entry, to: &text)
+        return LineMark.of(text, 0..<text.count - LineMark.memberLength - 1)
+    }
+
+    /// The same for the line of a group.
+    func mark(of group: GroupMajor) -> UInt16 {
+        var text: [UInt8] = []
+        append(group, to: &text)
+        return LineMark.of(text, 0..<text.count - LineMark.memberLength - 1)
+    }
+}
+
+extension DeviceAddress {
+    /// The 48 bits as a number.
+    var number: UInt64 { octets.octets.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    /// The lowest 48 bits of a number.
+    init(number: UInt64) {
+        var octets = FixedOctets<6>()
+        for index in 0..<6 { octets[index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * (5 - index))) }
+        self.init(octets)
     }
 }

@@ -73,21 +73,3 @@ struct NamePool: Sendable {
         }
     }
 }
-
-/// 64 well-mixed bits of some octets, the same on every machine and in every version: FNV-1a, finished as SplitMix64
-/// is. Against accidents, not against attackers.
-enum StableHash {
-    static func of(_ text: [UInt8], _ range: Range<Int>, seed: UInt64 = 0) -> UInt64 {
-        var state = seed ^ 0xCBF2_9CE4_8422_2325
-        let span = text.span
-        for index in range { state = (state ^ UInt64(span[index])) &* 0x0000_0100_0000_01B3 }
-        return mixed(state)
-    }
-
-    static func mixed(_ value: UInt64) -> UInt64 {
-        var value = value &+ 0x9E37_79B9_7F4A_7C15
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}

@@ -54,7 +54,7 @@ public struct KeyRingReader {
         }
     }
 
-    private var cursor: LockCursor
+    private var cursor: TextCursor
     private var line = 2
     private var isFirst = true
     /// Mostly those of the beacon before.
@@ -63,7 +63,7 @@ public struct KeyRingReader {
 
     /// - Throws: also for a text of another form than ``KeyRing`` has.
     public init(_ octets: [UInt8]) throws(FileProblem) {
-        cursor = LockCursor(octets)
+        cursor = TextCursor(octets)
         guard cursor.take("{\"version\":1,\"keys\":[\n") else { throw Self.problem(line: 1) }
     }
 

@@ -55,11 +55,11 @@ extension FleetManifest {
 
 /// The lines of a manifest as `fleet generate` writes it.
 struct ManifestLines {
-    private var cursor: LockCursor
+    private var cursor: TextCursor
     private var line = 1
 
     init(_ octets: [UInt8]) {
-        cursor = LockCursor(octets)
+        cursor = TextCursor(octets)
     }
 
     private var problem: FileProblem {
@@ -97,7 +97,7 @@ struct ManifestLines {
 
     /// The name of the beacon whose line this is.
     static func name(_ octets: [UInt8], _ range: Range<Int>) -> Range<Int>? {
-        var cursor = LockCursor(octets)
+        var cursor = TextCursor(octets)
         cursor.offset = range.lowerBound
         guard cursor.take("{\"name\":\"") else { return nil }
         return cursor.takeWord()

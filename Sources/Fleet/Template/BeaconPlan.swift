@@ -31,6 +31,16 @@ struct BeaconPlan: Sendable {
     enum Origin: Sendable {
         case node(JSONNode)
         case column(Int)
+
+        /// How near to one beacon it stands: the template and "defaults" are for all, a group for some, a beacon's own
+        /// variable or cell for itself.
+        var closeness: Int {
+            guard case .node(let node) = self else { return 3 }
+            if node.path.components.contains(.key("beacons")) { return 2 }
+            return node.path.components.first == .key("groups") ? 1 : 0
+        }
+
+        func isCloser(than other: Origin) -> Bool { closeness > other.closeness }
     }
 
     struct Slot: Sendable {

@@ -11,8 +11,12 @@ struct PlanCompiler {
     var allColumns: [(name: String, column: Int)] = []
     var listed: Fleet.ListedBeacon?
     private var faults: [BeaconPlan.Fault] = []
-    /// Variables that may still be followed: a few that double each other grow beyond all memory.
-    private var budget = 10_000
+    /// What was found for variables that somebody sets, so that each is followed once.
+    private var known: [String: Resolved] = [:]
+    /// So many variables may need one another in a row.
+    private static let depthLimit = 64
+    /// So many pieces and octets may a value have: no profile takes a longer one.
+    private static let sizeLimit = 4096
 
     init(_ fleet: Fleet, group: Int) {
         self.fleet = fleet
@@ -25,6 +29,8 @@ struct PlanCompiler {
         /// A cell that stands alone: its type depends on the place that it fills.
         var isCell = false
         var origin: BeaconPlan.Origin
+        /// Octets of literals; what beacons put in counts for one.
+        var size = 1
     }
 
     mutating func compile() -> BeaconPlan {
@@ -61,7 +67,9 @@ struct PlanCompiler {
         var result = Resolved(atoms: [], type: .string, origin: origin)
         for part in expression.parts {
             switch part {
-            case .literal(let text): result.atoms.append(.literal(Array(text.utf8)))
+            case .literal(let text):
+                result.atoms.append(.literal(Array(text.utf8)))
+                result.size += text.utf8.count
             case .variable(let name):
                 let value = resolve(name, at: origin, path: path)
                 if value.type == .json {
@@ -71,8 +79,16 @@ struct PlanCompiler {
                                 + "within a text", origin: value.origin))
                 }
                 result.atoms += value.atoms
-                // The beacon's own value is what somebody would have to change.
-                if case .column = value.origin { result.origin = value.origin }
+                result.size += value.size
+                guard result.size <= Self.sizeLimit else {
+                    faults.append(
+                        .init(
+                            message: "with the variable \"\(name)\" this value has more than \(Self.sizeLimit) octets",
+                            origin: origin))
+                    return Resolved(atoms: [], type: .string, origin: origin)
+                }
+                // What this beacon has and others have not is what somebody would have to change.
+                if value.origin.isCloser(than: result.origin) { result.origin = value.origin }
             }
         }
         return result
@@ -84,24 +100,35 @@ struct PlanCompiler {
             faults.append(.init(message: "the variables need each other: \(loop)", origin: origin))
             return Resolved(atoms: [], type: .string, origin: origin)
         }
-        budget -= 1
-        guard budget >= 0 else {
-            if budget == -1 { faults.append(.init(message: "the variables grow without end", origin: origin)) }
+        guard path.count < Self.depthLimit else {
+            let start = path.prefix(3).joined(separator: " → ")
+            faults.append(
+                .init(
+                    message: "more than \(Self.depthLimit) variables need one another in a row: \(start) → …",
+                    origin: origin))
             return Resolved(atoms: [], type: .string, origin: origin)
         }
         if let value = builtIn(name, origin) { return value }
         if let column = filledColumns.first(where: { $0.name == name })?.column {
             return Resolved(atoms: [.column(column)], type: .string, isCell: true, origin: .column(column))
         }
-        if let variable = listed?.variables[name] { return resolve(variable, path: path + [name]) }
+        if let value = known[name] { return value }
+        if let variable = listed?.variables[name] { return remembered(name, resolve(variable, path: path + [name])) }
         var number = group
         while true {
-            if let variable = fleet.groups[number].variables[name] { return resolve(variable, path: path + [name]) }
+            if let variable = fleet.groups[number].variables[name] {
+                return remembered(name, resolve(variable, path: path + [name]))
+            }
             if number == 0 { break }
             number = fleet.groups[number].parent
         }
         fail(name, origin)
         return Resolved(atoms: [], type: .string, origin: origin)
+    }
+
+    private mutating func remembered(_ name: String, _ value: Resolved) -> Resolved {
+        known[name] = value
+        return value
     }
 
     private mutating func fail(_ name: String, _ origin: BeaconPlan.Origin) {

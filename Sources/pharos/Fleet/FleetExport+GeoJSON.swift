@@ -24,8 +24,14 @@ struct FleetExportGeoJSON: ParsableCommand {
     func run() throws {
         let general = anchor.last { $0.site == nil }?.anchor
         let own = anchor.compactMap { entry in entry.site.map { ($0, entry.anchor) } }
+        let manifest = try source.manifest()
+        let sites = Set(manifest.beacons.compactMap(\.site))
+        for (name, _) in own where !sites.contains(name) {
+            let known = sites.isEmpty ? "it has none" : "it has " + sites.sorted().prefix(20).joined(separator: ", ")
+            throw Failure(.usage, "--anchor \(name)=…: there is no site of that name in \(source.fleet); \(known)")
+        }
         let map = FleetMap(
-            try source.manifest(), anchor: general, anchors: Dictionary(own) { _, last in last })
+            manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
         try OutputText.write(map.text, to: destination.output)
         FleetExport.warn(map.withoutPoint, "without a place on the globe, listed without a point (see --anchor)")
     }

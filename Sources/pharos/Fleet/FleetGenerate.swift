@@ -6,10 +6,10 @@ internal import LinuxHost
 
 struct FleetGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Writes one profile a beacon, a manifest, and the lock of the identities.",
+        commandName: "generate", abstract: "Write one profile a beacon, a manifest, and the lock of the identities.",
         discussion: """
-            All files come into their folder at once, or none does. Files that do not change are not touched. The lock \
-            lies beside the fleet file and belongs into version control with it.
+            All files come into their directory at once, or none does. Files that do not change are not touched. The \
+            lock lies beside the fleet file and belongs in version control with it.
             """)
 
     @Argument(help: "A fleet in JSON.", completion: .file())
@@ -17,7 +17,7 @@ struct FleetGenerate: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The folder for the files; made where it is not there.", valueName: "dir"))
+        help: ArgumentHelp("The directory for the files; made where it is not there.", valueName: "dir"))
     var output: String
 
     @Flag(help: "Only manifest.json and manifest.csv.")
@@ -25,30 +25,33 @@ struct FleetGenerate: ParsableCommand {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Give the identity of this retired beacon up, for others to have.", valueName: "name"))
+        help: ArgumentHelp("Give up the identity of this beacon, which is gone, for others to have.", valueName: "name")
+    )
     var release: [String] = []
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Retire all beacons of a fleet that has none any more.")
+    var empty = false
+
+    @Flag(help: "Take the identities from the manifest in the directory, in the place of a lock that is lost.")
+    var adopt = false
+
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        var files = try FleetFiles(file)
-        let (fleet, allocation) = try files.allocated(releasing: release)
-        let writer = FleetWriter(
-            fleet: fleet, allocation: allocation, folder: output, lockFile: files.lockFile, keys: files.keys,
-            manifestOnly: manifestOnly)
+        var options = FleetGeneration.Options()
+        (options.releasing, options.manifestOnly) = (release, manifestOnly)
+        (options.allowsEmpty, options.adoptsManifest) = (empty, adopt)
         let progress = ProgressLine()
         defer { progress.finish() }
-        let result = try writer.write { progress.report($0, of: fleet.beaconCount, "beacons") }
+        let generation = try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
         progress.finish()
-        files.add(result.report.problems)
-        guard !files.hasErrors else { throw files.refusal }
-        for problem in files.problems { Terminal.writeError("pharos: \(problem)\n") }
-        show(result, allocation, fleet)
+        for warning in generation.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        show(generation)
     }
 
-    private func show(_ result: FleetWriter.Result, _ allocation: FleetAllocation, _ fleet: Fleet) {
-        let changes = allocation.changes
+    private func show(_ generation: FleetGeneration) {
+        let (changes, result, fleet) = (generation.changes, generation.result, generation.fleet)
         if json {
             let record = JSONValue.record([
                 ("fleet", .string(fleet.name)), ("beacons", .integer(fleet.beaconCount)),

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetStatus: ParsableCommand {

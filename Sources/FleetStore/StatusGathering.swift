@@ -1,23 +1,27 @@
 internal import BeaconStatus
 internal import Configuration
-internal import Fleet
+public import Fleet
 internal import LinuxHost
 
 /// What boxes say of themselves, from files or by ssh.
-struct StatusGathering {
-    private(set) var reports: [BeaconReport] = []
+public struct StatusGathering: Sendable {
+    /// In the order in which they were found.
+    public private(set) var reports: [BeaconReport] = []
     /// Why a host has said nothing.
-    private(set) var reasons: [String: String] = [:]
-    /// Files and answers that say nothing.
-    private(set) var problems: [String] = []
+    public private(set) var reasons: [String: String] = [:]
+    /// Files and answers that say nothing, each with the reason.
+    public private(set) var problems: [String] = []
+
+    /// Nothing yet.
+    public init() {}
 
     /// Far more than any box has to say.
     private static let sizeLimit = 1 << 22
 
     /// Reads all files `*.json` of a directory, and of the directories in it.
-    mutating func read(_ directory: String) throws {
+    public mutating func read(_ directory: String) throws(FleetStoreError) {
         guard Files.isDirectory(directory) else {
-            throw Failure(.noInput, "\(directory): there is no such directory")
+            throw FleetStoreError(.missing, "\(directory): there is no such directory")
         }
         for name in Files.names(in: directory) where !name.hasPrefix(".") {
             let path = "\(directory)/\(name)"
@@ -32,17 +36,21 @@ struct StatusGathering {
     }
 
     private mutating func readFile(_ path: String, from source: String) {
-        do {
-            add(try InputFile.readFound(path, limit: Self.sizeLimit), from: source, called: path)
-        } catch let failure as Failure {
-            problems += failure.messages
+        do throws(FleetStoreError) {
+            add(try SourceFile.read(path, limit: Self.sizeLimit), from: source, called: path)
         } catch {
-            problems.append("\(path): \(error)")
+            problems += error.messages
         }
     }
 
     /// Asks every host once. What a host may be called is settled here again: it becomes an argument of ssh.
-    mutating func ask(_ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int) throws {
+    ///
+    /// - Parameters:
+    ///   - parallel: How many boxes are asked at a time.
+    ///   - timeoutSeconds: How long a box may take to answer.
+    public mutating func ask(
+        _ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int
+    ) throws(FleetStoreError) {
         var hosts: [String] = []
         var known: Set<String> = []
         for beacon in beacons {
@@ -59,8 +67,13 @@ struct StatusGathering {
                 "ConnectTimeout=\(timeoutSeconds)", "--", host, "pharos", "status", "--json",
             ]
         }
-        let answers = try ProcessPool.run(
-            jobs, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
+        let answers: [ProcessPool.Answer]
+        do throws(SystemError) {
+            answers = try ProcessPool.run(
+                jobs, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
+        } catch {
+            throw FleetStoreError(error, at: "ssh")
+        }
         for (host, answer) in zip(hosts, answers) {
             switch answer {
             case .ended(let output, let errors, let code):
@@ -72,7 +85,7 @@ struct StatusGathering {
                     said.map { "ssh: \($0)" }
                     ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this box")
             case .late: reasons[host] = "no answer within \(timeoutSeconds) s"
-            case .notStarted(let error): throw Failure(.osError, "ssh: \(error)")
+            case .notStarted(let error): throw FleetStoreError(.system, "ssh: \(error)")
             }
         }
     }

@@ -1,7 +1,7 @@
 internal import Configuration
 
 /// Reads a text of known form from its start.
-struct LockCursor {
+struct TextCursor {
     let octets: [UInt8]
     var offset = 0
 

@@ -1,0 +1,107 @@
+public import Configuration
+public import Fleet
+internal import LinuxHost
+
+/// One run of `fleet generate`: reads a fleet, gives identities to what is new, and brings its files onto the disk. Only
+/// one at a time does so for a fleet.
+public struct FleetGeneration: Sendable {
+    /// What is asked for.
+    public struct Options: Sendable {
+        /// Names whose retired identities may be given out again.
+        public var releasing: [String] = []
+        /// No profiles.
+        public var manifestOnly = false
+        /// Retire all beacons of a fleet that has none any more.
+        public var allowsEmpty = false
+        /// Take the identities from the manifest in the directory, in the place of a lock that is lost.
+        public var adoptsManifest = false
+
+        public init() {}
+    }
+
+    /// The fleet as it was read.
+    public let fleet: Fleet
+    /// What the run did to the lock.
+    public let changes: FleetAllocation.Changes
+    /// The warnings of all files, in their order.
+    public let warnings: [FileProblem]
+    /// What became of the files.
+    public let result: FleetWriter.Result
+
+    /// - Parameters:
+    ///   - file: The fleet file.
+    ///   - directory: Where the files go; made where it is not there.
+    ///   - progress: Gets how many beacons of all are done, now and then.
+    /// - Throws: ``FleetStoreError/Kind/busy`` where another process changes the fleet and does not end within seconds.
+    public init(
+        _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
+    ) throws(FleetStoreError) {
+        let lockFile = FleetFiles.lockFile(beside: file)
+        let claim = try FleetClaim.take(
+            FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet generate")
+        defer { claim?.release() }
+        var files = try FleetFiles(file)
+        if options.adoptsManifest {
+            try Self.adopt(directory, into: &files)
+        } else {
+            try Self.refuseLostLock(files, directory)
+        }
+        try Self.refuseEmptiness(files, options)
+        let (fleet, allocation) = try files.allocated(releasing: options.releasing)
+        let writer = FleetWriter(
+            fleet: fleet, allocation: allocation, folder: directory, lockFile: files.lockFile, keys: files.keys,
+            manifestOnly: options.manifestOnly)
+        result = try writer.write { progress($0, fleet.beaconCount) }
+        files.add(result.report.problems)
+        guard !files.hasErrors else { throw files.refusal }
+        self.fleet = fleet
+        changes = allocation.changes
+        warnings = files.problems
+    }
+
+    /// A table that lost its rows, or a list that lost its beacons, must not retire a whole fleet by accident.
+    private static func refuseEmptiness(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
+        guard !files.hasErrors, let fleet = files.fleet, fleet.beaconCount == 0, !options.allowsEmpty,
+            let lock = files.lock, lock.liveCount > 0
+        else { return }
+        throw FleetStoreError(
+            .invalid,
+            "\(files.file): this fleet has no beacons any more, and its lock has \(lock.liveCount) in use; nothing was "
+                + "changed; `--empty` retires them all")
+    }
+
+    /// New identities in the place of those that a directory's files were made with would renumber the fleet.
+    private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
+        guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
+            // What is no manifest is refused later, with what is in the directory.
+            let manifest = try? manifest(in: directory), manifest.fleet == fleet.name, !manifest.beacons.isEmpty
+        else { return }
+        throw FleetStoreError(
+            .invalid,
+            "\(files.lockFile): the lock is gone, and \(directory) holds \(manifest.beacons.count) beacons with identities "
+                + "from it; nothing was changed; restore it from version control, or take the identities from the "
+                + "manifest with `--adopt`")
+    }
+
+    private static func adopt(_ directory: String, into files: inout FleetFiles) throws(FleetStoreError) {
+        guard files.lock == nil, !files.hasErrors, let fleet = files.fleet else {
+            guard !files.hasErrors else { throw files.refusal }
+            throw FleetStoreError(
+                .request, "--adopt: \(files.lockFile) is there, and what it says counts; remove it first if it is lost")
+        }
+        let path = directory + "/manifest.json"
+        guard let manifest = try manifest(in: directory) else {
+            throw FleetStoreError(.missing, "\(path): there is no such file, whose identities could be taken")
+        }
+        do throws(FleetLock.AdoptionError) {
+            try files.use(FleetLock(adopting: manifest, for: fleet))
+        } catch {
+            throw FleetStoreError(.invalid, "\(path): the identities cannot be taken from this manifest: \(error)")
+        }
+    }
+
+    private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {
+        guard Files.exists(directory + "/manifest.json") else { return nil }
+        return try NamedFleet(path: directory).manifest()
+    }
+}

@@ -1,0 +1,161 @@
+import Configuration
+import Fleet
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+@Suite("Generating a fleet's files")
+struct FleetGenerationTests {
+    private static func text(_ names: [String]) -> String {
+        let beacons = names.map { "{ \"name\": \"\($0)\" }" }.joined(separator: ", ")
+        return """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
+              "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": "${minor}",
+              "intervalMs": 500, "measuredPowerDbm": -59 } ] },
+              "identities": { "minor": { "within": "fleet" } }, "beacons": [ \(beacons) ] }
+            """
+    }
+
+    private static func generate(
+        _ file: String, _ output: String, _ options: FleetGeneration.Options = .init()
+    ) throws(FleetStoreError) -> FleetGeneration {
+        try FleetGeneration(file, into: output, options) { _, _ in }
+    }
+
+    private static func identities(_ output: String) throws -> [String: String] {
+        var found: [String: String] = [:]
+        for beacon in try NamedFleet(path: output).manifest().beacons {
+            found[beacon.name] = "\(beacon.advertisements.map(\.identity)) \(beacon.address.map { "\($0)" } ?? "")"
+        }
+        return found
+    }
+
+    @Test("many at once give each identity to one beacon", arguments: [true, false])
+    func allocatesOneAfterTheOther(oneDirectory: Bool) throws {
+        let folder = try TemporaryFolder()
+        let place = folder.path
+        let file = place + "/f.json"
+        let runs = 8
+        let outcomes = try OrderedWork(pieces: runs, window: runs, threads: runs) { number in
+            Result { () throws in
+                // Each has another newcomer: the fleet file is changed while others run.
+                let text = Self.text(["a", "b", "n\(number)"])
+                try Files.replace(file, with: Array(text.utf8), isDurable: false)
+                return try Self.generate(file, place + (oneDirectory ? "/out" : "/out\(number)"))
+            }
+        }
+        var failures: [any Error] = []
+        while let outcome = outcomes.next() {
+            if case .failure(let error) = outcome { failures.append(error) }
+        }
+        #expect(failures.isEmpty, "\(failures)")
+        var owners: [String: String] = [:]
+        for name in Files.names(in: folder.path) where name.hasPrefix("out") {
+            for (beacon, identity) in try Self.identities(folder.place(name)) {
+                let owner = owners.updateValue(beacon, forKey: identity)
+                #expect(owner == nil || owner == beacon, "\(identity): \(owner ?? "") and \(beacon)")
+            }
+        }
+        #expect(!owners.isEmpty)
+        #expect(!Files.names(in: folder.path).contains { $0.hasPrefix(".") }, "\(Files.names(in: folder.path))")
+    }
+
+    @Test("who comes while another is at it is told who that is")
+    func namesTheHolder() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a"]))
+        let claim = folder.place(".f.lock")
+        let held = try FileLock(claim, purpose: "pharos fleet generate")
+        let error = #expect(throws: FleetStoreError.self) {
+            _ = try FleetClaim.take(
+                FleetFiles.claim(of: FleetFiles.lockFile(beside: file)), of: file, purpose: "x",
+                waiting: .milliseconds(50))
+        }
+        #expect(error?.kind == .busy)
+        #expect(
+            error?.messages.first?.hasPrefix("\(file): `pharos fleet generate` (process ") == true,
+            "\(error?.messages ?? [])")
+        held.release()
+        _ = try Self.generate(file, folder.place("out"))
+    }
+
+    @Test("a fleet that has lost its beacons is not retired by accident")
+    func refusesEmptiness() throws {
+        let folder = try TemporaryFolder()
+        let table = Self.text(["a"]).replacing("[ { \"name\": \"a\" } ]", with: "{ \"csv\": \"t.csv\" }")
+        let file = try folder.file("f.json", text: table)
+        try folder.file("t.csv", text: "name\na\nb\n")
+        _ = try Self.generate(file, folder.place("out"))
+        try folder.file("t.csv", text: "name\n")
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.kind == .invalid && error?.description.contains("its lock has 2 in use") == true)
+        #expect(try Self.identities(folder.place("out")).count == 2)
+        var options = FleetGeneration.Options()
+        options.allowsEmpty = true
+        #expect(try Self.generate(file, folder.place("out"), options).changes.retired == ["a", "b"])
+    }
+
+    @Test("a lost lock is no reason to number a fleet anew; the manifest brings it back")
+    func adopts() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["z", "a"]))
+        _ = try Self.generate(file, folder.place("out"))
+        try folder.file("f.json", text: Self.text(["a", "z", "n"]))
+        let before = try Self.identities(folder.place("out"))
+        folder.remove("f.lock.json")
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.kind == .invalid && error?.description.contains("`--adopt`") == true)
+        #expect(try Self.identities(folder.place("out")) == before)
+        var options = FleetGeneration.Options()
+        options.adoptsManifest = true
+        #expect(try Self.generate(file, folder.place("out"), options).changes.added == 1)
+        let after = try Self.identities(folder.place("out"))
+        for (name, identity) in before { #expect(after[name] == identity) }
+        let again = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out"), options) }
+        #expect(again?.kind == .request)
+    }
+
+    @Test("a lock that is a symbolic link stays one")
+    func keepsTheLink() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a"]))
+        _ = try Self.generate(file, folder.place("out"))
+        try Files.makeDirectory(folder.place("locks"))
+        let lock = folder.place("f.lock.json")
+        _ = try folder.file("locks/real.lock.json", Files.read(lock))
+        folder.remove("f.lock.json")
+        try makeLink(lock, to: "locks/real.lock.json")
+        try folder.file("f.json", text: Self.text(["a", "b"]))
+        _ = try Self.generate(file, folder.place("out"))
+        #expect(Files.isSymbolicLink(lock))
+        #expect(String(decoding: try Files.read(folder.place("locks/real.lock.json")), as: UTF8.self).contains("\"b\""))
+    }
+
+    @Test("an old lock without check marks is read, and written with them")
+    func upgrades() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a"]))
+        _ = try Self.generate(file, folder.place("out"))
+        let lock = String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self)
+        let mark = try #require(lock.firstRange(of: ",\"check\":"))
+        let end = try #require(lock[mark.upperBound...].firstIndex(of: "}"))
+        try folder.file("f.lock.json", text: String(lock[..<mark.lowerBound] + lock[end...]))
+        #expect(try Self.generate(file, folder.place("out")).result.lockWritten)
+        #expect(String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self) == lock)
+    }
+
+    @Test(
+        "keys lie beside what a fleet is generated from, and so where nothing is replaced",
+        arguments: [("a/f.json", "a/keys"), ("f.json", "keys"), ("a/out", "a/keys"), ("a/out/manifest.json", "a/keys")])
+    func placesKeys(fleet: String, keys: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.file("a/out/manifest.json", text: "{}")
+        #expect(
+            FleetKeys(of: NamedFleet(path: folder.place(fleet))).directory.path == folder.place(keys) + "/")
+        try Files.makeDirectory(folder.place("a/out/keys"))
+        #expect(
+            FleetKeys(of: NamedFleet(path: folder.place("a/out"))).directory.path == folder.place("a/out/keys/"))
+    }
+}
