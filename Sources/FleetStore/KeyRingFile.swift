@@ -29,7 +29,7 @@ public enum KeyRingFile {
         do throws(SystemError) {
             try Files.replaceSecret(path, with: octets)
         } catch {
-            throw FleetStoreError(error, at: path)
+            throw FleetStoreError(.system, "\(path): \(error.call): \(error.text)")
         }
         return (collected, withoutKey)
     }
