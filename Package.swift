@@ -97,7 +97,8 @@ let package = Package(
         .target(
             name: "Planner",
             dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport", "Sites",
+                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport",
+                "Profiles", "Sites",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -153,7 +154,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
         .testTarget(
-            name: "SitesTests", dependencies: ["Airtime", "Configuration", "Profiles", "Sites", "TestSupport"],
+            name: "SitesTests",
+            dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FleetTests",

@@ -78,6 +78,7 @@ public struct IntervalQuestion: Sendable {
         answer.state("outcome", .word(outcomeName))
         try addCost(to: &answer)
         try addResonances(to: &answer)
+        let spread = try addSpread(to: &answer)
         try addCurve(to: &answer)
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: Double(advice.interval.microseconds), airtimeMicroseconds: airtime)
@@ -87,11 +88,8 @@ public struct IntervalQuestion: Sendable {
         }
         if let fleet { answer.note(fleet.note) }
         if comparesScanners { try compareScanners(in: &answer) }
-        if beacons > 1 {
-            answer.note(
-                "Spread the intervals over the fleet, each beacon within ±10 % of this one: beacons of equal intervals that met once meet again, and this costs nothing."
-            )
-        }
+        if let spread { answer.note(Self.advice(spread)) }
+        if spread == nil, beacons > 1 { answer.note(Self.noSpread) }
         return answer
     }
 
@@ -178,6 +176,39 @@ public struct IntervalQuestion: Sendable {
                 remark: "\(Self.steps(band.worst)): up to \(NumberText.duration(band.worst.sweepSeconds)) unseen")
         }
     }
+
+    /// Where the fleet's intervals may lie, each beacon at its own.
+    private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
+        let spread = try advice.spread()
+        guard let ends = spread?.intervals else {
+            answer.state("intervalSpread", .nothing)
+            return nil
+        }
+        let milliseconds = [ends.lowerBound, ends.upperBound].map { Double($0.microseconds) / 1000 }
+        answer.state(
+            "intervalSpread",
+            .record([("fromMs", .milliseconds(milliseconds[0])), ("toMs", .milliseconds(milliseconds[1]))]),
+            as: "spread", shown: milliseconds.map { NumberText.significant($0, 6) }.joined(separator: "–") + " ms",
+            remark: "each beacon at an interval of its own in here")
+        return spread
+    }
+
+    private static func advice(_ spread: IntervalSpread) -> String {
+        let cost =
+            if abs(spread.extraEvents) < 0.005 {
+                "this costs nothing"
+            } else if spread.extraEvents > 0 {
+                "this sends \(NumberText.percent(spread.extraEvents)) more often, and costs as much energy"
+            } else {
+                "this sends \(NumberText.percent(-spread.extraEvents)) less often, and saves as much energy"
+            }
+        return "Spread the intervals over the fleet, each beacon at its own between \(spread.intervals.lowerBound) and "
+            + "\(spread.intervals.upperBound), where no interval is one to avoid: beacons of equal intervals that met "
+            + "once meet again; \(cost)."
+    }
+
+    private static let noSpread =
+        "Do not spread the intervals over the fleet: intervals to avoid lie too near, or others miss the goal."
 
     private static func steps(_ resonance: Resonance) -> String {
         let events = resonance.events == 1 ? "every event keeps" : "\(resonance.events) events keep"

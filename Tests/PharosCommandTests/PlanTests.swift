@@ -87,6 +87,26 @@ import Testing
         #expect(try Program.run("profile", "check", path).code == 0)
     }
 
+    @Test func theRestOfTheProfileStaysAsItWas() throws {
+        let folder = try TemporaryFolder()
+        let before = try RepositoryFile("profiles/lobby-north.json").octets
+        let path = try folder.file("lobby.json", before)
+        _ = try Program.shell("chmod 640 \"$1\"", path)
+        let words = ["plan", "interval", "--beacons", "250", "--max-throughput", "--write-profile", path]
+        let result = try Program.run(words)
+        #expect(result.code == 0)
+        #expect(result.output.contains("advertisement 1 (ibeacon) from 200 ms to 183.125 ms; nothing else was changed"))
+        let text = String(decoding: before, as: UTF8.self)
+        let after = try Program.shell("cat \"$1\"; stat -c %a \"$1\"", path).output
+        #expect(after == text.replacing("\"intervalMs\": 200", with: "\"intervalMs\": 183.125") + "640\n")
+        // All four at that pace are more than one set can send.
+        let refused = try Program.run(
+            ["plan", "interval", "--beacons", "1", "--max-throughput", "--write-profile", path, "--advertisement"]
+                + ["1", "2", "3", "4"])
+        #expect(refused.code == 78 && refused.errors.contains("--advertisement"), "\(refused.errors)")
+        #expect(try Program.shell("cat \"$1\"; stat -c %a \"$1\"", path).output == after)
+    }
+
     @Test func aProfileThatCannotBeReadIsLeftAlone() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("broken.json", Array("{".utf8))

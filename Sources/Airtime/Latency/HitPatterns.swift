@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// For one airtime: in how many of the sets of our last K events an interferer hits, in the mean over our own delays.
 ///
 /// For a set S of events, `reach(S)` times 2·tau/E is the probability that one interferer hits at least one event of

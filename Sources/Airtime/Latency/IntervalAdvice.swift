@@ -7,6 +7,8 @@ public import BluetoothTypes
 /// controllers take. Latency is not monotonic in the interval, because of resonance: an interval counts only when
 /// its neighbors at 1 % on both sides hold as well.
 public struct IntervalAdvice: Sendable {
+    /// What was asked for.
+    public let goal: IntervalGoal
     /// The interval to set.
     public let interval: AdvertisingInterval
     public let outcome: IntervalOutcome
@@ -32,6 +34,7 @@ public struct IntervalAdvice: Sendable {
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset, logSparingOther: Double = 0
     ) throws(AirtimeError) {
+        self.goal = goal
         search = try IntervalSearch(
             count: count, airtime: airtimeMicroseconds, preset: preset, logSparingOther: logSparingOther)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
@@ -48,5 +51,87 @@ public struct IntervalAdvice: Sendable {
         shortestSensible = search.shortestSensible.interval
         model = try search.model(chosen.interval)
         distribution = try search.distribution(chosen.interval, horizonSeconds: IntervalSearch.horizonSeconds)
+    }
+}
+
+/// What an advertising interval is chosen for.
+public enum IntervalGoal: Hashable, Sendable {
+    /// This share of all is received within that many seconds, with as little energy as possible.
+    case detect(withinSeconds: Double, probability: Double)
+    /// As many packets as possible arrive, of all beacons together.
+    case maximumThroughput
+}
+
+/// Whether an interval does what it is chosen for.
+public enum IntervalOutcome: Hashable, Sendable {
+    /// The goal is met.
+    case met
+    /// The goal is met, and longer intervals would do as well: this is the longest that controllers take.
+    case metAtLongest
+    /// The best interval would be shorter than controllers take: this is the shortest of them.
+    case clampedToShortest
+    /// The best interval would be longer than controllers take: this is the longest of them.
+    case clampedToLongest
+    /// No interval meets the goal; the best there is, and what would have to change.
+    case impossible(Shortfall)
+
+    /// What is missing, and each change that would do alone where it is known.
+    public struct Shortfall: Hashable, Sendable {
+        /// The share received in time at the best interval.
+        public let share: Double
+        /// When the wanted share is received at that interval; nil where that takes more than ten times as
+        /// long as wanted, and more than a minute.
+        public let seconds: Double?
+        /// How many beacons would meet the goal with this scanner, the most that was found; nil when not even one.
+        public let beacons: Int?
+        /// The share received in time at that interval by a scanner that listens to one channel without a pause.
+        public let continuousShare: Double
+    }
+}
+
+/// What one interval gives: a point of the curve around the advice.
+public struct IntervalPoint: Hashable, Sendable {
+    public let interval: AdvertisingInterval
+    public let collisionFreeProbability: Double
+    /// Percentiles of the latency in seconds; nil where they lie beyond the horizon.
+    public let p50: Double?
+    public let p90: Double?
+    public let p99: Double?
+}
+
+extension IntervalAdvice {
+    /// The latency of the same fleet at another interval before another scanner, within `horizonSeconds`.
+    public func distribution(
+        intervalMicroseconds: Double, preset: ScannerPreset, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> LatencyDistribution {
+        try search.distribution(intervalMicroseconds, preset: preset, horizonSeconds: horizonSeconds)
+    }
+
+    /// What other intervals would give: `count` of them (at least two), evenly spread over `range` on a logarithmic
+    /// scale, without repetition.
+    ///
+    /// Percentiles are sought within `horizonSeconds`. Refuses what `LatencyModel` refuses.
+    public func curve(
+        over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> [IntervalPoint] {
+        let low = Double(max(range.lowerBound.rawValue, AdvertisingInterval.legacyRange.lowerBound.rawValue))
+        let high = Double(min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue))
+        guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
+        guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
+        var points: [IntervalPoint] = []
+        for index in 0..<count {
+            let unit = UInt32((low * pow(high / low, Double(index) / Double(count - 1))).rounded())
+            let interval = AdvertisingInterval(rawValue: unit)
+            guard interval != points.last?.interval else { continue }
+            let distribution = try search.distribution(interval, horizonSeconds: horizonSeconds)
+            let model = try search.model(interval)
+            points.append(
+                IntervalPoint(
+                    interval: interval,
+                    collisionFreeProbability: model.collisionFreeProbability * model.otherClearProbability,
+                    p50: distribution.percentile(0.5), p90: distribution.percentile(0.9),
+                    p99: distribution.percentile(0.99)))
+        }
+        return points
     }
 }

@@ -1,5 +1,4 @@
 import BluetoothTypes
-internal import Glibc
 
 /// The search behind `IntervalAdvice`: one fleet, one scanner, many intervals.
 struct IntervalSearch: Sendable {
@@ -85,7 +84,7 @@ struct IntervalSearch: Sendable {
     }
 
     private static func clamped(meanPeriod: Double) -> (AdvertisingInterval, IntervalOutcome) {
-        let wanted = ((meanPeriod - AdvertisingDelay.maximumMicroseconds / 2) / LatencyModel.stepMicroseconds).rounded()
+        let wanted = ((meanPeriod - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds).rounded()
         if wanted < Double(units.lowerBound) { return (unit(units.lowerBound), .clampedToShortest) }
         if wanted > Double(units.upperBound) { return (unit(units.upperBound), .clampedToLongest) }
         return (unit(Int(wanted)), .met)
@@ -127,7 +126,7 @@ struct IntervalSearch: Sendable {
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
         let share = try model(Self.unit(Self.units.upperBound)).windowShare
         let period = seconds * 1_000_000 * share / probability
-        let units = (period - AdvertisingDelay.maximumMicroseconds / 2) / LatencyModel.stepMicroseconds
+        let units = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
         return Int(min(max(units, Double(Self.units.lowerBound)), Double(Self.units.upperBound)))
     }
 

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The most beacons in range of one receiver of which each is received in time.
 public struct LargestFleet: Sendable {
     /// None, where not even a single beacon is received in time often enough.
@@ -32,7 +30,7 @@ public struct LargestFleet: Sendable {
     ) throws(AirtimeError) {
         guard seconds > 0, seconds <= 3600 else { throw .quantity(name: "a time in s", value: seconds) }
         guard probability > 0, probability < 1 else { throw .share(probability) }
-        guard asked.airtimeMicroseconds <= AdvertisingDelay.maximumMicroseconds / 2 else {
+        guard asked.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
             throw .airtime(asked.airtimeMicroseconds)
         }
         let search = FleetSearch(seconds: seconds, probability: probability, asked: asked, preset: preset)

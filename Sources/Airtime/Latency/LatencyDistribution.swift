@@ -66,3 +66,116 @@ extension [Double] {
         return low
     }
 }
+
+/// P(L ≤ t) on the times of the recursion: the integral of P(wait > s), over the mean wait.
+struct LatencyCurve: Sendable {
+    /// In steps, from 0 on, ascending.
+    private(set) var times: [Double] = [0]
+    /// The share received until then.
+    private(set) var received: [Double] = [0]
+
+    init(receivedPerStep: Double) {
+        self.receivedPerStep = receivedPerStep
+    }
+
+    private let receivedPerStep: Double
+
+    /// One more point, at the pace of the start.
+    mutating func extend(to time: Double) {
+        times.append(time)
+        received.append(min(1, receivedPerStep * time))
+    }
+
+    init(receivedPerStep: Double, recursion: GapRecursion) {
+        self.init(receivedPerStep: receivedPerStep)
+        let complete = Double(recursion.completeSteps)
+        let masses = recursion.histogram.masses
+        let bins = GapHistogram.bin(of: recursion.completeSteps) + 2
+        times.reserveCapacity(bins)
+        received.reserveCapacity(bins)
+        var waiting = 1.0
+        var sum = 0.0
+        var time = 0.0
+        var bin = 0
+        while time < complete {
+            // A mass at step i stands for i - 1/2 to i + 1/2.
+            let mass = bin < masses.count ? masses[bin] : 0
+            let end = min(complete, Double(GapHistogram.firstStep(of: bin + 1)) - 0.5)
+            let width = end - time
+            sum += receivedPerStep * width * (waiting - mass / 2)
+            waiting = max(0, waiting - mass)
+            time = end
+            times.append(time)
+            received.append(min(1, sum))
+            bin += 1
+        }
+    }
+
+    /// Goes on without the recursion, if everything after now decays by the same factor from cycle to cycle, and says
+    /// whether it did.
+    ///
+    /// The share received in the last cycles over that in as many cycles before says how fast the pace decays now.
+    /// What is still to come over what the last cycles brought says how fast it will decay on the whole. Only where
+    /// the two agree nothing slow is hidden (as it is near a resonance), and the last cycles repeat, scaled.
+    mutating func continues(cycle: Double, until limit: Int, wanted: Int, share: Double) -> Bool {
+        guard let now = times.last, let reached = received.last, reached < 1, Double(limit) > now else { return false }
+        let width = (now / 3 / cycle).rounded(.down) * cycle
+        guard width > 0 else { return false }
+        let last = reached - self.share(at: now - width)
+        let before = self.share(at: now - width) - self.share(at: now - 2 * width)
+        guard last > 1e-4, before > last else { return false }
+        let measured = log(before / last)
+        let rest = (1 - reached) / last
+        let conserved = log((1 + rest) / rest)
+        guard abs(measured - conserved) < 0.003 * conserved else { return false }
+        repeatLast(width, factor: exp(-conserved), until: Double(limit), wanted: Double(wanted), share: share)
+        return true
+    }
+
+    private mutating func repeatLast(
+        _ width: Double, factor: Double, until limit: Double, wanted: Double, share: Double
+    ) {
+        guard let now = times.last, let reached = received.last else { return }
+        let from = times.firstIndex { $0 > now - width } ?? times.count - 1
+        let begin = self.share(at: now - width)
+        let pattern = (from..<times.count).map { (time: times[$0] - (now - width), share: received[$0] - begin) }
+        let whole = reached - begin
+        var scale = factor
+        var start = now
+        var base = reached
+        while start < limit, start < wanted || base < share {
+            // Points no closer than a thousandth of their time; that may be many rounds at once.
+            let distance = start / 1000
+            let rounds = max(1, (distance / width).rounded(.down))
+            if rounds == 1 {
+                var last = 0.0
+                for point in pattern where point.time - last >= distance && start + point.time <= limit {
+                    append(start + point.time, base + scale * point.share)
+                    last = point.time
+                }
+            }
+            start += rounds * width
+            base += scale * whole * (1 - pow(factor, rounds)) / (1 - factor)
+            scale *= pow(factor, rounds)
+            if start <= limit { append(start, base) }
+        }
+    }
+
+    private mutating func append(_ time: Double, _ share: Double) {
+        guard let last = times.last, time > last else { return }
+        times.append(time)
+        received.append(min(1, max(received.last ?? 0, share)))
+    }
+
+    private func share(at time: Double) -> Double {
+        var low = 0
+        var high = times.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if times[middle] < time { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0, times[low] > times[low - 1] else { return received[low] }
+        let part = min(1, (time - times[low - 1]) / (times[low] - times[low - 1]))
+        return received[low - 1] + part * (received[low] - received[low - 1])
+    }
+}

@@ -98,7 +98,7 @@ public struct Resonance: Hashable, Sendable {
         }
 
         func slowest(interval: Double) -> Resonance? {
-            let period = interval + AdvertisingDelay.maximumMicroseconds / 2
+            let period = interval + AdvertisingDelay.meanMicroseconds
             guard mostEvents > 0, window < scanInterval, period > window else { return nil }
             var slowest: Resonance?
             for events in 1...mostEvents {

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Losses come in runs: who collides once is likely to collide again, because both advertisers keep the same interval
 /// and only advDelay moves them apart.
 ///
@@ -35,7 +33,7 @@ public struct RunsModel: Sendable {
         throws(AirtimeError)
     {
         guard group.count >= 1 else { throw .count(group.count) }
-        guard group.airtimeMicroseconds <= AdvertisingDelay.maximumMicroseconds / 2 else {
+        guard group.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
             throw .airtime(group.airtimeMicroseconds)
         }
         guard group.intervalMicroseconds > 2 * group.airtimeMicroseconds else {
@@ -107,5 +105,126 @@ public struct RunsModel: Sendable {
         let run = (0...2).map { lossRunProbability(length: losses + $0) }
         let before = run[0] - run[1]
         return before > 0 ? min(1, max(0, 1 - (run[1] - run[2]) / before)) : clearAfterLosses(losses)
+    }
+}
+
+/// How likely a covered event is to be received, by what happened just before it, as states to walk through.
+///
+/// A path begins right after a received event. As long as its events stay in reach of the scanner and are lost, it
+/// moves from state to state; an event outside the windows lets it start anew in `fresh`.
+struct LossChain: Sendable {
+    /// The probability of being received, by state.
+    let hazards: [Double]
+    /// The state after a loss within reach, by state.
+    let successors: [Int]
+    /// The state after an event out of the scanner's reach.
+    let fresh = 0
+    /// The state after a received event.
+    let afterReceived: Int
+    /// The share of all covered events that are received.
+    let received: Double
+
+    /// Losses that know nothing of each other.
+    init(independent probability: Double) {
+        hazards = [probability]
+        successors = [0]
+        afterReceived = 0
+        received = probability
+    }
+
+    private init(hazards: [Double], successors: [Int], afterReceived: Int, received: Double) {
+        self.hazards = hazards
+        self.successors = successors
+        self.afterReceived = afterReceived
+        self.received = received
+    }
+
+    /// With one more reason to be lost, of its own for each event.
+    func scaled(by share: Double) -> LossChain {
+        LossChain(
+            hazards: hazards.map { $0 * share }, successors: successors, afterReceived: afterReceived,
+            received: received * share)
+    }
+
+    /// Losses in runs: hazards 1 - Q_{k+1}/Q_k after k losses, and the same counted from a received event.
+    ///
+    /// After `limit` losses the hazard stays. Runs that began with a received event join the others there: that is
+    /// what keeps the mean wait at E/p when the hazard of both stays the same.
+    init(runs: RunsModel, limit: Int) {
+        hazards =
+            (0...limit).map { runs.clearAfterLosses($0) }
+            + (0..<limit).map { runs.clearAfterReceivedAndLosses($0) }
+        successors = (0...limit).map { min($0 + 1, limit) } + (1..<limit).map { limit + 1 + $0 } + [limit]
+        afterReceived = limit + 1
+        received = runs.collisionFreeProbability
+    }
+}
+
+/// How likely an interferer that met one of our packets meets a later one as well, given our own delays in between.
+///
+/// Entry (d, z): the interferer hit d events ago, our own delays since then add up to z, its own are d draws of
+/// U(0, J). It hits again when the difference stays within tau on either side: 2·tau times the density of its sum at
+/// z, averaged over the offsets of both hits (a triangle of half width 2·tau).
+struct RecollisionTable: Sendable {
+    private static let nodesPerDelay = 256
+    /// By lag from 1 on, at z = i·J/256.
+    private let nodes: [[Double]]
+
+    /// `width`: tau/J, at most 1/2.
+    init(width: Double, lags: Int) {
+        let perDelay = Self.nodesPerDelay
+        var density = Array(repeating: 1.0, count: perDelay)
+        var nodes: [[Double]] = []
+        for lag in 1...max(1, lags) {
+            if lag > 1 { density = Self.spread(density, over: perDelay) }
+            nodes.append(Self.averaged(density, halfWidth: 2 * width, perDelay: perDelay))
+        }
+        self.nodes = nodes
+    }
+
+    /// At `sum` in units of J.
+    func probability(lag: Int, sum: Double) -> Double {
+        let table = nodes[lag - 1]
+        let place = min(max(0, sum * Double(Self.nodesPerDelay)), Double(table.count - 1))
+        let index = min(Int(place), table.count - 2)
+        let part = place - Double(index)
+        return table[index] + part * (table[index + 1] - table[index])
+    }
+
+    /// The density of one more delay: a box of one unit, on cells; each cell gives half a cell to either side.
+    private static func spread(_ density: [Double], over count: Int) -> [Double] {
+        var result = Array(repeating: 0.0, count: density.count + count)
+        var sum = 0.0
+        for index in result.indices {
+            let entering = index < density.count ? density[index] : 0
+            let leaving = index >= count ? density[index - count] : 0
+            // The mean over the cell of the sliding integral, which is linear within it.
+            result[index] = (sum + (entering - leaving) / 2) / Double(count)
+            sum += entering - leaving
+        }
+        return result
+    }
+
+    /// `halfWidth`·(density ⋆ triangle) at the nodes, from its second antiderivative.
+    private static func averaged(_ density: [Double], halfWidth: Double, perDelay: Int) -> [Double] {
+        let cell = 1 / Double(perDelay)
+        var first = [0.0]
+        var second = [0.0]
+        for (index, value) in density.enumerated() {
+            second.append(second[index] + first[index] * cell + value * cell * cell / 2)
+            first.append(first[index] + value * cell)
+        }
+        func antiderivative(_ z: Double) -> Double {
+            guard z > 0 else { return 0 }
+            let index = min(Int(z / cell), density.count)
+            let rest = z - Double(index) * cell
+            let value = index < density.count ? density[index] : 0
+            return second[index] + first[index] * rest + value * rest * rest / 2
+        }
+        return (0...density.count).map { index in
+            let z = Double(index) * cell
+            let sum = antiderivative(z + halfWidth) - 2 * antiderivative(z) + antiderivative(z - halfWidth)
+            return sum / halfWidth
+        }
     }
 }

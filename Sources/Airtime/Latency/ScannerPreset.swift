@@ -25,6 +25,10 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner("android-low-latency", 4096, 4096), scanner("ios-find-my", 30, 300), scanner("harmony", 20, 600),
         ScannerPreset(name: "continuous", pattern: .continuous),
         scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
+        // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms where nobody sets others.
+        scanner("esp32-proxy", 30, 320),
+        // What a passive scan of Pharos asks of a Linux box: it never pauses, and changes the channel every 60 ms.
+        scanner("linux", 60, 60),
     ].compactMap { $0 }
 
     /// The preset of that name; nil when there is none.
@@ -36,5 +40,39 @@ public struct ScannerPreset: Hashable, Sendable {
     private static func scanner(_ name: String, _ window: Int, _ interval: Int) -> ScannerPreset? {
         (try? ScanPattern(windowMicroseconds: window * 1000, intervalMicroseconds: interval * 1000))
             .map { ScannerPreset(name: name, pattern: $0) }
+    }
+}
+
+/// When a scanner with one radio listens: during [0, W) of each scan interval I, on one channel, the next channel with
+/// the next interval (37, 38, 39, 37, …). Its phase is uniform over the whole cycle.
+/// Core Specification 5.4, Vol 6 Part B 4.4.3.
+public struct ScanPattern: Hashable, Sendable {
+    /// W in µs.
+    public let windowMicroseconds: Int
+    /// I in µs.
+    public let intervalMicroseconds: Int
+    /// 3; or 1 for a receiver that stays on one channel.
+    public let channelCount: Int
+
+    /// Refuses values that are not positive, a window longer than the interval, and other than one or three channels.
+    public init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
+        guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
+            throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)
+        }
+        guard channelCount == 1 || channelCount == 3 else {
+            throw .quantity(name: "a number of channels", value: Double(channelCount))
+        }
+        self.windowMicroseconds = windowMicroseconds
+        self.intervalMicroseconds = intervalMicroseconds
+        self.channelCount = channelCount
+    }
+
+    /// One channel without a pause. The scan interval has no meaning then.
+    public static let continuous = ScanPattern()
+
+    private init() {
+        windowMicroseconds = 10_240_000
+        intervalMicroseconds = 10_240_000
+        channelCount = 1
     }
 }

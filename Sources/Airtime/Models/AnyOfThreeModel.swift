@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How likely at least one of an event's three copies is clear, for a receiver that hears three channels at once.
 ///
 /// Symbols: o_j(c) the offset of device j's copy on channel c from the start of its event. Copy c of A dies by B when

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How likely a packet meets no other packet on its channel where boxes send several advertisements each: exact, for any
 /// mix of boxes.
 ///
@@ -91,14 +89,14 @@ public struct BoxCollisionModel: Hashable, Sendable {
         // The largest is taken out before the sum, so that a tiny share still has a finite logarithm.
         let clear = sum { group, log in Double(group.count) / group.meanPeriodMicroseconds * exp(log - highest) }
         let offered = sum { group, _ in Double(group.count) / group.meanPeriodMicroseconds }
-        return min(0, highest + Glibc.log(clear / offered))
+        return min(0, highest + naturalLogarithm(clear / offered))
     }
 
     /// The share of all packets that are clear.
     public var collisionFreeProbability: Double { exp(logCollisionFreeProbability) }
 
     /// The decimal logarithm of ``collisionFreeProbability``: -3 is one packet of a thousand.
-    public var log10CollisionFreeProbability: Double { logCollisionFreeProbability / M_LN10 }
+    public var log10CollisionFreeProbability: Double { logCollisionFreeProbability / lnOfTen }
 
     /// Packets a second that an average box sends on one channel.
     public var offeredPerSecondPerBox: Double {

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Collisions at a receiver that keeps the stronger of two packets, as a band between two kinds of receivers.
 ///
 /// Symbols: θ the signal-to-interference ratio, in dB, from which the wanted packet survives an overlap; σ the

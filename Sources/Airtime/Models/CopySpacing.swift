@@ -42,3 +42,71 @@ public struct CopySpacing: Hashable, Sendable {
         return (below + above) / (multiple * width)
     }
 }
+
+/// When one device's copies on channels 37, 38 and 39 start, in µs after the start of its event: measured values,
+/// where ``AnyOfThreeModel`` takes a range of spacings.
+public struct CopyOffsets: Hashable, Sendable {
+    /// Channel 37, 38, 39.
+    public let microseconds: [Double]
+
+    /// Refuses offsets outside 0...20 ms.
+    public init(_ first: Double, _ second: Double, _ third: Double) throws(AirtimeError) {
+        for value in [first, second, third] where !(value >= 0 && value <= 2 * CopySpacing.maximumMicroseconds) {
+            throw .quantity(name: "an offset of a copy (0...20 000 µs)", value: value)
+        }
+        microseconds = [first, second, third]
+    }
+
+    /// Equal devices that disturb the asked one: their group, the asked device not counted, and their offsets.
+    public struct Interferers: Hashable, Sendable {
+        public let group: AdvertiserGroup
+        public let offsets: CopyOffsets
+
+        public init(_ group: AdvertiserGroup, offsets: CopyOffsets) {
+            self.group = group
+            self.offsets = offsets
+        }
+    }
+
+    /// The probability that at least one of this device's copies, of `airtime` µs, is clear among `others`. Exact.
+    ///
+    /// Refuses an airtime that is no positive number, and interferers whose windows together outlast their interval.
+    public func atLeastOneProbability(
+        airtimeMicroseconds airtime: Double, among others: [Interferers], background: BackgroundLoad = .none
+    ) throws(AirtimeError) -> Double {
+        guard airtime > 0, airtime.isFinite else { throw .airtime(airtime) }
+        let strangers = background.logClearProbability(forPacketOf: airtime)
+        var total = 0.0
+        for set in 1..<8 {
+            let channels = (0..<3).filter { set >> $0 & 1 == 1 }
+            var sum = Double(channels.count) * strangers
+            for other in others where other.group.count > 0 {
+                let windows = channels.map { channel in
+                    let shift = microseconds[channel] - other.offsets.microseconds[channel]
+                    return (from: shift - other.group.airtimeMicroseconds, to: shift + airtime)
+                }
+                let (length, span) = Self.union(windows)
+                guard other.group.intervalMicroseconds >= span else {
+                    throw .saturated(
+                        intervalMicroseconds: other.group.intervalMicroseconds, windowMicroseconds: span)
+                }
+                sum += Double(other.group.count) * log1p(-length / other.group.meanPeriodMicroseconds)
+            }
+            total += (channels.count == 2 ? -1 : 1) * exp(sum)
+        }
+        return min(1, max(0, total))
+    }
+
+    /// Length of the union of intervals, and from the first start to the last end.
+    private static func union(_ windows: [(from: Double, to: Double)]) -> (length: Double, span: Double) {
+        var length = 0.0
+        var reached = -Double.infinity
+        var start = Double.infinity
+        for window in windows.sorted(by: { $0.from < $1.from }) {
+            start = min(start, window.from)
+            length += max(0, window.to - max(window.from, reached))
+            reached = max(reached, window.to)
+        }
+        return (length, reached - start)
+    }
+}

@@ -33,7 +33,7 @@ public struct EnergyModel: Hashable, Sendable {
 
     /// E in seconds.
     private var meanPeriodSeconds: Double {
-        (intervalMicroseconds + AdvertisingDelay.maximumMicroseconds / 2) / 1_000_000
+        (intervalMicroseconds + AdvertisingDelay.meanMicroseconds) / 1_000_000
     }
 
     /// Q_event/E + I_sleep in µA; Q_event/E of every advertisement of the box.

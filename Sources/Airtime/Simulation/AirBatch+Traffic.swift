@@ -1,5 +1,4 @@
 import BluetoothTypes
-internal import Glibc
 
 extension SplitMix64 {
     /// Normally distributed around 0 with a deviation of 1 (Box and Muller).

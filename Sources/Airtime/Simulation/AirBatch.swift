@@ -1,5 +1,4 @@
 import BluetoothTypes
-internal import Glibc
 
 /// A packet on the air.
 struct AirPacket {

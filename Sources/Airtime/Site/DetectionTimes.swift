@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How long a scanner takes to receive a beacon whose packets are clear with a given probability.
 ///
 /// A fleet of other mixtures with the same probability is taken as an equal one, of as many beacons as give it. The

@@ -34,7 +34,7 @@ public struct SiteBeacon: Hashable, Sendable {
     }
 
     /// E in µs.
-    var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.maximumMicroseconds / 2 }
+    var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
 }
 
 /// How radio waves reach a receiver on this floor, and what it can still hear.

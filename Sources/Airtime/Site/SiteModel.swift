@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// What a receiver hears at each place of a floor with beacons and walls.
 ///
 /// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)

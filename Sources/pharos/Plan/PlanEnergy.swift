@@ -23,6 +23,18 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
+        help: ArgumentHelp("Charge of one advertising event, in place of the chip's own.", valueName: "µC"),
+        transform: { try PlanValue.number($0, in: 0.01...10_000, "µC") })
+    var chargeUc: Double?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Capacity, in place of the battery's own.", valueName: "mAh"),
+        transform: { try PlanValue.number($0, in: 0.1...1_000_000, "mAh") })
+    var capacityMah: Double?
+
+    @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Beacons in range of one receiver, whose collisions count (default: 1).", valueName: "n"),
         transform: PlanValue.count)
     var beacons: Int?
@@ -38,6 +50,20 @@ struct PlanEnergy: ParsableCommand {
 
     func run() throws {
         let air = try source.air(interval, packet, beacons: beacons)
+        let (chip, battery) = try PlanError.asking { () throws(AirtimeError) in
+            (
+                try chargeUc.map { charge throws(AirtimeError) in
+                    try BeaconChip(
+                        name: chip.name, emptyEventMicrocoulombs: charge, fullEventMicrocoulombs: charge,
+                        sleepMicroamperes: chip.sleepMicroamperes, source: "as given")
+                } ?? chip,
+                try capacityMah.map { capacity throws(AirtimeError) in
+                    try BeaconBattery(
+                        name: battery.name, capacityMilliampereHours: capacity, nominalVolts: battery.nominalVolts,
+                        efficiency: battery.efficiency, source: "as given")
+                } ?? battery
+            )
+        }
         try output.show(EnergyQuestion(air: air, chip: chip, battery: battery).answer())
     }
 }

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import LinuxHost
 internal import Planner
 
 struct PlanInterval: ParsableCommand {
@@ -29,12 +30,17 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var receiver: PlanScannerOptions
 
     @Option(
-        help: ArgumentHelp("Put the interval into this beacon profile's advertisements.", valueName: "file"),
-        completion: .file())
+        help: ArgumentHelp("Set the interval in this beacon profile, and leave the rest of it.", valueName: "file"))
     var writeProfile: String?
 
-    @Option(help: ArgumentHelp("Which of the profile's advertisements, counted from 1 (default: all).", valueName: "n"))
-    var advertisement: Int?
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Which of the profile's advertisements, counted from 1 (default: the most frequent).", valueName: "n"))
+    var advertisement: [Int] = []
+
+    @Flag(help: "Give the profile an interval of its own within the advised spread, by its name.")
+    var spread = false
 
     @OptionGroup var output: PlanOutput
 
@@ -51,8 +57,8 @@ struct PlanInterval: ParsableCommand {
                 throw ValidationError("--probability: write a share between 0 and 1, without the ends.")
             }
         }
-        if advertisement != nil, writeProfile == nil {
-            throw ValidationError("--advertisement belongs to --write-profile.")
+        if !advertisement.isEmpty || spread, writeProfile == nil {
+            throw ValidationError("\(spread ? "--spread" : "--advertisement") belongs to --write-profile.")
         }
     }
 
@@ -75,9 +81,14 @@ struct PlanInterval: ParsableCommand {
                     beacons: fleet.beacons ?? 1, payloadOctets: fleet.packet.payloadOctets ?? 31, goal: goal,
                     scanner: scanner, comparesScanners: comparesScanners)
             }
-        let answer = try question.answer()
+        var answer = try question.answer()
         if let writeProfile {
-            try ProfileInterval.write(question.advice.interval, to: writeProfile, advertisement: advertisement)
+            let own = spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
+            let sentences = try ProfileInterval.write(
+                question.advice.interval, spread: own, to: writeProfile, advertisements: advertisement)
+            for sentence in sentences {
+                if output.json { Terminal.writeError("pharos: \(sentence)\n") } else { answer.note(sentence) }
+            }
         }
         try output.show(answer)
     }

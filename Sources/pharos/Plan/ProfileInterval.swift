@@ -1,26 +1,38 @@
+internal import Airtime
 internal import BluetoothTypes
-internal import Configuration
 internal import LinuxHost
+internal import Planner
 internal import Profiles
 
-/// Puts a recommended interval into a beacon profile.
+/// Puts an advised interval into a beacon profile.
 enum ProfileInterval {
-    /// Writes the whole file anew, in the order in which profiles are printed, or not at all.
-    static func write(_ interval: AdvertisingInterval, to path: String, advertisement: Int?) throws {
-        let report = ProfileReport(try InputFile.readFound(path, limit: ProfileReport.sizeLimit), file: path)
-        guard var profile = report.profile else { throw report.refusal }
-        let count = profile.advertisements.count
-        if let advertisement, !(1...count).contains(advertisement) {
-            throw Failure(.usage, "--advertisement \(advertisement): \(path) has \(count) of them")
-        }
-        for index in profile.advertisements.indices where advertisement.map({ $0 - 1 == index }) ?? true {
-            profile.advertisements[index].interval = interval
-            profile.advertisements[index].requestedMicroseconds = interval.microseconds
-        }
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(profile.json.pretty.utf8), keepsRights: true)
+    /// - Parameters:
+    ///   - spread: Gives the profile its own interval of it, by its name; `nil` gives it the advised one.
+    ///   - numbers: Which advertisements, counted from 1; none for the most frequent one.
+    /// - Returns: What was changed, and what speaks against it, as sentences.
+    static func write(
+        _ advised: AdvertisingInterval, spread: IntervalSpread?, to path: String, advertisements numbers: [Int]
+    ) throws -> [String] {
+        let text = try InputFile.read(path, limit: ProfileReport.sizeLimit)
+        let report = ProfileReport(text, file: path)
+        guard let profile = report.profile else { throw report.refusal }
+        let revision: ProfileRevision
+        do throws(PlanError) {
+            revision = try ProfileRevision(
+                of: text, profile: profile, interval: spread?.interval(of: profile.name) ?? advised,
+                advertisements: numbers)
         } catch {
-            throw Failure(.osError, "\(path): it cannot be written: \(error.text)")
+            throw PlanError(error.kind, "\(path): \(error.message)")
         }
+        if !revision.changes.isEmpty {
+            do throws(SystemError) {
+                try Files.rewrite(path, with: revision.text)
+            } catch {
+                throw Failure(.osError, "\(path): it cannot be written: \(error.text)")
+            }
+        }
+        let changes = revision.changes.map { "\($0)" }.joined(separator: ", ")
+        let what = changes.isEmpty ? "it has this interval already" : "\(changes); nothing else was changed"
+        return ["\(path): \(what)."] + (revision.caution.map { ["\(path): \($0)."] } ?? [])
     }
 }

@@ -1,0 +1,119 @@
+internal import Advertiser
+internal import BeaconFrames
+public import BluetoothTypes
+internal import Configuration
+public import Profiles
+
+/// A beacon profile with another interval for some of its advertisements, and every other octet of its text as it was.
+public struct ProfileRevision: Sendable {
+    /// The new text.
+    public let text: [UInt8]
+    /// What is different, in the order of the file; empty where nothing is.
+    public let changes: [Change]
+    /// What the new profile asks of a controller that has one advertising set only; `nil` where any has it.
+    public let caution: String?
+
+    /// One advertisement with its interval before and after.
+    public struct Change: Hashable, Sendable, CustomStringConvertible {
+        /// Counted from 1.
+        public let number: Int
+        /// As in profiles, such as `ibeacon`.
+        public let type: String
+        public let before: AdvertisingInterval
+        public let after: AdvertisingInterval
+
+        public var description: String { "advertisement \(number) (\(type)) from \(before) to \(after)" }
+    }
+
+    /// - Parameters:
+    ///   - text: What `profile` was read from.
+    ///   - numbers: Which advertisements, counted from 1; empty for the most frequent one.
+    ///
+    /// Refuses numbers that the profile does not have, and intervals that no controller can keep together.
+    public init(
+        of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
+    ) throws(PlanError) {
+        let own = profile.advertisements
+        for number in numbers where !own.indices.contains(number - 1) {
+            throw PlanError(.question, "--advertisement \(number): the profile has \(own.count) of them")
+        }
+        let fastest = own.indices.min { own[$0].interval < own[$1].interval }
+        let chosen = numbers.isEmpty ? [fastest].compactMap(\.self) : Set(numbers.map { $0 - 1 }).sorted()
+        var intervals = own.map(\.interval)
+        for index in chosen { intervals[index] = interval }
+        caution = try Self.check(intervals)
+        changes = chosen.filter { own[$0].requestedMicroseconds != interval.microseconds }.map { index in
+            Change(
+                number: index + 1, type: own[index].content.typeName, before: own[index].interval, after: interval)
+        }
+        self.text = try Self.text(text, setting: interval, of: changes.map { $0.number - 1 })
+    }
+
+    /// A single set must run as fast as all of its advertisements together need; the fastest there is, is 20 ms.
+    private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
+        guard intervals.count > 1 else { return nil }
+        let pace = SharedPace(intervals).interval
+        guard let pace, pace >= AdvertisingInterval.legacyRange.lowerBound else {
+            throw PlanError(
+                .configuration,
+                "\(intervals.count) advertisements at these intervals need more than one event every "
+                    + "\(AdvertisingInterval.legacyRange.lowerBound), and a controller that sends them in turn has no more; "
+                    + "name fewer of them with --advertisement, or send the others less often. Nothing was changed")
+        }
+        // What controllers before Bluetooth 5 have for advertisements that nobody may connect to.
+        guard pace < AdvertisingInterval(rawValue: 0xA0) else { return nil }
+        return
+            "a controller that sends all in turn must send every \(pace); those before Bluetooth 5 take no less than "
+            + "100 ms and refuse this profile"
+    }
+
+    /// The text with the numbers after `intervalMs` of these advertisements replaced.
+    private static func text(
+        _ text: [UInt8], setting interval: AdvertisingInterval, of indices: [Int]
+    ) throws(PlanError) -> [UInt8] {
+        let places = JSONDocument.parse(text).root.map { root in
+            indices.compactMap { root["advertisements"]?[$0]?["intervalMs"]?.position }
+        }
+        guard let places, places.count == indices.count else {
+            throw PlanError(.data, "the profile does not say its intervals where they are looked for")
+        }
+        var result: [UInt8] = []
+        var rest = text[...]
+        let number = Array(DecimalText.thousandths(interval.microseconds).utf8)
+        for offset in Self.offsets(of: places.sorted(), in: text) {
+            result += rest[..<offset]
+            result += number
+            rest = rest[offset...].drop { Self.numberOctets.contains($0) }
+        }
+        return result + rest
+    }
+
+    private static let numberOctets = Set("-+.eE0123456789".utf8)
+
+    /// Where these places stand among the octets; lines end with LF, CR LF or CR, and columns count scalars.
+    private static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
+        var offsets: [Int] = []
+        var position = JSONPosition(line: 1, column: 1)
+        var wanted = places[...]
+        for (offset, octet) in text.enumerated() {
+            // Behind the first octet of a scalar.
+            if octet & 0xC0 == 0x80 { continue }
+            if position == wanted.first {
+                offsets.append(offset)
+                wanted.removeFirst()
+            }
+            let isLineEnd = octet == 0x0A || (octet == 0x0D && text[safe: offset + 1] != 0x0A)
+            if isLineEnd {
+                position = JSONPosition(line: position.line + 1, column: 1)
+            } else if octet != 0x0D {
+                position.column += 1
+            }
+        }
+        return offsets
+    }
+}
+
+extension Array {
+    /// `nil` beyond the ends.
+    fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}
