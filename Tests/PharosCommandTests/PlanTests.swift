@@ -89,7 +89,7 @@ import Testing
 
     @Test func theRestOfTheProfileStaysAsItWas() throws {
         let folder = try TemporaryFolder()
-        let before = try RepositoryFile("profiles/lobby-north.json").octets
+        let before = RepositoryFile("profiles/lobby-north.json").octets
         let path = try folder.file("lobby.json", before)
         _ = try Program.shell("chmod 640 \"$1\"", path)
         let words = ["plan", "interval", "--beacons", "250", "--max-throughput", "--write-profile", path]

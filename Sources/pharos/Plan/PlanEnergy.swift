@@ -50,20 +50,20 @@ struct PlanEnergy: ParsableCommand {
 
     func run() throws {
         let air = try source.air(interval, packet, beacons: beacons)
-        let (chip, battery) = try PlanError.asking { () throws(AirtimeError) in
+        let chosen = try PlanError.asking { () throws(AirtimeError) in
             (
-                try chargeUc.map { charge throws(AirtimeError) in
+                chip: try chargeUc.map { charge throws(AirtimeError) in
                     try BeaconChip(
                         name: chip.name, emptyEventMicrocoulombs: charge, fullEventMicrocoulombs: charge,
                         sleepMicroamperes: chip.sleepMicroamperes, source: "as given")
                 } ?? chip,
-                try capacityMah.map { capacity throws(AirtimeError) in
+                battery: try capacityMah.map { capacity throws(AirtimeError) in
                     try BeaconBattery(
                         name: battery.name, capacityMilliampereHours: capacity, nominalVolts: battery.nominalVolts,
                         efficiency: battery.efficiency, source: "as given")
                 } ?? battery
             )
         }
-        try output.show(EnergyQuestion(air: air, chip: chip, battery: battery).answer())
+        try output.show(EnergyQuestion(air: air, chip: chosen.chip, battery: chosen.battery).answer())
     }
 }
