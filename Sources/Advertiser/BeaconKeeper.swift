@@ -160,6 +160,9 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
         case .hardwareError: .failed(.hardwareError, "\(error)")
         case .command(let command, _):
             switch command {
+            // The controller does not take these parameters, and never will.
+            case .refused(_, _, .unsupportedFeatureOrParameterValue), .refused(_, _, .invalidParameters):
+                .impossible("\(error)")
             case .refused, .malformedReturn: .failed(.refused, "\(error)")
             case .noAnswer, .notAccepted: .failed(.noAnswer, "\(error)")
             // Somebody wants us to end.

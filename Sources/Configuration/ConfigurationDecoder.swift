@@ -10,21 +10,47 @@ package struct ConfigurationDecoder {
     /// Of a name that is good for files and units, in characters.
     package static let nameLimit = 64
 
-    package private(set) var problems: [FileProblem] = []
+    /// Of errors, and of warnings, as many as anybody reads.
+    private var found: [FileProblem] = []
+    /// How many were found, listed or not.
+    private var counts: [FileProblem.Severity: Int] = [:]
+    /// Where the last of them stands.
+    private var end = JSONPosition(line: 1, column: 1)
 
     package init() {}
 
+    /// What is wrong, in the order in which it was found. Of more errors, or more warnings, than
+    /// ``JSONDocument/problemLimit`` the first ones, and how many more there are.
+    package var problems: [FileProblem] {
+        let missing = counts.values.reduce(0, +) - found.count
+        guard missing > 0 else { return found }
+        let isError = counts[.error, default: 0] > JSONDocument.problemLimit
+        return found + [
+            FileProblem(
+                "\(missing) more problems are not listed", at: end, severity: isError ? .error : .warning)
+        ]
+    }
+
+    /// Whether no more errors are listed: looking for more is in vain.
+    package var isFull: Bool { counts[.error, default: 0] >= JSONDocument.problemLimit }
+
+    private mutating func add(_ problem: FileProblem) {
+        counts[problem.severity, default: 0] += 1
+        end = max(end, problem.position)
+        if counts[problem.severity, default: 0] <= JSONDocument.problemLimit { found.append(problem) }
+    }
+
     package mutating func error(_ message: String, at node: JSONNode) {
-        problems.append(FileProblem(message, at: node.position, path: node.path))
+        add(FileProblem(message, at: node.position, path: node.path))
     }
 
     /// An error about a key, not about its value.
     package mutating func error(_ message: String, at member: JSONMember) {
-        problems.append(FileProblem(message, at: member.keyPosition, path: member.value.path))
+        add(FileProblem(message, at: member.keyPosition, path: member.value.path))
     }
 
     package mutating func warning(_ message: String, at node: JSONNode) {
-        problems.append(FileProblem(message, at: node.position, path: node.path, severity: .warning))
+        add(FileProblem(message, at: node.position, path: node.path, severity: .warning))
     }
 
     /// An object with no other keys than `keys`.

@@ -44,6 +44,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     /// In Unicode scalars, from 1.
     public var column: Int { position.column }
 
+    /// Of a path in a message, in characters.
+    private static let pathLimit = 200
+
     /// The same problem, said of `file`.
     public func inFile(_ file: String) -> FileProblem {
         var problem = self
@@ -56,7 +59,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     public func text(file: String) -> String { "\(file):\(place)" }
 
     private var place: String {
-        let path = path.components.isEmpty ? "" : "\(path): "
+        // Keys may be as long as the file.
+        let path = path.components.isEmpty ? "" : ProblemText.shortened(path.description, to: Self.pathLimit) + ": "
         return "\(position): " + (severity == .warning ? "warning: " : "") + path + message
     }
 

@@ -46,7 +46,12 @@ struct Run: ParsableCommand {
             try Privileges.keepOnly(job.neededPrivileges)
             let folders = ServiceFolders(state: stateDir, runtime: runtimeDir, metrics: metricsFile)
             let box = ServiceBox(job, folders: folders, notifier: notifier, signals: signals)
+            try box.begin()
             try Service(box, notifier: notifier, signals: signals).run()
+        } catch let error as InstanceLockError {
+            try? notifier.send(.status("\(error)"), .stopping)
+            try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+            throw error
         } catch let failure as Failure {
             // What stands here is what `systemctl status` shows of a profile that is refused.
             try? notifier.send(.status(failure.oneLine), .stopping)

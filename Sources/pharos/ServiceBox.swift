@@ -23,6 +23,8 @@ final class ServiceBox {
     /// The hciN that have been brought up, to be put down in the end, whatever their numbers are by then.
     private var raised: Set<DeviceAddress> = []
     private var lock: AdapterLock?
+    /// Nobody else runs under this name.
+    private var nameLock: InstanceLock?
     /// What the keeper keeps on the air, as it came from here.
     private var session: ServiceSession?
     private var air: VirtualAirServer?
@@ -45,6 +47,28 @@ final class ServiceBox {
         sensors = ServiceSensors { journal.write(.notice, $0) }
         state = ServiceState(path: folders.stateFile(job.name), log: journal.write)
         report = ServiceReport(folders, log: journal.write)
+    }
+
+    /// Makes the runtime directory where it is missing, and takes the name in it.
+    ///
+    /// - Throws: ``InstanceLockError/held(_:process:)`` where another instance runs under this name. Where no lock can be
+    ///   made that is told, and costs nothing else.
+    func begin() throws {
+        do throws(SystemError) {
+            try Files.makeDirectory(folders.runtime)
+        } catch {
+            log(
+                .warning,
+                "\(error): `pharos status` shows nothing of this beacon; make the directory, or name another one with "
+                    + "--runtime-dir")
+            return
+        }
+        do throws(InstanceLockError) {
+            nameLock = try InstanceLock(job.name, in: folders.runtime)
+        } catch {
+            guard case .system = error else { throw error }
+            log(.warning, "\(error): another instance under the name \(job.name) would not be noticed")
+        }
     }
 
     var channelDescriptor: Descriptor? { link?.descriptor }
@@ -229,6 +253,7 @@ extension ServiceBox {
 
     /// Leaves the adapters as they were found.
     func finish() {
+        nameLock = nil
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
         for adapter in raised.compactMap(BlueZAdapter.find) {
             do throws(TransportError) {

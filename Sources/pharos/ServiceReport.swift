@@ -39,22 +39,26 @@ struct ServiceReport {
         last = change
         let status = status(keeper, box, change)
         let folder = folders.runtime
-        write(folders.statusFile(status.name)) { () throws(SystemError) in
+        let isOnAir = change.state == .onAir
+        write(folders.statusFile(status.name), isOnAir: isOnAir) { () throws(SystemError) in
             try StatusFile.write(status, in: folder)
         }
         let metrics = folders.metricsFile(status.name)
-        write(metrics) { () throws(SystemError) in
+        write(metrics, isOnAir: isOnAir) { () throws(SystemError) in
             try Files.replace(metrics, with: Array(Metrics.text(for: [status]).utf8), isDurable: false)
         }
     }
 
-    private mutating func write(_ path: String, _ body: () throws(SystemError) -> Void) {
+    private mutating func write(_ path: String, isOnAir: Bool, _ body: () throws(SystemError) -> Void) {
         do throws(SystemError) {
             try body()
             if lost.remove(path) != nil { log(.notice, "\(path) can be written again") }
         } catch {
             guard lost.insert(path).inserted else { return }
-            log(.warning, "\(error): it tells nothing new until it can be written; the beacon stays on the air")
+            log(
+                .warning,
+                "\(error): it tells nothing new until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
+            )
         }
     }
 

@@ -1,5 +1,6 @@
 import EnduranceWorld
 import Testing
+import VirtualController
 
 /// A few hundred of the sequences that the endurance program lives through by the ten thousand.
 struct EnduranceTests {
@@ -9,6 +10,23 @@ struct EnduranceTests {
             let sequence = FaultSequence(seed: UInt64(number), overlapping: number % 2 == 1)
             #expect(sequence.complaints.isEmpty, "seed \(number): \(sequence.incidents): \(sequence.complaints)")
         }
+    }
+
+    /// What a controller refuses at the very first start it will refuse for ever; afterwards there may be a way back.
+    @Test(arguments: [VirtualControllerModel.raspberryPi, .zephyr])
+    func refusedParametersEndTheFirstStartOnly(_ model: VirtualControllerModel) throws {
+        let first = EnduranceWorld(model, seed: 1, intervalUnits: 160)
+        first.refuseParameters()
+        first.begin()
+        #expect(first.hasEnded)
+        let error = try #require(first.supervisor?.lastError)
+        #expect(error.hasSuffix("this controller does not take an interval of 100 ms with ADV_NONCONN_IND"), "\(error)")
+        let later = EnduranceWorld(model, seed: 1, intervalUnits: 160)
+        later.begin()
+        later.begin(.poweredDown, for: 0)
+        later.refuseParameters()
+        later.run(microseconds: 30_000_000)
+        #expect(!later.hasEnded && later.supervisor?.state != .onAir)
     }
 
     @Test func aDayWithIncidentsEndsOnTheAir() {

@@ -41,6 +41,40 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
+    @Test func aMissingRuntimeDirectoryIsMade() throws {
+        let box = try ServiceTestBox()
+        try box.start(runtime: box.folder.place("run/pharos"))
+        #expect(box.says("on the air:"))
+        #expect(box.stop()?.code == 0)
+        #expect(box.text("run/pharos/lobby.status.json").contains("\"state\":\"off\""))
+    }
+
+    @Test func aDirectoryThatCannotBeMadeIsToldWithItsRemedy() throws {
+        let box = try ServiceTestBox()
+        try box.start(adapter: "unix:\(box.socket)", runtime: box.folder.place("p.json/no"))
+        #expect(box.says("make the directory, or name another one with --runtime-dir"))
+        #expect(box.says("it tells nothing new until it can be written"))
+        #expect(box.stop()?.code == 0)
+        // It never was.
+        #expect(box.count("stays on the air") == 0)
+    }
+
+    /// Two under one name would hide each other's status.
+    @Test func aNameRunsOnce() throws {
+        let box = try ServiceTestBox()
+        let first = try box.start()
+        #expect(box.says("on the air:"))
+        let second = try box.start().end()
+        #expect(second.code == 69)
+        #expect(second.errors.contains("the beacon \"lobby\" runs already (process "))
+        #expect(try box.status().contains("\"state\":\"on-air\""))
+        first.signal(SIGTERM)
+        #expect(first.end().code == 0)
+        try box.start()
+        #expect(box.says("on the air:"))
+        #expect(box.stop()?.code == 0)
+    }
+
     static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
 
     @Test(arguments: garbage)

@@ -199,4 +199,32 @@ struct BeaconProfileTests {
             #expect(again == profile, "\(String(decoding: octets, as: UTF8.self))")
         }
     }
+
+    /// However much is wrong: what anybody reads of it, and how much more there is.
+    @Test func problemsAreBounded() {
+        let keys = (0..<20_000).map { "\"k\($0)\": -59" }.joined(separator: ", ")
+        let one = #"{"type": "eddystone-url", "url": "https://a.org", "intervalMs": 100}"#
+        let clock = ContinuousClock()
+        var problems: [FileProblem] = []
+        let took = clock.measure {
+            problems =
+                BeaconProfile.decode(
+                    Array(
+                        """
+                        {"version": 1, "name": "x", "calibration": {\(keys)},
+                        "advertisements": [\(Array(repeating: one, count: 200).joined(separator: ","))]}
+                        """.utf8)
+                ).problems
+        }
+        #expect(problems.contains { $0.message.hasPrefix("20000 keys are more than there are radio powers") })
+        #expect(took < .seconds(20))
+
+        let bad = Array(repeating: #"{"type": "nonsense"}"#, count: 5000).joined(separator: ",")
+        let many = BeaconProfile.decode(Array(#"{"version": 1, "name": "x", "advertisements": [\#(bad)]}"#.utf8))
+        #expect(many.profile == nil && many.problems.count <= 201)
+        #expect(many.problems.last?.message.hasSuffix("more problems are not listed") == true)
+        let long = String(repeating: "k", count: 100_000)
+        let deep = BeaconProfile.decode(Array(#"{"version": 1, "name": "x", "\#(long)": {}}"#.utf8))
+        #expect(deep.problems.reduce(0) { $0 + $1.description.utf8.count } < 2000)
+    }
 }

@@ -109,6 +109,9 @@ extension ConfigurationDecoder {
         return AdvertisingChannels(numbers: numbers)
     }
 
+    /// One key for each radio power, and the default.
+    private static let calibrationLimit = RadioPower.range.count + 1
+
     private mutating func calibration(_ node: JSONNode?) -> PowerCalibration? {
         guard let node else { return nil }
         guard case .object(let members) = node.value else {
@@ -117,6 +120,12 @@ extension ConfigurationDecoder {
         }
         guard !members.isEmpty else {
             error("the calibration is empty; give the signal strength at 1 m, such as { \"0\": -59 }", at: node)
+            return nil
+        }
+        guard members.count <= Self.calibrationLimit else {
+            error(
+                "\(members.count) keys are more than there are radio powers, "
+                    + "\(RadioPower.range.lowerBound)...\(RadioPower.range.upperBound) dBm", at: node)
             return nil
         }
         var points: [PowerCalibration.Point] = []

@@ -37,11 +37,12 @@ extension ConfigurationDecoder {
     /// Eddystone sends 41 dB more than stands in the calibration, and at most 20 dBm.
     private mutating func checkEddystoneSum(_ calibration: PowerCalibration, at node: JSONNode) {
         let limit = MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter
-        guard case .object(let members) = node.value else { return }
+        guard !isFull, case .object(let members) = node.value else { return }
         for member in members {
-            guard case .number(let number) = member.value.value, let dBm = number.integer, dBm > limit, dBm <= 0,
-                !problems.contains(where: { $0.path == member.value.path })
+            guard case .number(let number) = member.value.value, let dBm = number.integer, dBm > limit, dBm <= 0
             else { continue }
+            // An advertisement before this one has said so, and of the others too.
+            if problems.contains(where: { $0.path == member.value.path }) { return }
             error("\(dBm) dBm at 1 m is more than Eddystone can send, \(limit) dBm", at: member.value)
         }
     }

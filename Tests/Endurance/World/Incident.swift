@@ -70,6 +70,15 @@ extension EnduranceWorld {
         incidents.insert((at, happen), at: place)
     }
 
+    /// From now on the controller takes no parameters of advertising: Invalid HCI Command Parameters (0x12).
+    public func refuseParameters() {
+        virtual?.controller.commandHook = { packet in
+            let opcode = packet.octets.prefix(2)
+            return opcode.elementsEqual([0x06, 0x20]) || opcode.elementsEqual([0x36, 0x20])
+                ? .fail(.invalidParameters) : .pass
+        }
+    }
+
     /// Somebody sends SIGTERM after so long.
     func wantStop(after microseconds: Int) {
         plan(after: microseconds) { $0.stopWantedAt = $0.now }
