@@ -66,6 +66,7 @@ package struct ConfigurationDecoder {
         }
         // A file made by mistake may hold any number of them: nobody reads more than these.
         let unknown = members.filter { !keys.contains($0.key) }
+        let wasFull = isFull
         for member in unknown.prefix(JSONDocument.problemLimit) {
             let advice: String
             if let hint = hint(member.key) {
@@ -77,8 +78,14 @@ package struct ConfigurationDecoder {
             }
             error("the key \(ProblemText.quoted(member.key)) is not known; \(advice)", at: member)
         }
-        if unknown.count > JSONDocument.problemLimit {
-            error("\(unknown.count - JSONDocument.problemLimit) more keys here are not known", at: node)
+        let rest = unknown.count - JSONDocument.problemLimit
+        if rest > 0, wasFull {
+            counts[.error, default: 0] += rest
+        } else if rest > 0 {
+            // Also where those keys are all that is listed: it says how many there are.
+            counts[.error, default: 0] += 1
+            found.append(
+                FileProblem("\(rest) more keys here are not known", at: node.position, path: node.path))
         }
         return node
     }

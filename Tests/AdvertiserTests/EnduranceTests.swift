@@ -1,3 +1,4 @@
+import Advertiser
 import EnduranceWorld
 import Testing
 import VirtualController
