@@ -199,3 +199,24 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The thread sanitizer wants a build of its own (Tests/Support/sanitize-threads): of no more than the tests named here,
+// and what they import.
+if let tests = Context.environment["PHAROS_TESTS"] {
+    var wanted = Set(tests.split(separator: " ").map(String.init))
+    var missing = wanted
+    while !missing.isEmpty {
+        let imports = package.targets.filter { missing.contains($0.name) }.flatMap(\.dependencies)
+        let names = imports.compactMap { dependency in
+            if case .byNameItem(let name, _) = dependency { name } else { nil }
+        }
+        missing = Set(names).subtracting(wanted)
+        wanted.formUnion(missing)
+    }
+    package.targets.removeAll { !wanted.contains($0.name) }
+    package.products = []
+    let isNeeded = package.targets.contains { target in
+        target.dependencies.contains { if case .productItem = $0 { true } else { false } }
+    }
+    if !isNeeded { package.dependencies = [] }
+}

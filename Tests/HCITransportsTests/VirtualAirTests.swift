@@ -38,7 +38,9 @@ import VirtualController
         /// Sends and expects success.
         func order(_ command: some HCICommand) throws {
             try send(command)
-            let answer = try #require(try next { $0.octets.first == 0x0E || $0.octets.first == 0x0F })
+            // Ten seconds, because the sanitizers take their time.
+            let answer = try #require(
+                try next(milliseconds: 10_000) { $0.octets.first == 0x0E || $0.octets.first == 0x0F })
             #expect(answer.octets.first == 0x0E && answer.octets.count > 5 && answer.octets[5] == 0)
         }
 
