@@ -3,7 +3,7 @@
 FLAGS := --explicit-target-dependency-import-check error
 PHAROS := .build/debug/pharos
 
-PARTS := structure swift oracles lab package rollout endurance threads fuzz
+PARTS := structure swift oracles lab package rollout endurance threads documentation fuzz
 
 .PHONY: run test check setup build static deb $(PARTS:%=test-%) format lint benchmark clean
 

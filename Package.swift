@@ -130,6 +130,22 @@ let package = Package(
             name: "pharos-endurance",
             dependencies: ["Advertiser", "BluetoothTypes", "EnduranceWorld", "HCI", "LinuxHost"],
             path: "Tests/Endurance/Program", swiftSettings: strict),
+        // The programs that the documentation shows.
+        .executableTarget(
+            name: "EncodeFrame", dependencies: ["BeaconFrames", "BluetoothTypes"], path: "Tests/Snippets/EncodeFrame",
+            exclude: ["output.txt"], swiftSettings: strict),
+        .executableTarget(
+            name: "DecodeReport", dependencies: ["BeaconFrames", "BluetoothTypes"], path: "Tests/Snippets/DecodeReport",
+            exclude: ["output.txt"], swiftSettings: strict),
+        .executableTarget(
+            name: "ReadCapture", dependencies: ["BluetoothTypes", "HCI"], path: "Tests/Snippets/ReadCapture",
+            exclude: ["output.txt"], swiftSettings: strict),
+        .executableTarget(
+            name: "DriveController", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
+            path: "Tests/Snippets/DriveController", exclude: ["output.txt"], swiftSettings: strict),
+        .executableTarget(
+            name: "CollisionProbability", dependencies: ["Airtime"], path: "Tests/Snippets/CollisionProbability",
+            exclude: ["output.txt"], swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import HCI
 
 /// Notices on the monitor channel when somebody else undoes an advertisement: turns it off, changes what it sends,
-/// resets or powers down the controller. What we do ourselves is told apart by announcing it with ``sent(_:)``.
+/// resets or powers down the controller. What we do ourselves is told apart by announcing it with `sent(_:)`.
 ///
 /// The monitor channel does not say which program a command to the controller came from. It does say which programs
 /// have a raw socket to the adapter, and who asked the kernel's management for something a moment ago.

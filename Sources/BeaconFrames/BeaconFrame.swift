@@ -59,7 +59,7 @@ extension BeaconFrame {
     /// The first frame in the advertising data that `range` of `span` holds; `nil` where there is none.
     ///
     /// Lenient: powers and reserved octets are taken as they are, Eddystone is recognised without its list of service
-    /// UUIDs, and old Eddystone-UID frames without their reserved octets. ``AdvertisingData/lint(limit:)`` tells what
+    /// UUIDs, and old Eddystone-UID frames without their reserved octets. `AdvertisingData.lint(limit:)` tells what
     /// is wrong. A length, frame type or version that is not the specification's makes no frame. A range outside the
     /// span holds none either.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {

@@ -19,7 +19,7 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "octet \(offset): \(message) (\(source))" }
 }
 
-/// The rules that ``AdvertisingData/lint(limit:)`` knows. The raw value is the name for machines.
+/// The rules that `AdvertisingData.lint(limit:)` knows. The raw value is the name for machines.
 public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case dataTooLong = "data-too-long"
     case truncatedStructure = "truncated-structure"

@@ -15,7 +15,7 @@ public struct RotationExponent: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// - Throws: ``ValueOutOfRange`` outside 0...15.
+    /// - Throws: `ValueOutOfRange` outside 0...15.
     public init(_ value: Int) throws(ValueOutOfRange) {
         guard let octet = UInt8(exactly: value), let exponent = Self(rawValue: octet) else {
             throw ValueOutOfRange("rotation exponent", value, range: Self.range)

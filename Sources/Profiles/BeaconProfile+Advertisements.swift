@@ -9,7 +9,7 @@ extension BeaconProfile {
     ///
     /// - Parameter staticAddress: Gives the box's static random address for a profile's name: 46 bits of SHA-256 of
     ///   the machine's id and the name.
-    /// - Throws: ``AdvertisingDataError`` for a scan response over 31 octets, which no decoded profile has.
+    /// - Throws: `AdvertisingDataError` for a scan response over 31 octets, which no decoded profile has.
     public func advertisements(
         staticAddress: (_ profileName: String) -> DeviceAddress
     ) throws(AdvertisingDataError) -> [Advertisement] {

@@ -60,7 +60,7 @@ public struct BeaconProfile: Hashable, Sendable {
             self.structures = structures
         }
 
-        /// - Throws: ``AdvertisingDataError`` over 31 octets.
+        /// - Throws: `AdvertisingDataError` over 31 octets.
         public func data() throws(AdvertisingDataError) -> AdvertisingData {
             try AdvertisingData((localName.map { [.completeLocalName($0)] } ?? []) + structures)
         }

@@ -48,6 +48,14 @@ def extract(module):
     return folder
 
 
+def program(name):
+    """The path of a program that the debug build has built."""
+    path = BUILD / name
+    if not path.exists():
+        raise SystemExit(f"{name} is not built: swift build")
+    return path
+
+
 def target():
     """The triple of this machine, from the name of the build's folder."""
     return BUILD.resolve().parent.name

@@ -3,7 +3,7 @@ internal import Configuration
 /// A fleet file with its tables, read and understood: which beacons there are, in which groups, and how their profiles
 /// are made from the template.
 ///
-/// Whether the profiles are good is asked by ``FleetCheck``; which identities the beacons have says a ``FleetLock``.
+/// Whether the profiles are good is asked by `FleetCheck`; which identities the beacons have says a ``FleetLock``.
 public struct Fleet: Sendable {
     /// The only version of the format so far.
     public static let version = 1

@@ -7,7 +7,7 @@ internal import Configuration
 /// a merge of their work is a conflict that somebody sees. What is no longer used stays as retired, so that nothing is
 /// given out twice.
 ///
-/// Every line ends with a check mark (``LineMark``), so that a damaged octet is a refusal with its line and not another
+/// Every line ends with a check mark (`LineMark`), so that a damaged octet is a refusal with its line and not another
 /// identity. Lines without one, from before there were marks and from hand, are read as they are.
 public struct FleetLock: Sendable {
     /// The only version of the format so far.

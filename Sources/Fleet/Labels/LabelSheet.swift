@@ -50,7 +50,7 @@ public struct LabelSheet: Sendable {
 
     /// A page, counted from 0; an empty sheet outside ``pageCount``.
     ///
-    /// - Throws: ``QRCodeError`` never in practice: what a label says is cut to what a code holds.
+    /// - Throws: `QRCodeError` never in practice: what a label says is cut to what a code holds.
     public func page(_ index: Int) throws(QRCodeError) -> String {
         let (width, height) = (LabelPaper.pageWidth, LabelPaper.pageHeight)
         var body = ""

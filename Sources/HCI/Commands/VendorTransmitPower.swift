@@ -80,7 +80,7 @@ public struct ZephyrWriteTxPowerLevel: HCICommand {
     public let power: RadioPower
 
     /// - Throws: ``HCIParameterError`` for reserved handle types and for a power outside -127...20 dBm other than
-    ///   ``RadioPower/noPreference``.
+    ///   `RadioPower.noPreference`.
     public init(
         handleType: ZephyrHandleType = .advertising, handle: UInt16 = 0, power: RadioPower
     ) throws(HCIParameterError) {

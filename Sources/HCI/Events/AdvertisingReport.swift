@@ -11,7 +11,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var secondaryPHY: AdvertisingPHY
     /// Advertising_SID; 0xFF when there is none.
     public var setIdentifier: UInt8
-    /// What the advertisement itself says of its transmitter; ``RadioPower/noPreference``, 127, when it says nothing.
+    /// What the advertisement itself says of its transmitter; `RadioPower.noPreference`, 127, when it says nothing.
     public var power: RadioPower
     /// dBm; 127 when not available.
     public var rssi: Int8

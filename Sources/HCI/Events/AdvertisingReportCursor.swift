@@ -10,7 +10,7 @@ public struct AdvertisingReportElement: Hashable, Sendable {
     public let secondaryPHY: AdvertisingPHY
     /// Advertising_SID; 0xFF when there is none.
     public let setIdentifier: UInt8
-    /// What the advertisement itself says of its transmitter; ``RadioPower/noPreference``, 127, when it says nothing.
+    /// What the advertisement itself says of its transmitter; `RadioPower.noPreference`, 127, when it says nothing.
     public let power: RadioPower
     /// dBm; 127 when not available.
     public let rssi: Int8

@@ -72,7 +72,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
 
     public struct ReturnParameters: HCIReturnParameters {
         public let instance: UInt8
-        /// What the controller selected; ``RadioPower/noPreference`` where nobody could be asked.
+        /// What the controller selected; `RadioPower.noPreference` where nobody could be asked.
         public let power: RadioPower
         public let maximumDataLength: UInt8
         public let maximumScanResponseLength: UInt8

@@ -36,7 +36,7 @@ public final class VirtualChannel: HCIChannel {
     /// Lets time pass until there is a packet for this host, or until `deadline`. Waiting for ever, when nothing is ever
     /// going to happen, ends at once and moves no clock.
     ///
-    /// - Throws: ``HCIChannelError/gone(_:)`` once the controller has left the air and all its packets are received.
+    /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
             if let packet = arrived.removeFirst() { return packet }

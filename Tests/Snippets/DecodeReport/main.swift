@@ -1,0 +1,14 @@
+import BeaconFrames
+import BluetoothTypes
+
+// What a scanner reports as the data of an advertisement.
+let octets: [UInt8] = [
+    0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15, 0xFB, 0x0B, 0x57, 0xA2, 0x82, 0x28, 0x44, 0xCD, 0x91, 0x3A,
+    0x94, 0xA1, 0x22, 0xBA, 0x12, 0x06, 0x00, 0x01, 0x00, 0x02, 0xC5,
+]
+let data = AdvertisingData(octets: octets)
+switch BeaconFrame(decoding: data) {
+case .iBeacon(let frame): print("iBeacon, major \(frame.major), minor \(frame.minor)")
+case let frame?: print(frame.typeName)
+case nil: print("no beacon, \(data.structures.count) AD structures")
+}
