@@ -95,7 +95,7 @@ def test_what_the_role_made_it_removes_and_nothing_else(fleet):
     `early` is as version 0.1 left it: its record is a list of names."""
     fleet.rolled_out({"left": {"adapter": SERIAL, "key": "a.key"}, "old": {"adapter": "unix:/run/air", "key": "b.key"},
                       "second": {"host": "old", "adapter": "tcp:10.0.0.1:6402", "key": "c.key"},
-                      "early": {"adapter": SERIAL, "key": "a.key"}})
+                      "early": {"adapter": SERIAL, "key": "e.key"}})
     (fleet.root("early") / "etc/pharos/.rollout.json").write_text('["early"]\n')
     left, old = fleet.files("left"), fleet.files("old")
     drop_in = "etc/systemd/system/pharos@{}.service.d/adapter.conf".format
@@ -112,7 +112,7 @@ def test_what_the_role_made_it_removes_and_nothing_else(fleet):
 
     changed = fleet.rolled_out({"left": {"adapter": "hci0", "key": "a.key"},
                                 "new": {"was": "old", "host": "old", "adapter": "unix:/run/air", "key": "d.key"},
-                                "late": {"was": "early", "host": "early", "key": "a.key"}})
+                                "late": {"was": "early", "host": "early", "key": "e.key"}})
     assert all(changed.values())
     left, old, early = (fleet.files(host) for host in ("left", "old", "early"))
     assert not [name for name in (*left, *early) if "service.d" in name or name.endswith("early.json")]
