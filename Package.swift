@@ -109,7 +109,8 @@ let package = Package(
                 "Planner", "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
                 argumentParser,
             ],
-            swiftSettings: strict),
+            // It parses, calls and prints: its size counts, not its speed. The static program is at most 22 MB.
+            swiftSettings: strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
         .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
