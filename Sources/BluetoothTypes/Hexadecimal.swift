@@ -119,11 +119,16 @@ public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch reason {
         case .notADigit(let character):
-            "\"\(character)\" at character \(offset + 1) is not a hexadecimal digit"
+            "\"\(Self.escaped(character))\" at character \(offset + 1) is not a hexadecimal digit"
         case .halfOctet:
             "a hexadecimal digit without its partner before character \(offset + 1): every octet has two digits"
         case .wrongLength(let expected, let found):
             "\(found) octets where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }
+    }
+
+    /// In ASCII: what a file or an argument holds does not reach a terminal as it is.
+    private static func escaped(_ character: Character) -> String {
+        character.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
     }
 }

@@ -12,15 +12,50 @@ public protocol HCIChannel: AnyObject {
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
 }
 
-/// A moment of a monotonic clock, in nanoseconds from a start that nobody needs to know.
-public struct HCIInstant: Hashable, Comparable, Sendable {
+/// A moment of a channel's monotonic clock.
+///
+/// All arithmetic stays between ``distantPast`` and ``distantFuture`` and never traps.
+public struct HCIInstant: InstantProtocol, Sendable {
+    /// Nanoseconds from the clock's start, which is the channel's own: boot, or the start of a simulation.
     public let nanoseconds: UInt64
 
+    /// A moment that many nanoseconds from the clock's start.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// Later by `microseconds`; at the latest ``distantFuture``, and never earlier.
+    /// The clock's start: nothing is earlier.
+    public static let distantPast = HCIInstant(nanoseconds: 0)
+    /// For waits without a deadline: no sum is later.
+    public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
+
+    /// Later by `duration`, or earlier by a negative one, rounded down to nanoseconds.
+    public func advanced(by duration: Duration) -> HCIInstant {
+        let parts = duration.components
+        let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return parts.seconds < 0 ? .distantPast : max(self, .distantFuture) }
+        // Attoseconds have the sign of the seconds.
+        let fraction = parts.attoseconds / 1_000_000_000 - (parts.attoseconds % 1_000_000_000 < 0 ? 1 : 0)
+        let step = seconds.addingReportingOverflow(fraction)
+        guard !step.overflow else { return seconds < 0 ? .distantPast : max(self, .distantFuture) }
+        if step.partialValue < 0 {
+            let back = step.partialValue.magnitude
+            return HCIInstant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
+        }
+        let sum = nanoseconds.addingReportingOverflow(step.partialValue.magnitude)
+        guard !sum.overflow else { return max(self, .distantFuture) }
+        return max(self, min(HCIInstant(nanoseconds: sum.partialValue), .distantFuture))
+    }
+
+    /// From this moment to `other`; negative when that is earlier.
+    public func duration(to other: HCIInstant) -> Duration {
+        self <= other
+            ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
+            : .nanoseconds(-Int64(clamping: nanoseconds - other.nanoseconds))
+    }
+
+    /// Later by `microseconds`; at the latest ``distantFuture``, and never earlier. In integers of 64 bits, for where
+    /// ``advanced(by:)`` is called for every packet of a simulated air.
     public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
         let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
         let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
@@ -28,14 +63,14 @@ public struct HCIInstant: Hashable, Comparable, Sendable {
         return max(self, min(HCIInstant(nanoseconds: sum), .distantFuture))
     }
 
-    /// Microseconds since `earlier`, negative when it is later.
+    /// Whole microseconds since `earlier`, negative when it is later.
     public func microseconds(since earlier: HCIInstant) -> Int {
         earlier <= self
             ? Int((nanoseconds - earlier.nanoseconds) / 1000)
             : -Int((earlier.nanoseconds - nanoseconds) / 1000)
     }
 
-    public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
+    /// Whether `left` comes before `right`, both on the same clock.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 

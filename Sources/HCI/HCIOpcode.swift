@@ -6,6 +6,7 @@ import BluetoothTypes
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
+    /// Any number: group in the upper 6 bits, command in the lower 10.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }

@@ -15,6 +15,7 @@ public struct HCIPacket: Hashable, Sendable {
     /// Header and parameters: for a command opcode, length and parameters; for an event code, length and parameters.
     public var octets: [UInt8]
 
+    /// A packet of `octets` without the H4 type octet. Whether its lengths are right is not looked at.
     public init(_ kind: Kind, _ octets: [UInt8]) {
         self.kind = kind
         self.octets = octets

@@ -44,6 +44,9 @@ public final class BlueZChannel: HCIChannel {
 
     public var now: HCIInstant { waiter.now }
 
+    /// Writes the packet in one piece.
+    ///
+    /// - Throws: `HCIChannelError.gone` when the adapter was unplugged or put down.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             _ = try socket.write(packet.h4)
@@ -52,6 +55,7 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
+    /// Waits in the kernel; what is no HCI packet is passed over.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while try waiter.wait(until: deadline) {
             let octets: [UInt8]

@@ -17,6 +17,9 @@ public final class H4Channel: HCIChannel {
 
     public var now: HCIInstant { waiter.now }
 
+    /// Writes the packet behind its type octet.
+    ///
+    /// - Throws: also when the other end takes nothing for 2 s.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             try stream.writeAll(packet.h4)
@@ -25,6 +28,9 @@ public final class H4Channel: HCIChannel {
         }
     }
 
+    /// Reads and frames.
+    ///
+    /// - Throws: `HCIChannelError.framing` for what is no H4, now and ever after.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
             do throws(H4Error) {

@@ -19,6 +19,7 @@ public final class ManagementSocket: ManagementChannel {
 
     public var now: HCIInstant { waiter.now }
 
+    /// Writes the message in one piece, as the kernel wants it.
     public func send(_ packet: ManagementPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             _ = try descriptor.write(packet.octets)
@@ -27,6 +28,7 @@ public final class ManagementSocket: ManagementChannel {
         }
     }
 
+    /// The next message; those whose length is wrong are passed over.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }
@@ -45,6 +47,9 @@ public final class MonitorSocket: MonitorChannel {
     public let descriptor: Descriptor
     private let waiter: ChannelWaiter
 
+    /// Opens the channel; the kernel tells at once of all adapters and sockets that are there.
+    ///
+    /// - Throws: ``TransportError`` without CAP_NET_RAW, and in a kernel without Bluetooth.
     public init(interruption: SignalDescriptor? = nil) throws(TransportError) {
         guard Privileges.has(.netRaw) else {
             throw TransportError.notPermitted(.netRaw, "the monitor channel", "listening to what other programs do")
@@ -56,6 +61,7 @@ public final class MonitorSocket: MonitorChannel {
 
     public var now: HCIInstant { waiter.now }
 
+    /// The next message; those whose length is wrong are passed over.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }

@@ -2,6 +2,7 @@ public import LinuxHost
 
 /// Why an adapter cannot be used, each with its remedy.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kept the adapter from being opened: each has another remedy.
     public enum Reason: Hashable, Sendable {
         /// The kernel has no Bluetooth, or no such hciN.
         case missing

@@ -61,6 +61,7 @@ public enum Terminal {
 
 extension Descriptor {
     /// Duplicates, so that closing ours never closes theirs.
+    public static let standardInput = Descriptor(owning: dup(STDIN_FILENO))
     static let standardOutput = Descriptor(owning: dup(STDOUT_FILENO))
     static let standardError = Descriptor(owning: dup(STDERR_FILENO))
 }

@@ -4,7 +4,7 @@ internal import Configuration
 internal import HCI
 internal import LinuxHost
 
-/// Prints what a btsnoop file holds of advertising: reports that were heard, and data that was set.
+/// Prints what a capture holds of advertising: reports that were heard, and data that was set.
 struct CapturePrinter {
     private let printer: PayloadPrinter
     private let name: String
@@ -17,42 +17,78 @@ struct CapturePrinter {
 
     /// Returns whether no payload breaks a rule.
     ///
-    /// - Throws: when the file cannot be followed to its end; what came before has been printed.
-    func print(_ file: [UInt8]) throws -> Bool {
-        var isClean = true
-        var payloads = 0
-        var shortened = 0
+    /// - Parameter start: what has been read of `pieces` already.
+    /// - Throws: when the capture cannot be followed to its end; what came before has been printed.
+    func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
+        var tally = Tally()
+        var reader = CaptureReader()
+        var piece = start
         do {
-            var cursor = try BTSnoopCursor(file.span)
             // Whoever reads this has perhaps seen enough.
-            while !Terminal.outputIsGone, let record = try cursor.next(in: file.span) {
-                if record.isShortened { shortened += 1 }
-                guard let packet = record.packet(in: file.span) else { continue }
-                for payload in advertisingData(in: packet) {
-                    payloads += 1
-                    isClean = show(payload, record) && isClean
-                }
+            while !Terminal.outputIsGone {
+                if piece.isEmpty { reader.finish() } else { reader.push(piece) }
+                while let record = try reader.next(), !Terminal.outputIsGone { show(record, &tally) }
+                if piece.isEmpty { break }
+                piece = try pieces.next()
             }
-        } catch {
-            warn(ofShortened: shortened)
+        } catch let error as CaptureError {
+            warn(tally)
             throw Failure(.dataFormat, "\(name): \(error)")
         }
-        warn(ofShortened: shortened)
-        if payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
-        return isClean
+        warn(tally)
+        if tally.payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
+        return tally.isClean
     }
 
-    /// What a capturing program has cut off cannot be decoded.
-    private func warn(ofShortened count: Int) {
-        guard count > 0 else { return }
-        let what = count == 1 ? "1 record was" : "\(count) records were"
-        Terminal.writeError("pharos: \(name): \(what) shortened by the capturing program\n")
+    /// What was found so far.
+    private struct Tally {
+        var payloads = 0
+        var isClean = true
+        var shortened = 0
+        /// Packets of interfaces whose link type is not read, and the first such type.
+        var unsupported = 0
+        var link: UInt32 = 0
+    }
+
+    private func show(_ record: CaptureRecord, _ tally: inout Tally) {
+        if record.isShortened { tally.shortened += 1 }
+        if case .unsupported(let link) = record.content {
+            if tally.unsupported == 0 { tally.link = link }
+            tally.unsupported += 1
+        }
+        for payload in advertisingData(in: record) {
+            tally.payloads += 1
+            tally.isClean = show(payload, record) && tally.isClean
+        }
+    }
+
+    /// Tells of what could not be decoded: packets cut off by a capturing program, and packets of other kinds.
+    private func warn(_ tally: Tally) {
+        if tally.shortened > 0 {
+            let what = tally.shortened == 1 ? "1 record was" : "\(tally.shortened) records were"
+            Terminal.writeError("pharos: \(name): \(what) shortened by the capturing program\n")
+        }
+        if tally.unsupported > 0 {
+            let what = tally.unsupported == 1 ? "1 packet is" : "\(tally.unsupported) packets are"
+            Terminal.writeError(
+                "pharos: \(name): \(what) of a link type that is not read, such as \(tally.link)\n")
+        }
     }
 
     /// Advertising data on its way to or from a controller.
     private enum Payload {
         case report(AdvertisingReport)
+        /// As a sniffer received it, without a controller between.
+        case received(AdvertisingReport)
         case command(String, AdvertisingData)
+    }
+
+    private func advertisingData(in record: CaptureRecord) -> [Payload] {
+        switch record.content {
+        case .hci(let packet): advertisingData(in: packet)
+        case .advertisement(let report): [.received(report)]
+        case .unsupported, .other: []
+        }
     }
 
     private func advertisingData(in packet: HCIPacket) -> [Payload] {
@@ -86,31 +122,41 @@ struct CapturePrinter {
         return nil
     }
 
-    private func show(_ payload: Payload, _ record: BTSnoopRecord) -> Bool {
-        let time = Self.time(record.unixMicroseconds)
+    private func show(_ payload: Payload, _ record: CaptureRecord) -> Bool {
+        let time = record.unixMicroseconds.map(Self.time)
         let place: [(String, JSONValue)] = [
-            ("record", .integer(record.index)), ("time", .string(time)),
+            ("record", .integer(record.index)), ("time", .optional(time) { .string($0) }),
             ("adapter", .optional(record.adapter) { .string("hci\($0)") }),
         ]
         switch payload {
-        case .report(let report):
-            if !printer.json {
-                Terminal.write(
-                    "\(time)  \(report.address) (\(report.addressType))  \(report.rssi) dBm  \(report.type)\n")
-            }
-            return printer.print(
-                AdvertisingData(octets: report.data),
-                facts: place + [
-                    ("source", .string("report")), ("address", .string(report.address.description)),
-                    ("addressType", .string(report.addressType.description)),
-                    ("reportType", .string(report.type.description)), ("rssi", .integer(Int(report.rssi))),
-                ], indent: "    ")
+        case .report(let report): return show(report, "report", time, place)
+        case .received(let report): return show(report, "pdu", time, place)
         case .command(let name, let data):
-            if !printer.json { Terminal.write("\(time)  \(name)\n") }
+            if !printer.json { Terminal.write("\(time ?? Self.noTime)  \(name)\n") }
             return printer.print(
                 data, facts: place + [("source", .string("command")), ("command", .string(name))], indent: "    ")
         }
     }
+
+    private func show(
+        _ report: AdvertisingReport, _ source: String, _ time: String?, _ place: [(String, JSONValue)]
+    ) -> Bool {
+        if !printer.json {
+            let strength = report.rssi.map { "\($0) dBm" } ?? "strength unknown"
+            let sender = "\(report.address) (\(report.addressType))"
+            Terminal.write("\(time ?? Self.noTime)  \(sender)  \(strength)  \(report.type)\n")
+        }
+        return printer.print(
+            report.data,
+            facts: place + [
+                ("source", .string(source)), ("address", .string(report.address.description)),
+                ("addressType", .string(report.addressType.description)),
+                ("reportType", .string(report.type.description)),
+                ("rssi", .optional(report.rssi) { .integer(Int($0)) }),
+            ], indent: "    ")
+    }
+
+    private static let noTime = "time unknown"
 
     /// RFC 3339 with microseconds.
     private static func time(_ microseconds: Int64) -> String {

@@ -7,24 +7,26 @@ internal import LinuxHost
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode", abstract: "Tells what is in a payload or in a capture, frame by frame.",
+        commandName: "decode", abstract: "Show what is in a payload or a capture, frame by frame.",
         discussion: """
+            A capture is a btsnoop, pcap or pcapng file of HCI packets, or of advertisements that a sniffer received.
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json
             echo 02 01 06 | pharos decode -
             """)
 
     @Argument(
-        help: "Hexadecimal octets, a btsnoop file, or - for standard input (either of the two).", completion: .file())
+        help: "Hexadecimal octets, a capture, a file with octets in each line, or - for standard input.",
+        completion: .file())
     var input: [String]
 
-    @Flag(help: "One JSON object, or one a line for each packet of a capture or line of input.")
+    @Flag(help: "Print one JSON object, or one for each packet of a capture or line of input.")
     var json = false
 
-    @Flag(help: "List every rule that is broken, with offset and section; exit 1 when there is one.")
+    @Flag(help: "List every broken rule with its offset and section; exit 1 when there is one.")
     var lint = false
 
-    @Flag(help: "Tell what each octet means.")
+    @Flag(help: "Print the meaning of each octet.")
     var explain = false
 
     @OptionGroup var rotation: RotationOptions
@@ -41,17 +43,35 @@ struct Decode: ParsableCommand {
 
     func run() throws {
         let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: try opener())
-        var isClean = true
-        switch try DecodeInput(input) {
-        case .payloads(let payloads):
-            for (index, payload) in payloads.enumerated() where !Terminal.outputIsGone {
-                if index > 0 && !json { Terminal.write("\n") }
-                isClean = printer.print(payload) && isClean
+        let isClean =
+            switch try DecodeInput(input) {
+            case .payload(let payload): printer.print(payload)
+            case .pieces(let pieces): try decode(pieces, printer)
             }
-        case .capture(let octets, let name):
-            isClean = try CapturePrinter(printer, name: name).print(octets)
-        }
         if lint && !isClean { throw Failure(.failure) }
+    }
+
+    /// Takes a capture for what it is, and everything else for text. Returns whether no rule is broken.
+    private func decode(_ pieces: InputPieces, _ printer: PayloadPrinter) throws -> Bool {
+        var start: [UInt8] = []
+        // A line that was typed is not kept waiting for the next one.
+        while start.count < CaptureFormat.magicLength, CaptureFormat.canStart(with: start) {
+            let piece = try pieces.next()
+            if piece.isEmpty { break }
+            start += piece
+        }
+        if CaptureFormat(startingWith: start.span) != nil {
+            return try CapturePrinter(printer, name: pieces.name).print(start, pieces)
+        }
+        guard !start.isEmpty else {
+            throw Failure(.dataFormat, "\(pieces.name): nothing to decode: it is empty")
+        }
+        guard HexadecimalLines.looksLikeText(start) else {
+            throw Failure(
+                .dataFormat,
+                "\(pieces.name): this is neither a capture (btsnoop, pcap, pcapng) nor hexadecimal text")
+        }
+        return try LinePrinter(printer, name: pieces.name).print(start, pieces)
     }
 
     private func opener() throws -> TelemetryOpener? {
@@ -64,56 +84,33 @@ struct Decode: ParsableCommand {
 
 /// What `decode` was given.
 enum DecodeInput {
-    case payloads([AdvertisingData])
-    case capture([UInt8], name: String)
+    case payload(AdvertisingData)
+    case pieces(InputPieces)
 
     init(_ arguments: [String]) throws {
         guard arguments.count == 1, let only = arguments.first else {
             if let file = arguments.first(where: Self.namesFile) {
                 throw Failure(.usage, "\(file): decode takes one file at a time, and nothing beside it")
             }
-            self = .payloads([try Self.payload(arguments.joined(separator: " "), place: "")])
+            self = .payload(try Self.payload(arguments.joined(separator: " ")))
             return
         }
-        guard only != "-" else {
-            self = try Self.contents(try InputFile.read("-"), of: "standard input")
-            return
-        }
-        if Self.namesFile(only) {
-            self = try Self.contents(try InputFile.read(only), of: only)
-        } else {
-            self = .payloads([try Self.payload(only, place: "")])
-        }
+        self =
+            only == "-" || Self.namesFile(only)
+            ? .pieces(try InputPieces(only)) : .payload(try Self.payload(only))
     }
 
     /// Octets come first: a file called c0ffee must be named ./c0ffee.
     private static func namesFile(_ argument: String) -> Bool {
-        if (try? Hexadecimal.octets(argument)) != nil { return false }
+        if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
         return argument.contains("/") || argument.contains(".") || Files.exists(argument)
     }
 
-    private static func contents(_ octets: [UInt8], of name: String) throws -> DecodeInput {
-        if octets.starts(with: BTSnoopFormat.magic) { return .capture(octets, name: name) }
-        guard octets.allSatisfy({ $0 < 0x80 }) else {
-            throw Failure(.dataFormat, "\(name): this is neither a btsnoop file nor hexadecimal text")
-        }
-        // Empty lines count, so that the others keep their numbers.
-        let lines = String(decoding: octets, as: UTF8.self)
-            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            .enumerated().filter { !$0.element.allSatisfy(\.isWhitespace) }
-        guard !lines.isEmpty else { throw Failure(.dataFormat, "\(name): nothing to decode: it is empty") }
-        return .payloads(
-            try lines.map { number, line in try payload(line, place: "\(name):\(number + 1): ") })
-    }
-
-    private static func payload(_ text: some StringProtocol, place: String) throws -> AdvertisingData {
-        let octets: [UInt8]
-        do {
-            octets = try Hexadecimal.octets(text)
+    private static func payload(_ text: String) throws -> AdvertisingData {
+        do throws(HexadecimalLines.Fault) {
+            return AdvertisingData(octets: try HexadecimalLines.octets(Array(text.utf8)))
         } catch {
-            throw Failure(.dataFormat, "\(place)\(error)")
+            throw Failure(.dataFormat, error.description)
         }
-        guard !octets.isEmpty else { throw Failure(.dataFormat, "\(place)nothing to decode: there are no octets") }
-        return AdvertisingData(octets: octets)
     }
 }

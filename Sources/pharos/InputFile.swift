@@ -41,7 +41,7 @@ enum InputFile {
         }
     }
 
-    static func failure(_ error: SystemError, _ name: String, _ limit: Int) -> Failure {
+    static func failure(_ error: SystemError, _ name: String, _ limit: Int = 0) -> Failure {
         switch error.errno {
         case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")
         case SystemError.isDirectory: Failure(.noInput, "\(name): this is a directory, not a file")
@@ -49,6 +49,33 @@ enum InputFile {
         case _ where error.reason != nil: Failure(.noInput, "\(name): \(error.text)")
         case SystemError.tooLarge: Failure(.dataFormat, "\(name): it is larger than \(limit >> 20) MiB")
         default: Failure(.noInput, "\(name): \(error.call): \(error.text)")
+        }
+    }
+}
+
+/// A file of any size, or standard input, read in pieces as they come: nothing is kept of those before.
+final class InputPieces {
+    /// The file's name, or what stands for it in messages.
+    let name: String
+    private let descriptor: Descriptor
+    private static let size = 1 << 16
+
+    /// - Parameter path: A file, a named pipe, or `-` for standard input.
+    init(_ path: String) throws {
+        name = path == "-" ? "standard input" : path
+        do throws(SystemError) {
+            descriptor = path == "-" ? .standardInput : try Descriptor.open(path, .read)
+        } catch {
+            throw InputFile.failure(error, name)
+        }
+    }
+
+    /// The next octets, at most 64 KiB; empty at the end.
+    func next() throws -> [UInt8] {
+        do throws(SystemError) {
+            return try descriptor.read(upTo: Self.size)
+        } catch {
+            throw InputFile.failure(error, name)
         }
     }
 }

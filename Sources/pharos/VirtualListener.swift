@@ -12,9 +12,8 @@ struct HeardOnAir {
 
     var text: String {
         guard let last else { return "nothing yet" }
-        let data = AdvertisingData(octets: last.data)
-        let what = BeaconFrame(decoding: data).map(FrameText.sentence) ?? "\(data.octets.count) octets"
-        return "\(reports) times at \(last.rssi) dBm: \(what)"
+        let what = BeaconFrame(decoding: last.data).map(FrameText.sentence) ?? "\(last.data.octets.count) octets"
+        return "\(reports) times\(last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
     }
 }
 

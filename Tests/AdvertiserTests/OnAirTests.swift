@@ -42,7 +42,7 @@ import VirtualController
             }
         }
         #expect((17...20).contains(heard.count))
-        #expect(heard.allSatisfy { $0.data == Sample.iBeaconOctets })
+        #expect(heard.allSatisfy { $0.data.octets == Sample.iBeaconOctets })
         #expect(heard.allSatisfy { $0.address == Sample.address && $0.addressType == .random })
     }
 

@@ -345,7 +345,7 @@ import VirtualController
             guard case .advertisingReports(let reports) = event else { continue }
             for report in reports {
                 #expect(report.address == Sample.address)
-                let data = AdvertisingData(octets: report.data)
+                let data = report.data
                 if data == name {
                     answers += 1
                 } else if let frame = BeaconFrame(decoding: data) {

@@ -12,12 +12,15 @@ import Testing
 
     static let beacon = hex("02 01 06 03 03 AA FE")
     static let legacyReport = AdvertisingReport(
-        type: .legacy(3), addressType: .random, address: address("F0:01:02:03:04:05"), rssi: -60, data: beacon)
+        type: .legacy(3), addressType: .random, address: address("F0:01:02:03:04:05"), rssi: -60,
+        data: AdvertisingData(octets: beacon))
     static let scanResponse = AdvertisingReport(
-        type: .legacy(4), addressType: .publicDevice, address: address("00:11:22:33:44:55"), rssi: 127, data: [])
+        type: .legacy(4), addressType: .publicDevice, address: address("00:11:22:33:44:55"), rssi: nil,
+        data: AdvertisingData(octets: []))
     static let extendedReport = AdvertisingReport(
         type: .extended(0x0010), addressType: .random, address: address("F0:01:02:03:04:05"), rssi: -70,
-        data: hex("020106"), primaryPHY: .le1M, secondaryPHY: .le2M, setIdentifier: 5, power: RadioPower(octet: 0xF8),
+        data: AdvertisingData(octets: hex("020106")), primaryPHY: .le1M, secondaryPHY: .le2M, setIdentifier: 5,
+        power: RadioPower(octet: 0xF8),
         periodicInterval: 0x0140, directAddressType: .randomIdentity, directAddress: address("C0:00:00:00:00:01"))
 
     static let vectors: [Vector] = [
@@ -133,15 +136,15 @@ import Testing
     @Test func reportsThatDoNotFitAreLeftOff() throws {
         let large = AdvertisingReport(
             type: .legacy(0), addressType: .random, address: address("F0:01:02:03:04:05"), rssi: 0,
-            data: Array(repeating: 7, count: 31))
+            data: AdvertisingData(octets: Array(repeating: 7, count: 31)))
         let packet = HCIEvent.advertisingReports(Array(repeating: large, count: 9)).packet
         #expect(try event(packet.octets) == .advertisingReports(Array(repeating: large, count: 6)))
 
         var tooLarge = large
         tooLarge.type = .extended(0)
-        tooLarge.data = Array(repeating: 1, count: 230)
+        tooLarge.data = AdvertisingData(octets: Array(repeating: 1, count: 230))
         #expect(HCIEvent.extendedAdvertisingReports([tooLarge]).packet.octets == hex("3E 02 0D 00"))
-        tooLarge.data.removeLast()
+        tooLarge.data = AdvertisingData(octets: Array(repeating: 1, count: 229))
         #expect(HCIEvent.extendedAdvertisingReports([tooLarge]).packet.octets.count == 257)
     }
 

@@ -55,7 +55,7 @@ private final class ScriptedChannel: HCIChannel {
 
     private func failure<C: HCICommand>(_ host: HCIHost, _ command: C) -> HCICommandError? {
         do throws(HCICommandError) {
-            _ = try host.execute(command)
+            try host.execute(command)
             return nil
         } catch {
             return error
@@ -113,7 +113,7 @@ private final class ScriptedChannel: HCIChannel {
     @Test func silenceEndsAtTheTimeLimit() {
         let (host, channel) = host { _ in [] }
         let error = failure(host, HCIReset())
-        #expect(error == .noAnswer(command: "Reset", opcode: HCIReset.opcode, afterMicroseconds: 2_000_000))
+        #expect(error == .noAnswer(command: "Reset", opcode: HCIReset.opcode, after: .seconds(2)))
         #expect(error?.description == "Reset (0x0C03) was not answered within 2 s")
         #expect(channel.now == at(2000))
     }
@@ -136,17 +136,17 @@ private final class ScriptedChannel: HCIChannel {
             return [(delay, HCIEvent.completed(LESetAdvertisingEnable.opcode, status).packet)]
         }
         #expect(failure(host, LESetAdvertisingEnable(true)) != nil)
-        _ = try host.execute(LESetAdvertisingEnable(true))
+        try host.execute(LESetAdvertisingEnable(true))
         #expect(host.queue.lateAnswers == 1)
         #expect(channel.now == at(2505))
     }
 
     @Test func zeroCreditsDelayAndThenForbid() throws {
         let (host, channel) = host { _ in [(0, .completed(HCIReset.opcode, .success, credits: 0))] }
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         channel.announce(
             .commandComplete(CommandComplete(credits: 1, opcode: .noOperation, returnOctets: [])), after: 700)
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         #expect(channel.now == at(700))
         #expect(
             failure(host, HCIReset())?.description
@@ -158,7 +158,7 @@ private final class ScriptedChannel: HCIChannel {
         let (host, channel) = host { _ in
             [(1, .hardwareError(code: 1)), (2, .completed(HCIReset.opcode, .success)), (3, .hardwareError(code: 2))]
         }
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         channel.announce(.completed(ReadBDADDR.opcode, .success), after: 0)
         channel.announce(HCIPacket(.acl, hex("40 00 00 00")), after: 0)
         #expect(try host.nextEvent(until: at(100)) == .hardwareError(code: 1))
@@ -190,7 +190,7 @@ private final class ScriptedChannel: HCIChannel {
             (0..<flood).map { (0, HCIEvent.unknown(code: 0x60, parameters: [UInt8($0 % 256), UInt8($0 / 256)])) }
                 + [(1, .completed(HCIReset.opcode, .success))]
         }
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         #expect(host.droppedEvents == flood - HCIHost.backlogLimit)
         let oldest = flood - HCIHost.backlogLimit
         #expect(
@@ -213,7 +213,7 @@ private final class ScriptedChannel: HCIChannel {
         channel.receiveError = .interrupted
         #expect(failure(host, LESetAdvertisingEnable(true)) != nil)
         channel.receiveError = nil
-        _ = try host.execute(LESetAdvertisingEnable(false))
+        try host.execute(LESetAdvertisingEnable(false))
         #expect(channel.sent.count == 2)
         #expect(channel.now == at(20))
     }
@@ -222,7 +222,7 @@ private final class ScriptedChannel: HCIChannel {
         let (host, channel) = host { _ in [(7, .completed(HCIReset.opcode, .success))] }
         var seen: [(HCIPacket, Bool, HCIInstant)] = []
         host.observer = { seen.append(($0, $1, $2)) }
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         #expect(seen.map(\.0) == [HCIReset().packet, HCIEvent.completed(HCIReset.opcode, .success).packet])
         #expect(seen.map(\.1) == [false, true])
         #expect(seen.map(\.2) == [at(0), at(7)])

@@ -66,9 +66,9 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         let kernel = ScriptedKernel()
         let host = ManagementHost(channel: kernel)
         #expect(
-            throws: ManagementError.noAnswer(command: "Set Powered", index: 0, afterMicroseconds: 500_000)
+            throws: ManagementError.noAnswer(command: "Set Powered", index: 0, after: .milliseconds(500))
         ) {
-            try host.execute(SetPowered(true), index: 0, timeoutMicroseconds: 500_000)
+            try host.execute(SetPowered(true), index: 0, timeout: .milliseconds(500))
         }
         #expect(host.now == at(500))
     }
@@ -80,7 +80,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         ]
         let host = ManagementHost(channel: kernel)
         #expect(throws: ManagementError.self) {
-            try host.execute(SetPowered(false), index: 0, timeoutMicroseconds: 500_000)
+            try host.execute(SetPowered(false), index: 0, timeout: .milliseconds(500))
         }
         #expect(try host.execute(SetPowered(true), index: 0).settings == .powered)
         #expect(kernel.sent.count == 2)
@@ -106,7 +106,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
             (3, ManagementEvent(index: 1, .indexAdded)),
         ]
         let host = ManagementHost(channel: kernel)
-        _ = try host.execute(SetPowered(true), index: 0)
+        try host.execute(SetPowered(true), index: 0)
         #expect(try host.nextEvent(until: at(10))?.content == .advertisingAdded(instance: 1))
         #expect(try host.nextEvent(until: at(10)) == ManagementEvent(index: 1, .indexAdded))
         #expect(try host.nextEvent(until: at(10)) == nil)
@@ -118,7 +118,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         kernel.script = (0..<2000).map { (1, ManagementEvent(index: UInt16($0), .indexAdded)) }
         kernel.script.append((2, complete(SetPowered.opcode, [1, 0, 0, 0])))
         let host = ManagementHost(channel: kernel)
-        _ = try host.execute(SetPowered(true), index: 0)
+        try host.execute(SetPowered(true), index: 0)
         #expect(try host.nextEvent(until: at(10))?.index == UInt16(2000 - ManagementHost.backlogLimit))
     }
 }

@@ -48,7 +48,7 @@ import Testing
                 guard var cursor = try AdvertisingReportCursor(event: span, in: 0..<octets.count) else { continue }
                 while let element = try cursor.next(in: span) {
                     let report = AdvertisingReport(element, in: span)
-                    expect(report.data.count == element.data.count, Hexadecimal.text(octets))
+                    expect(report.data.octets.count == element.data.count, Hexadecimal.text(octets))
                 }
             } catch {
                 expect(error.offset <= octets.count, error.description)
@@ -111,8 +111,8 @@ import Testing
             }
             octets.removeLast(Int.random(in: 0...40, using: &generator))
             let span = octets.span
-            do throws(BTSnoopError) {
-                var cursor = try BTSnoopCursor(span)
+            do throws(CaptureError) {
+                var cursor = try CaptureCursor(span)
                 while let record = try cursor.next(in: span) {
                     expect(record.octets.upperBound <= octets.count, Hexadecimal.text(octets))
                     _ = record.packet(in: span)
@@ -125,6 +125,19 @@ import Testing
 
     @Test func instantsNeverOverflow() {
         let far = HCIInstant.distantFuture
+        let last = HCIInstant(nanoseconds: .max)
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
+        for instant in [at(0), at(1), far, last] {
+            #expect(instant.advanced(by: longest) == max(instant, far))
+            #expect(instant.advanced(by: .zero - longest) == .distantPast)
+            #expect(instant.advanced(by: .zero) == instant)
+            for other in [at(0), at(1), far] {
+                #expect(instant == last || instant.advanced(by: instant.duration(to: other)) == other)
+            }
+        }
+        #expect(at(1).duration(to: at(3)) == .milliseconds(2) && at(3).duration(to: at(1)) == .milliseconds(-2))
+        #expect(at(5).advanced(by: .milliseconds(-2)) == at(3))
+        #expect(at(5).advanced(by: .nanoseconds(-1)).nanoseconds == 4_999_999)
         #expect(far.advanced(byMicroseconds: 1) == far)
         #expect(at(1).advanced(byMicroseconds: .max) == far)
         #expect(at(1).advanced(byMicroseconds: -5) == at(1))

@@ -21,7 +21,7 @@ import VirtualController
         let adapter = try OpenAdapter(.virtual)
         #expect(adapter.isExclusive && adapter.name == .virtual)
         let host = HCIHost(channel: adapter.channel)
-        _ = try host.execute(HCIReset())
+        try host.execute(HCIReset())
         #expect(try host.execute(ReadLocalVersionInformation()).company == .broadcom)
         try adapter.close()
         try adapter.close()

@@ -134,6 +134,53 @@ def test_every_frame_of_a_capture_is_decoded(datalink, tmp_path):
         frame.name for frame in frames.FIXED for _ in range(2) if frame is not frames.RAW]
 
 
+#: What Wireshark's own tools make of a capture: its format, and the link type of its packets.
+CONVERSIONS = [("pcap", "bluetooth-h4"), ("pcap", "bluetooth-h4-linux"), ("nsecpcap", "bluetooth-h4-linux"),
+               ("pcapng", "bluetooth-h4-linux")]
+
+
+@pytest.mark.parametrize("form, link", CONVERSIONS)
+def test_a_capture_converted_by_wireshark_is_decoded_alike(form, link, tmp_path, needs):
+    source, converted = tmp_path / "x.btsnoop", tmp_path / "x.pcap"
+    btsnoop.write(source, btsnoop.H4, PACKETS)
+    subprocess.run([needs("editcap"), "-F", form, "-T", link, source, converted], check=True, capture_output=True,
+                   timeout=60)
+    assert pharos.checked("decode", converted, "--json").out == pharos.checked("decode", source, "--json").out
+    assert pharos.checked("decode", "-", "--json", stdin=converted.read_bytes()).out == \
+        pharos.checked("decode", source, "--json").out
+
+
+#: Access address of the advertising channels, as it stands in packets.
+ACCESS = bytes.fromhex("d6be898e")
+
+
+def sniffed(octets: bytes, phy: int) -> bytes:
+    """A packet of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR: channel 37, -60 dBm; legacy on 1M, extended on the others."""
+    flags = 0x0013 | phy << 14
+    header = struct.pack("<bbbBIH", 0, -60, 0, 0, 0x8E89BED6, flags)
+    if phy == 0:
+        return header + ACCESS + bytes([0x42, 6 + len(octets)]) + btsnoop.ADDRESS + octets + bytes(3)
+    body = bytes([7, 0x01]) + btsnoop.ADDRESS + octets
+    coding = b"\0" if phy == 2 else b""
+    return header + ACCESS + coding + bytes([0x47, len(body)]) + body + bytes(3)
+
+
+def test_what_a_sniffer_heard_is_what_tshark_sees(tmp_path, needs):
+    packets = [sniffed(frame.octets, phy) for frame in frames.FIXED for phy in range(3)]
+    path = tmp_path / "x.pcap"
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 256) + b"".join(
+        struct.pack("<IIII", 1, number, len(packet), len(packet)) + packet for number, packet in enumerate(packets)))
+    found = pharos.checked("decode", path, "--json").lines()
+    assert [payload["octets"] for payload in found] == [frame.octets.hex() for frame in frames.FIXED for _ in range(3)]
+    seen = tshark(needs("tshark"), path, "btle.advertising_address", "btle_rf.signal_dbm",
+                  "btcommon.eir_ad.entry.type")
+    for payload, layers in zip(found, seen, strict=True):
+        assert [payload["address"].lower()] == layers["btle.advertising_address"]
+        assert [str(payload["rssi"])] == layers["btle_rf.signal_dbm"]
+        assert [int(kind, 16) for kind in layers["btcommon.eir_ad.entry.type"]] == [
+            kind for kind, _ in structures(bytes.fromhex(payload["octets"]))[0]]
+
+
 def test_standard_input_is_taken_for_a_dash():
     result = pharos.checked("decode", "-", "--json", stdin=frames.UID.octets.hex() + "\n")
     assert pharos.frames_within(result.lines())[0]["frames"][0]["type"] == "eddystone-uid"

@@ -48,6 +48,31 @@ import Testing
                 == "pharos: \(address): Connection refused; is the controller's program running and listening there?\n")
     }
 
+    /// A host that reads nothing: no more commands are taken from it when its backlog is full.
+    @Test func hostThatReadsNothingCostsLittle() throws {
+        SignalDescriptor.ignoreBrokenPipes()
+        let path = folder.place("a.sock")
+        let controller = try RunningProgram(["controller", "--listen", "unix:\(path)"])
+        try #require(controller.prints("listening"))
+        let host = try StreamSocket.connect(path: path)
+        let batch = (0..<1000).flatMap { _ in HCIReset().packet.h4 }
+        try host.writeAll(batch)
+        usleep(200_000)
+        let before = try #require(controller.residentKilobytes)
+        // Until it takes no more; each of these commands has an answer of seven octets.
+        while (try? host.writeAll(batch, timeoutMilliseconds: 4000)) != nil {}
+        #expect(try #require(controller.residentKilobytes) < before + 4096)
+        // It goes on where it stopped, and no answer is missing.
+        var framer = H4Framer()
+        var answers = 0
+        while try Poller.wait([.init(host, .read)], milliseconds: 1000) == [true] {
+            framer.push(try host.read(upTo: 65_536))
+            while try framer.next() != nil { answers += 1 }
+        }
+        #expect(answers > 150_000)
+        #expect(framer.pending == 0)
+    }
+
     @Test func adaptersAsksTheController() throws {
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)", "--like", "zephyr"])

@@ -1,3 +1,5 @@
+import Glibc
+import LinuxHost
 import TestSupport
 import Testing
 
@@ -86,7 +88,7 @@ import Testing
         #expect(try Program.run("decode", payload.hex, "--lint") == Self.succeeds("no rule is broken\n"))
     }
 
-    @Test(arguments: ["02 01 06", "02:01:06", "020106", "02-01-06"])
+    @Test(arguments: ["02 01 06", "02:01:06", "020106", "02-01-06", "0x020106", "0x02 0X01 0x06"])
     func octetsAreWrittenAsPeopleHaveThem(_ text: String) throws {
         #expect(try Program.run("decode", text) == Self.succeeds("Flags: 06\n"))
         #expect(try Program.run(["decode", "-"], input: text + "\n") == Self.succeeds("Flags: 06\n"))
@@ -107,6 +109,77 @@ import Testing
         #expect(try Program.run(["decode", "-"], input: "\n020106\r\n \n") == Self.succeeds("Flags: 06\n"))
         let wrong = try Program.run(["decode", "-"], input: "020106\n\nzz\n")
         #expect(wrong.code == 65 && wrong.errors.hasPrefix("pharos: standard input:3: "))
+    }
+
+    @Test func badLinesDoNotDiscardGoodOnes() throws {
+        let result = try Program.run(["decode", "-"], input: "zz\n020106\n0\n020104\n\u{1B}[2J\n")
+        #expect(result.code == 65)
+        #expect(result.output == "Flags: 06\n\nFlags: 04\n")
+        #expect(
+            result.errors == """
+                pharos: standard input:1: "z" at character 1 is not a hexadecimal digit
+                pharos: standard input:3: a hexadecimal digit without its partner before character 2: every octet has \
+                two digits
+                pharos: standard input:5: "\\u{1B}" at character 1 is not a hexadecimal digit
+
+                """)
+    }
+
+    @Test func onlySomeOfManyBadLinesAreTold() throws {
+        let long = String(repeating: "0", count: 70_000)
+        let input = "020106\n\(long)\n" + String(repeating: "zz\n", count: 200_000) + "020104\r\n"
+        let result = try Program.run(["decode", "-", "--json"], input: input)
+        #expect(result.code == 65)
+        #expect(result.output.split(separator: "\n").count == 2)
+        let told = result.errors.split(separator: "\n")
+        #expect(told.count == 21)
+        #expect(told.first == "pharos: standard input:2: the line is longer than 65536 characters")
+        #expect(told.last == "pharos: standard input: 199981 more lines could not be decoded")
+    }
+
+    /// Each line is decoded as it comes, from a named pipe too, and nothing is kept of it.
+    @Test func inputIsStreamed() throws {
+        SignalDescriptor.ignoreBrokenPipes()
+        let folder = try TemporaryFolder()
+        let path = folder.place("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let program = try RunningProgram(["decode", path, "--json"])
+        var writer: Descriptor?
+        // There is no writing before the other end is open.
+        #expect(eventually { (try? writer = Descriptor.open(path, .replace)) != nil })
+        let pipe = try #require(writer)
+        try pipe.writeAll(Array("020106\n".utf8))
+        #expect(program.prints("\n"))
+        let before = try #require(program.residentKilobytes)
+        let line = Array("0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5\n".utf8)
+        let block = (0..<1000).flatMap { _ in line }
+        for _ in 0..<20 { try pipe.writeAll(block, timeoutMilliseconds: 30_000) }
+        try pipe.writeAll(Array("zz\n".utf8), timeoutMilliseconds: 30_000)
+        #expect(eventually { program.errors.contains(":20002: ") })
+        #expect(try #require(program.residentKilobytes) < before + 8192)
+        writer = nil
+        _ = consume pipe
+        #expect(program.end().code == 65)
+    }
+
+    @Test func capturesOfEveryFormatAreDecoded() throws {
+        let folder = try TemporaryFolder()
+        let event: [UInt8] = [4, 0x3E, 15, 2, 1, 3, 1, 1, 2, 3, 4, 5, 0xC6, 3, 2, 1, 6, 0xC4]
+        let header: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 8)
+        let record: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 18, 0, 0, 0, 18, 0, 0, 0]
+        let pcap = header + [0, 0, 4, 0, 187, 0, 0, 0] + record + event
+        let path = try folder.file("a.pcap", pcap)
+        let expected = "1970-01-01T00:00:00.000000Z  C6:05:04:03:02:01 (random (0x01))  -60 dBm  ADV_NONCONN_IND\n"
+        #expect(try Program.run("decode", path) == Self.succeeds(expected + "    Flags: 06\n"))
+        #expect(
+            try Program.shell("cat $1 | $0 decode -", path) == Self.succeeds(expected + "    Flags: 06\n"))
+        let foreign = try folder.file("b.pcap", header + [0, 0, 4, 0, 1, 0, 0, 0])
+        #expect(
+            try Program.run("decode", foreign)
+                == Program.Result(
+                    output: "",
+                    errors: "pharos: \(foreign): link type 1 is not supported; 187, 201 and 254 (HCI), 251 and 256 "
+                        + "(LE link layer) are\n", code: 65))
     }
 
     @Test func receivedNamesDoNotCommandTheTerminal() throws {

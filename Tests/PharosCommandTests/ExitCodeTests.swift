@@ -208,7 +208,8 @@ import Testing
         for (input, sentence) in [
             ("02010\n", "standard input:1: "), ("020106\nzz\n", "standard input:2: \"z\" at character 1 "),
             ("", "standard input: nothing to decode: it is empty"),
-            ("\u{FF}\u{FE}", "standard input: this is neither a btsnoop file nor hexadecimal text"),
+            ("\u{FF}\u{FE}", "standard input:1: \"\\u{00FF}\" at character 1 is not a hexadecimal digit"),
+            ("\u{0}", "standard input: this is neither a capture (btsnoop, pcap, pcapng) nor hexadecimal text"),
         ] {
             let result = try Program.run(["decode", "-"], input: input)
             #expect(result.code == 65)

@@ -9,9 +9,9 @@ import VirtualController
     private static let interval = AdvertisingInterval(rawValue: 0xA0)
 
     private func prepare(_ host: HCIHost) throws {
-        _ = try host.execute(HCIReset())
-        _ = try host.execute(SetEventMask(.standardAndLE))
-        _ = try host.execute(
+        try host.execute(HCIReset())
+        try host.execute(SetEventMask(.standardAndLE))
+        try host.execute(
             LESetEventMask([.advertisingReport, .extendedAdvertisingReport, .advertisingSetTerminated]))
     }
 
@@ -21,20 +21,21 @@ import VirtualController
         let listener = HCIHost(channel: VirtualChannel(.raspberryPi, on: air))
         try prepare(sender)
         try prepare(listener)
-        _ = try sender.execute(
+        try sender.execute(
             LESetAdvertisingParameters(
                 intervalMinimum: Self.interval, intervalMaximum: Self.interval, type: .scannable,
                 ownAddressType: .publicDevice))
-        _ = try sender.execute(LESetAdvertisingData(Self.payload))
-        _ = try sender.execute(LESetScanResponseData([1, 0]))
-        _ = try sender.execute(LESetAdvertisingEnable(true))
-        _ = try listener.execute(LESetScanParameters(type: .active, interval: 16, window: 16))
-        _ = try listener.execute(LESetScanEnable(true))
+        try sender.execute(LESetAdvertisingData(Self.payload))
+        try sender.execute(LESetScanResponseData([1, 0]))
+        try sender.execute(LESetAdvertisingEnable(true))
+        try listener.execute(LESetScanParameters(type: .active, interval: 16, window: 16))
+        try listener.execute(LESetScanEnable(true))
         let address = try sender.execute(ReadBDADDR()).address
         for (type, data) in [(UInt8(2), Self.payload), (4, [1, 0])] {
             let event = try listener.nextEvent(until: air.now.advanced(byMicroseconds: 1_000_000))
             let report = AdvertisingReport(
-                type: .legacy(type), addressType: .publicDevice, address: address, rssi: 12 - 50, data: data)
+                type: .legacy(type), addressType: .publicDevice, address: address, rssi: 12 - 50,
+                data: AdvertisingData(octets: data))
             #expect(event == .advertisingReports([report]))
         }
     }
@@ -51,15 +52,16 @@ import VirtualController
                 intervalMaximum: Self.interval, ownAddressType: .random, power: RadioPower(dBm: -10)))
         #expect(granted.selectedPower.dBm == -12)
         let address = try #require(DeviceAddress("C0:11:22:33:44:55"))
-        _ = try sender.execute(LESetAdvertisingSetRandomAddress(handle: 7, address: address))
-        _ = try sender.execute(LESetExtendedAdvertisingData(handle: 7, data: Self.payload))
-        _ = try listener.execute(
+        try sender.execute(LESetAdvertisingSetRandomAddress(handle: 7, address: address))
+        try sender.execute(LESetExtendedAdvertisingData(handle: 7, data: Self.payload))
+        try listener.execute(
             LESetExtendedScanParameters(le1M: .init(type: .passive, interval: 16, window: 16)))
-        _ = try listener.execute(LESetExtendedScanEnable(true, filterDuplicates: .on))
-        _ = try sender.execute(LESetExtendedAdvertisingEnable(true, [.init(handle: 7, maximumEvents: 20)]))
+        try listener.execute(LESetExtendedScanEnable(true, filterDuplicates: .on))
+        try sender.execute(LESetExtendedAdvertisingEnable(true, [.init(handle: 7, maximumEvents: 20)]))
         let event = try listener.nextEvent(until: air.now.advanced(byMicroseconds: 1_000_000))
         let report = AdvertisingReport(
-            type: .extended(0x10), addressType: .random, address: address, rssi: -12 - 50, data: Self.payload)
+            type: .extended(0x10), addressType: .random, address: address, rssi: -12 - 50,
+            data: AdvertisingData(octets: Self.payload))
         #expect(event == .extendedAdvertisingReports([report]))
         let end = try sender.nextEvent(until: air.now.advanced(byMicroseconds: 5_000_000))
         #expect(
@@ -82,7 +84,7 @@ import VirtualController
             channel.controller.commandHook = { _ in fault }
             let host = HCIHost(channel: channel)
             do throws(HCICommandError) {
-                _ = try host.execute(LEReadLocalSupportedFeatures(), timeoutMicroseconds: 1_000_000)
+                try host.execute(LEReadLocalSupportedFeatures(), timeout: .seconds(1))
                 return nil
             } catch {
                 return error
@@ -90,7 +92,7 @@ import VirtualController
         }
         let name = LEReadLocalSupportedFeatures.name
         let opcode = LEReadLocalSupportedFeatures.opcode
-        let noAnswer = HCICommandError.noAnswer(command: name, opcode: opcode, afterMicroseconds: 1_000_000)
+        let noAnswer = HCICommandError.noAnswer(command: name, opcode: opcode, after: .seconds(1))
         #expect(try outcome(.pass) == nil)
         #expect(try outcome(.delay(microseconds: 900_000)) == nil)
         #expect(try outcome(.drop) == noAnswer)
@@ -108,10 +110,10 @@ import VirtualController
         let channel = VirtualChannel(.zephyr)
         channel.controller.commandHook = { _ in .withoutCredits(forMicroseconds: 300_000) }
         let host = HCIHost(channel: channel)
-        for _ in 0..<3 { _ = try host.execute(HCIReset(), timeoutMicroseconds: 1_000_000) }
+        for _ in 0..<3 { try host.execute(HCIReset(), timeout: .seconds(1)) }
         #expect(channel.now.nanoseconds == 600_000_000)
         channel.controller.commandHook = { _ in .withoutCredits(forMicroseconds: nil) }
-        _ = try host.execute(HCIReset(), timeoutMicroseconds: 1_000_000)
-        #expect(throws: HCICommandError.self) { try host.execute(HCIReset(), timeoutMicroseconds: 1_000_000) }
+        try host.execute(HCIReset(), timeout: .seconds(1))
+        #expect(throws: HCICommandError.self) { try host.execute(HCIReset(), timeout: .seconds(1)) }
     }
 }

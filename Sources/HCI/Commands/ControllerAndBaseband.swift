@@ -4,16 +4,19 @@ import BluetoothTypes
 
 /// Set Event Mask (7.3.1): which events the controller may send at all.
 public struct SetEventMask: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x0C01)
     public static let name = "Set Event Mask"
 
     public let mask: HCIEventMask
 
+    /// Has the controller send the events of `mask`, and no others.
     public init(_ mask: HCIEventMask) {
         self.mask = mask
     }
 
+    /// Reads exactly 8 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 8 else { return nil }
         mask = HCIEventMask(rawValue: octets.uint64LittleEndian(at: 0))
@@ -30,15 +33,18 @@ public struct SetEventMask: HCICommand {
 
 /// Reset (7.3.2): the controller forgets all sets, addresses, masks, and which family of commands it was used with.
 public struct HCIReset: HCIParameterlessCommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x0C03)
     public static let name = "Reset"
 
+    /// The command has no parameters.
     public init() {}
 }
 
 /// Write LE Host Supported (7.3.79): tells a dual-mode controller that its host speaks LE.
 public struct WriteLEHostSupported: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x0C6D)
     public static let name = "Write LE Host Supported"
@@ -48,11 +54,13 @@ public struct WriteLEHostSupported: HCICommand {
     /// An octet without meaning any more; 0.
     public let unused: UInt8
 
+    /// Tells whether the host speaks LE; the second octet, which has lost its meaning, is 0.
     public init(_ supported: Bool) {
         self.supported = supported ? 1 : 0
         unused = 0
     }
 
+    /// Reads exactly 2 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 2 else { return nil }
         supported = octets[0]

@@ -38,7 +38,9 @@ public protocol HCIReturnParameters: Hashable, Sendable {
 
 /// For commands that return their status and nothing else.
 public struct HCINoReturnParameters: HCIReturnParameters {
+    /// Nothing to hold.
     public init() {}
+    /// Reads no octets, so it never fails.
     public init?(octets: Span<UInt8>, at offset: Int) {}
     public var octets: [UInt8] { [] }
 }
@@ -52,6 +54,7 @@ extension HCIParameterlessCommand {
     public var parameters: [UInt8] { [] }
     public var fields: [HCIField] { [] }
 
+    /// Reads the parameters of a command that has none; `nil` when there are some.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.isEmpty else { return nil }
         self.init()
@@ -65,6 +68,7 @@ public struct HCIField: Hashable, Sendable, CustomStringConvertible {
     /// Such as `0x00A0 (100 ms)`.
     public let value: String
 
+    /// A parameter by its name in the specification, with its value in words or digits.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

@@ -7,8 +7,10 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1001)
     public static let name = "Read Local Version Information"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// HCI and LMP versions, their revisions and the company, 8 octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let version: HCIVersion
         /// The maker's own number.
@@ -19,6 +21,7 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
         /// The maker's own number.
         public let lmpSubversion: UInt16
 
+        /// What is answered with success; nothing is checked.
         public init(
             version: HCIVersion, revision: UInt16, lmpVersion: HCIVersion, company: CompanyIdentifier,
             lmpSubversion: UInt16
@@ -30,6 +33,7 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
             self.lmpSubversion = lmpSubversion
         }
 
+        /// Reads 8 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(8, at: offset) else { return nil }
             version = HCIVersion(rawValue: octets[offset])
@@ -55,15 +59,19 @@ public struct ReadLocalSupportedCommands: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1002)
     public static let name = "Read Local Supported Commands"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// Supported_Commands, 64 octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let commands: SupportedCommands
 
+        /// What is answered with success; nothing is checked.
         public init(_ commands: SupportedCommands) {
             self.commands = commands
         }
 
+        /// Reads 64 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard let bitmap = FixedOctets<64>(octets, at: offset) else { return nil }
             commands = SupportedCommands(octets: bitmap)
@@ -78,15 +86,19 @@ public struct ReadBDADDR: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1009)
     public static let name = "Read BD_ADDR"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// BD_ADDR, 6 octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let address: DeviceAddress
 
+        /// What is answered with success; nothing is checked.
         public init(_ address: DeviceAddress) {
             self.address = address
         }
 
+        /// Reads 6 octets from `offset` on, whatever follows them; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard let address = DeviceAddress(littleEndian: octets, at: offset) else { return nil }
             self.address = address

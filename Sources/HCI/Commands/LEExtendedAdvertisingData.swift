@@ -58,6 +58,7 @@ public struct ExtendedDataParameters: Hashable, Sendable {
 
 /// LE Set Extended Advertising Data (7.8.54). While the set is enabled only whole data may be set (0x0C otherwise).
 public struct LESetExtendedAdvertisingData: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2037)
     public static let name = "LE Set Extended Advertising Data"
@@ -73,6 +74,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
             field: "Advertising_Data_Length")
     }
 
+    /// Reads handle, operation, fragment preference, length and data; `nil` where the length is not that of the data.
     public init?(parameters octets: Span<UInt8>) {
         guard let content = ExtendedDataParameters(octets) else { return nil }
         self.content = content
@@ -87,6 +89,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
 
 /// LE Set Extended Scan Response Data (7.8.55).
 public struct LESetExtendedScanResponseData: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2038)
     public static let name = "LE Set Extended Scan Response Data"
@@ -104,6 +107,7 @@ public struct LESetExtendedScanResponseData: HCICommand {
             field: "Scan_Response_Data_Length")
     }
 
+    /// Reads handle, operation, fragment preference, length and data; `nil` where the length is not that of the data.
     public init?(parameters octets: Span<UInt8>) {
         guard let content = ExtendedDataParameters(octets) else { return nil }
         self.content = content

@@ -2,6 +2,7 @@ import BluetoothTypes
 
 /// LE Set Extended Advertising Enable (Core Specification 5.4, Vol 4 Part E 7.8.56).
 public struct LESetExtendedAdvertisingEnable: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2039)
     public static let name = "LE Set Extended Advertising Enable"
@@ -14,6 +15,8 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
         /// Max_Extended_Advertising_Events; 0 has no maximum.
         public let maximumEvents: UInt8
 
+        /// A set by its handle. `duration` is in units of 10 ms, 0 for without end; `maximumEvents` 0 for without
+        /// limit.
         public init(handle: UInt8, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {
             self.handle = handle
             self.duration = duration
@@ -49,6 +52,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
         sets = entries
     }
 
+    /// Reads 2 octets, then 4 for each set; `nil` for another number.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count >= 2, octets.count <= 255, octets.count == 2 + 4 * Int(octets[1]) else { return nil }
         enable = octets[0]

@@ -4,6 +4,7 @@ public import BluetoothTypes
 
 /// LE Set Advertising Set Random Address (7.8.52). The set must exist (0x42 otherwise): parameters first.
 public struct LESetAdvertisingSetRandomAddress: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2035)
     public static let name = "LE Set Advertising Set Random Address"
@@ -18,6 +19,7 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
         self.address = address
     }
 
+    /// Reads exactly 7 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 7, let address = DeviceAddress(littleEndian: octets, at: 1) else { return nil }
         handle = octets[0]
@@ -98,6 +100,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         self.scanRequestNotification = scanRequestNotification ? 1 : 0
     }
 
+    /// Reads exactly 25 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 25, let peer = DeviceAddress(littleEndian: octets, at: 12) else { return nil }
         handle = octets[0]
@@ -149,14 +152,17 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         ]
     }
 
+    /// Selected_TX_Power, in dBm.
     public struct ReturnParameters: HCIReturnParameters {
         /// Selected_TX_Power: what the controller will send with.
         public let selectedPower: RadioPower
 
+        /// What is answered with success; nothing is checked.
         public init(selectedPower: RadioPower) {
             self.selectedPower = selectedPower
         }
 
+        /// Reads 1 octet from `offset` on, whatever follows; `nil` when it is not there.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(1, at: offset) else { return nil }
             selectedPower = RadioPower(octet: octets[offset])

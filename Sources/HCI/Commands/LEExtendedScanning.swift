@@ -4,6 +4,7 @@ import BluetoothTypes
 
 /// LE Set Extended Scan Parameters (7.8.64). Refused (0x0C) while scanning is enabled.
 public struct LESetExtendedScanParameters: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2041)
     public static let name = "LE Set Extended Scan Parameters"
@@ -16,6 +17,7 @@ public struct LESetExtendedScanParameters: HCICommand {
         /// Units of 0.625 ms, at most the interval.
         public let window: UInt16
 
+        /// How one physical layer is listened on; interval and window in units of 0.625 ms. Nothing is checked here.
         public init(type: ScanType, interval: UInt16, window: UInt16) {
             self.type = type
             self.interval = interval
@@ -55,6 +57,7 @@ public struct LESetExtendedScanParameters: HCICommand {
         self.entries = entries
     }
 
+    /// Reads 3 octets, then 5 for each physical layer that they name; `nil` for another number.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count >= 3, octets.count == 3 + 5 * octets[2].nonzeroBitCount else { return nil }
         ownAddressType = OwnAddressType(rawValue: octets[0])
@@ -98,6 +101,7 @@ public struct LESetExtendedScanParameters: HCICommand {
 
 /// LE Set Extended Scan Enable (7.8.65).
 public struct LESetExtendedScanEnable: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2042)
     public static let name = "LE Set Extended Scan Enable"
@@ -132,6 +136,7 @@ public struct LESetExtendedScanEnable: HCICommand {
         self.period = period
     }
 
+    /// Reads exactly 6 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 6 else { return nil }
         enable = octets[0]

@@ -5,6 +5,7 @@ public import BluetoothTypes
 
 /// LE Set Advertising Parameters (7.8.5). Refused (0x0C) while advertising is enabled.
 public struct LESetAdvertisingParameters: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2006)
     public static let name = "LE Set Advertising Parameters"
@@ -48,6 +49,7 @@ public struct LESetAdvertisingParameters: HCICommand {
         self.filterPolicy = filterPolicy
     }
 
+    /// Reads exactly 15 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 15, let peer = DeviceAddress(littleEndian: octets, at: 7) else { return nil }
         intervalMinimum = AdvertisingInterval(rawValue: UInt32(octets.uint16LittleEndian(at: 0)))
@@ -89,15 +91,19 @@ public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2007)
     public static let name = "LE Read Advertising Physical Channel Tx Power"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// TX_Power_Level, -20...20 dBm.
     public struct ReturnParameters: HCIReturnParameters {
         public let power: RadioPower
 
+        /// What is answered with success; nothing is checked.
         public init(_ power: RadioPower) {
             self.power = power
         }
 
+        /// Reads 1 octet from `offset` on, whatever follows; `nil` when it is not there.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(1, at: offset) else { return nil }
             power = RadioPower(octet: octets[offset])
@@ -109,6 +115,7 @@ public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
 
 /// LE Set Advertising Enable (7.8.9).
 public struct LESetAdvertisingEnable: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x200A)
     public static let name = "LE Set Advertising Enable"
@@ -116,10 +123,12 @@ public struct LESetAdvertisingEnable: HCICommand {
     /// 1 on, 0 off; what else a host may send is invalid.
     public let enable: UInt8
 
+    /// Turns legacy advertising on or off.
     public init(_ enable: Bool) {
         self.enable = enable ? 1 : 0
     }
 
+    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 1 else { return nil }
         enable = octets[0]

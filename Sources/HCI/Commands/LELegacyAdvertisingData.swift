@@ -31,6 +31,7 @@ public struct LegacyDataParameter: Hashable, Sendable {
 
 /// LE Set Advertising Data (7.8.7). Allowed at any time; used from the next advertising event on.
 public struct LESetAdvertisingData: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2008)
     public static let name = "LE Set Advertising Data"
@@ -42,6 +43,7 @@ public struct LESetAdvertisingData: HCICommand {
         parameter = try LegacyDataParameter(data, field: "Advertising_Data_Length")
     }
 
+    /// Reads the length and the 31 octets of data that always follow it; `nil` for another number of octets.
     public init?(parameters octets: Span<UInt8>) {
         guard let parameter = LegacyDataParameter(octets) else { return nil }
         self.parameter = parameter
@@ -58,6 +60,7 @@ public struct LESetAdvertisingData: HCICommand {
 
 /// LE Set Scan Response Data (7.8.8). Allowed at any time.
 public struct LESetScanResponseData: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x2009)
     public static let name = "LE Set Scan Response Data"
@@ -69,6 +72,7 @@ public struct LESetScanResponseData: HCICommand {
         parameter = try LegacyDataParameter(data, field: "Scan_Response_Data_Length")
     }
 
+    /// Reads the length and the 31 octets of data that always follow it; `nil` for another number of octets.
     public init?(parameters octets: Span<UInt8>) {
         guard let parameter = LegacyDataParameter(octets) else { return nil }
         self.parameter = parameter

@@ -4,6 +4,7 @@ import BluetoothTypes
 
 /// LE Set Scan Parameters (7.8.10). Refused (0x0C) while scanning is enabled.
 public struct LESetScanParameters: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x200B)
     public static let name = "LE Set Scan Parameters"
@@ -33,6 +34,7 @@ public struct LESetScanParameters: HCICommand {
         self.filterPolicy = filterPolicy
     }
 
+    /// Reads exactly 7 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 7 else { return nil }
         type = ScanType(rawValue: octets[0])
@@ -62,6 +64,7 @@ public struct LESetScanParameters: HCICommand {
 
 /// LE Set Scan Enable (7.8.11).
 public struct LESetScanEnable: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x200C)
     public static let name = "LE Set Scan Enable"
@@ -70,11 +73,13 @@ public struct LESetScanEnable: HCICommand {
     public let enable: UInt8
     public let filterDuplicates: DuplicateFilter
 
+    /// Turns scanning on or off; with `filterDuplicates` each advertiser is reported once.
     public init(_ enable: Bool, filterDuplicates: Bool = false) {
         self.enable = enable ? 1 : 0
         self.filterDuplicates = filterDuplicates ? .on : .off
     }
 
+    /// Reads exactly 2 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 2 else { return nil }
         enable = octets[0]

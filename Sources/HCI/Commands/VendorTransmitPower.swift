@@ -7,6 +7,7 @@ public import BluetoothTypes
 ///
 /// Status 0x30 means that the chip does not know this power.
 public struct BroadcomSetTransmitPower: HCICommand {
+    /// The status, and nothing behind it.
     public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0xFC26)
     public static let name = "Broadcom Set Transmit Power"
@@ -25,6 +26,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
         self.power = power
     }
 
+    /// Reads exactly 3 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 3 else { return nil }
         handle = octets.uint16LittleEndian(at: 0)
@@ -50,6 +52,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
 public struct ZephyrHandleType: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -71,6 +74,7 @@ public struct ZephyrHandleType: HCINamedOctet {
 
 /// Write Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
 public struct ZephyrWriteTxPowerLevel: HCICommand {
+    /// The handle, and the level that the controller has selected.
     public typealias ReturnParameters = ZephyrTxPowerLevel
     public static let opcode = HCIOpcode(rawValue: 0xFC0E)
     public static let name = "Zephyr Write Tx Power Level"
@@ -93,6 +97,7 @@ public struct ZephyrWriteTxPowerLevel: HCICommand {
         self.power = power
     }
 
+    /// Reads exactly 4 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 4 else { return nil }
         handleType = ZephyrHandleType(rawValue: octets[0])
@@ -115,6 +120,7 @@ public struct ZephyrWriteTxPowerLevel: HCICommand {
 
 /// Read Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
 public struct ZephyrReadTxPowerLevel: HCICommand {
+    /// The handle, and the level that the controller has selected.
     public typealias ReturnParameters = ZephyrTxPowerLevel
     public static let opcode = HCIOpcode(rawValue: 0xFC0F)
     public static let name = "Zephyr Read Tx Power Level"
@@ -129,6 +135,7 @@ public struct ZephyrReadTxPowerLevel: HCICommand {
         self.handle = handle
     }
 
+    /// Reads exactly 3 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 3 else { return nil }
         handleType = ZephyrHandleType(rawValue: octets[0])
@@ -152,12 +159,14 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
     public let handle: UInt16
     public let power: RadioPower
 
+    /// A level for a handle; its meaning depends on `handleType`.
     public init(handleType: ZephyrHandleType, handle: UInt16, power: RadioPower) {
         self.handleType = handleType
         self.handle = handle
         self.power = power
     }
 
+    /// Reads 4 octets from `offset` on, whatever follows; `nil` when fewer are left.
     public init?(octets: Span<UInt8>, at offset: Int) {
         guard octets.holds(4, at: offset) else { return nil }
         handleType = ZephyrHandleType(rawValue: octets[offset])

@@ -8,8 +8,10 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0xFC01)
     public static let name = "Zephyr Read Version Information"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// Platform, firmware and their versions, 12 octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let hardwarePlatform: UInt16
         public let hardwareVariant: UInt16
@@ -18,6 +20,7 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
         public let firmwareRevision: UInt16
         public let firmwareBuild: UInt32
 
+        /// What is answered with success; nothing is checked.
         public init(
             hardwarePlatform: UInt16, hardwareVariant: UInt16, firmwareVariant: UInt8, firmwareVersion: UInt8,
             firmwareRevision: UInt16, firmwareBuild: UInt32
@@ -30,6 +33,7 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
             self.firmwareBuild = firmwareBuild
         }
 
+        /// Reads 12 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(12, at: offset) else { return nil }
             hardwarePlatform = octets.uint16LittleEndian(at: offset)
@@ -57,15 +61,19 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0xFC02)
     public static let name = "Zephyr Read Supported Commands"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// A bitmap of the commands, 64 octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let bitmap: FixedOctets<64>
 
+        /// What is answered with success; nothing is checked.
         public init(bitmap: FixedOctets<64>) {
             self.bitmap = bitmap
         }
 
+        /// Reads 64 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard let bitmap = FixedOctets<64>(octets, at: offset) else { return nil }
             self.bitmap = bitmap

@@ -2,29 +2,39 @@ public import BluetoothTypes
 
 /// One advertisement that a controller heard, by a legacy or an extended report.
 ///
-/// What legacy reports do not tell has the value with which extended ones say "not there".
+/// What legacy reports do not tell is `nil`, as it is in extended ones that say "not available" (Core Specification 5.4,
+/// Vol 4 Part E 7.7.65.2, 7.7.65.13).
 public struct AdvertisingReport: Hashable, Sendable {
+    /// Event_Type: which PDU was heard.
     public var type: AdvertisingReportType
+    /// Which of its addresses the advertiser sent with.
     public var addressType: AddressType
+    /// The advertiser's; all zero where ``addressType`` is ``AddressType/anonymous``.
     public var address: DeviceAddress
+    /// Of the advertising packet: ``AdvertisingPHY/le1M`` or ``AdvertisingPHY/leCoded``.
     public var primaryPHY: AdvertisingPHY
+    /// Of the packet that carried the data; ``AdvertisingPHY/none`` for legacy PDUs.
     public var secondaryPHY: AdvertisingPHY
-    /// Advertising_SID; 0xFF when there is none.
-    public var setIdentifier: UInt8
-    /// What the advertisement itself says of its transmitter; `RadioPower.noPreference`, 127, when it says nothing.
-    public var power: RadioPower
-    /// dBm; 127 when not available.
-    public var rssi: Int8
+    /// Advertising_SID, 0...15; `nil` when the PDU has none.
+    public var setIdentifier: UInt8?
+    /// What the advertisement itself says of its transmitter; `nil` when it says nothing.
+    public var power: RadioPower?
+    /// Received signal strength in dBm, -127...20; `nil` when not available.
+    public var rssi: Int8?
     /// Units of 1.25 ms; 0 without periodic advertising.
     public var periodicInterval: UInt16
+    /// Kind of ``directAddress``; of no meaning in reports that are not directed.
     public var directAddressType: AddressType
+    /// Whom a directed advertisement is for; all zero in others.
     public var directAddress: DeviceAddress
-    public var data: [UInt8]
+    /// What was advertised, or as much of it as this report holds: see ``AdvertisingReportType/dataStatus``.
+    public var data: AdvertisingData
 
+    /// A report of what is given; all else is as in a legacy report.
     public init(
-        type: AdvertisingReportType, addressType: AddressType, address: DeviceAddress, rssi: Int8, data: [UInt8],
-        primaryPHY: AdvertisingPHY = .le1M, secondaryPHY: AdvertisingPHY = .none, setIdentifier: UInt8 = 0xFF,
-        power: RadioPower = .noPreference, periodicInterval: UInt16 = 0,
+        type: AdvertisingReportType, addressType: AddressType, address: DeviceAddress, rssi: Int8?,
+        data: AdvertisingData, primaryPHY: AdvertisingPHY = .le1M, secondaryPHY: AdvertisingPHY = .none,
+        setIdentifier: UInt8? = nil, power: RadioPower? = nil, periodicInterval: UInt16 = 0,
         directAddressType: AddressType = .publicDevice, directAddress: DeviceAddress = DeviceAddress(FixedOctets())
     ) {
         self.type = type
@@ -41,11 +51,18 @@ public struct AdvertisingReport: Hashable, Sendable {
         self.data = data
     }
 
+    /// The octets that stand for "not available" in reports.
+    enum NotAvailable {
+        static let rssi: Int8 = 127
+        static let setIdentifier: UInt8 = 0xFF
+    }
+
     /// Copies a report out of the span in which it was found.
     public init(_ element: AdvertisingReportElement, in octets: Span<UInt8>) {
         self.init(
             type: element.type, addressType: element.addressType, address: element.address(in: octets),
-            rssi: element.rssi, data: octets.array(element.data), primaryPHY: element.primaryPHY,
+            rssi: element.rssi,
+            data: AdvertisingData(octets: octets.array(element.data)), primaryPHY: element.primaryPHY,
             secondaryPHY: element.secondaryPHY, setIdentifier: element.setIdentifier, power: element.power)
         if let tail = element.tailOffset, let direct = DeviceAddress(littleEndian: octets, at: tail + 3) {
             periodicInterval = octets.uint16LittleEndian(at: tail)
@@ -66,28 +83,29 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// The report in a legacy event; `nil` when it does not fit in there.
     var legacyOctets: [UInt8]? {
-        guard let number = type.legacyNumber, data.count <= 255 - 12 else { return nil }
+        guard let number = type.legacyNumber, data.octets.count <= 255 - 12 else { return nil }
         var octets = [number, addressType.rawValue]
         octets += address.littleEndian
-        octets.append(UInt8(data.count))
-        octets += data
-        octets.append(UInt8(bitPattern: rssi))
+        octets.append(UInt8(data.octets.count))
+        octets += data.octets
+        octets.append(UInt8(bitPattern: rssi ?? NotAvailable.rssi))
         return octets
     }
 
     /// The report in an extended event; `nil` when it does not fit in there.
     var extendedOctets: [UInt8]? {
-        guard let bits = type.bits, data.count <= 255 - 26 else { return nil }
+        guard let bits = type.bits, data.octets.count <= 255 - 26 else { return nil }
         var octets: [UInt8] = []
         octets.append(littleEndian: bits)
         octets.append(addressType.rawValue)
         octets += address.littleEndian
-        octets += [primaryPHY.rawValue, secondaryPHY.rawValue, setIdentifier, power.octet, UInt8(bitPattern: rssi)]
+        octets += [primaryPHY.rawValue, secondaryPHY.rawValue, setIdentifier ?? NotAvailable.setIdentifier]
+        octets += [(power ?? .noPreference).octet, UInt8(bitPattern: rssi ?? NotAvailable.rssi)]
         octets.append(littleEndian: periodicInterval)
         octets.append(directAddressType.rawValue)
         octets += directAddress.littleEndian
-        octets.append(UInt8(data.count))
-        return octets + data
+        octets.append(UInt8(data.octets.count))
+        return octets + data.octets
     }
 
     /// The parameters of an LE Meta event with as many of `reports` as fit, up to the first one that does not.

@@ -2,18 +2,22 @@ public import BluetoothTypes
 
 /// Where an advertising report lies in a span, and its fixed fields; nothing is copied or allocated.
 public struct AdvertisingReportElement: Hashable, Sendable {
+    /// Event_Type: which PDU was heard.
     public let type: AdvertisingReportType
+    /// Which of its addresses the advertiser sent with.
     public let addressType: AddressType
     /// Offset of the address's least significant octet.
     public let addressOffset: Int
+    /// Of the advertising packet.
     public let primaryPHY: AdvertisingPHY
+    /// Of the packet that carried the data; ``AdvertisingPHY/none`` for legacy PDUs.
     public let secondaryPHY: AdvertisingPHY
-    /// Advertising_SID; 0xFF when there is none.
-    public let setIdentifier: UInt8
-    /// What the advertisement itself says of its transmitter; `RadioPower.noPreference`, 127, when it says nothing.
-    public let power: RadioPower
-    /// dBm; 127 when not available.
-    public let rssi: Int8
+    /// Advertising_SID, 0...15; `nil` when the PDU has none.
+    public let setIdentifier: UInt8?
+    /// What the advertisement itself says of its transmitter; `nil` when it says nothing.
+    public let power: RadioPower?
+    /// Received signal strength in dBm; `nil` when not available.
+    public let rssi: Int8?
     /// Offset of Periodic_Advertising_Interval and the direct address in extended reports.
     let tailOffset: Int?
     /// Offsets of the advertising data.
@@ -88,8 +92,8 @@ public struct AdvertisingReportCursor: Sendable {
         defer { offset += 10 + length }
         return AdvertisingReportElement(
             type: .legacy(octets[offset]), addressType: AddressType(rawValue: octets[offset + 1]),
-            addressOffset: offset + 2, primaryPHY: .le1M, secondaryPHY: .none, setIdentifier: 0xFF,
-            power: .noPreference, rssi: Int8(bitPattern: octets[offset + 9 + length]), tailOffset: nil,
+            addressOffset: offset + 2, primaryPHY: .le1M, secondaryPHY: .none, setIdentifier: nil,
+            power: nil, rssi: Self.rssi(octets[offset + 9 + length]), tailOffset: nil,
             data: offset + 9..<offset + 9 + length)
     }
 
@@ -100,13 +104,21 @@ public struct AdvertisingReportCursor: Sendable {
         let length = Int(octets[offset + 23])
         try need(24 + length, .reportData)
         defer { offset += 24 + length }
+        let identifier = octets[offset + 11]
+        let power = RadioPower(octet: octets[offset + 12])
         return AdvertisingReportElement(
             type: .extended(octets.uint16LittleEndian(at: offset)),
             addressType: AddressType(rawValue: octets[offset + 2]), addressOffset: offset + 3,
             primaryPHY: AdvertisingPHY(rawValue: octets[offset + 9]),
-            secondaryPHY: AdvertisingPHY(rawValue: octets[offset + 10]), setIdentifier: octets[offset + 11],
-            power: RadioPower(octet: octets[offset + 12]), rssi: Int8(bitPattern: octets[offset + 13]),
+            secondaryPHY: AdvertisingPHY(rawValue: octets[offset + 10]),
+            setIdentifier: identifier == AdvertisingReport.NotAvailable.setIdentifier ? nil : identifier,
+            power: power == .noPreference ? nil : power, rssi: Self.rssi(octets[offset + 13]),
             tailOffset: offset + 14, data: offset + 24..<offset + 24 + length)
+    }
+
+    private static func rssi(_ octet: UInt8) -> Int8? {
+        let value = Int8(bitPattern: octet)
+        return value == AdvertisingReport.NotAvailable.rssi ? nil : value
     }
 
     private func need(_ count: Int, _ field: HCIEventError.Field) throws(HCIEventError) {

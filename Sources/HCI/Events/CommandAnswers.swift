@@ -9,6 +9,7 @@ public struct CommandComplete: Hashable, Sendable {
     /// The status octet and the return parameters. Some controllers leave the latter out when the status is an error.
     public let returnOctets: [UInt8]
 
+    /// An answer with `returnOctets`, status first; `credits` is how many more commands the controller takes.
     public init(credits: UInt8 = 1, opcode: HCIOpcode, returnOctets: [UInt8]) {
         self.credits = credits
         self.opcode = opcode
@@ -43,6 +44,7 @@ public struct CommandStatus: Hashable, Sendable {
     public let credits: UInt8
     public let opcode: HCIOpcode
 
+    /// An answer without return parameters; success means that the command was begun.
     public init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
         self.status = status
         self.credits = credits
@@ -79,6 +81,7 @@ public struct AdvertisingSetTerminated: Hashable, Sendable {
     /// Num_Completed_Extended_Advertising_Events.
     public let completedEvents: UInt8
 
+    /// The end of the set `handle`: by its duration (0x3C), its number of events (0x43) or a connection (0x00).
     public init(status: HCIStatus, handle: UInt8, connectionHandle: UInt16 = 0, completedEvents: UInt8) {
         self.status = status
         self.handle = handle

@@ -1,5 +1,6 @@
 /// Why octets are no event: what is wrong, and where.
 public struct HCIEventError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, with the numbers that show it.
     public enum Reason: Hashable, Sendable {
         /// The length octet and the number of octets after the header disagree.
         case lengthMismatch(claimed: Int, found: Int)
@@ -26,6 +27,7 @@ public struct HCIEventError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Where the field starts, in octets from the start of what was read.
     public let offset: Int
 
+    /// An error at `offset` octets from the start of the span that was read.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

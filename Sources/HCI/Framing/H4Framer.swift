@@ -17,6 +17,7 @@ public struct H4Framer: Sendable {
     /// The longest packet that the four headers can announce: ACL, and its type octet.
     public static let longestPacket = 1 + 4 + 0xFFFF
 
+    /// A framer at the start of a stream, which gives the stream up at a packet of more than `limit` octets.
     public init(limit: Int = H4Framer.longestPacket) {
         self.limit = limit
     }
@@ -85,6 +86,7 @@ public struct H4Framer: Sendable {
 
 /// Why a stream of octets cannot be followed any more.
 public struct H4Error: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was found where a packet should start.
     public enum Reason: Hashable, Sendable {
         /// No packet starts with this octet.
         case unknownType(UInt8)
@@ -96,6 +98,7 @@ public struct H4Error: Error, Hashable, Sendable, CustomStringConvertible {
     /// Octets of the stream before the packet.
     public let offset: Int
 
+    /// An error at `offset` octets from the start of the stream.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -5,9 +5,9 @@ public enum HCICommandError: Error, Hashable, Sendable {
     /// The controller answered with an error.
     case refused(command: String, opcode: HCIOpcode, status: HCIStatus)
     /// The command was sent, and no answer came in time.
-    case noAnswer(command: String, opcode: HCIOpcode, afterMicroseconds: Int)
+    case noAnswer(command: String, opcode: HCIOpcode, after: Duration)
     /// The command was not even sent: the controller allowed none (Num_HCI_Command_Packets 0) in time.
-    case notAccepted(command: String, opcode: HCIOpcode, afterMicroseconds: Int)
+    case notAccepted(command: String, opcode: HCIOpcode, after: Duration)
     /// The answer is too short for what the command returns.
     case malformedReturn(command: String, opcode: HCIOpcode, octets: [UInt8])
     case channel(HCIChannelError)
@@ -25,10 +25,10 @@ extension HCICommandError: CustomStringConvertible {
         case .refused(let command, let opcode, let status):
             "\(command) (\(opcode)) was refused: \(status)"
         case .noAnswer(let command, let opcode, let time):
-            "\(command) (\(opcode)) was not answered within \(DecimalText.thousandths(time / 1000)) s"
+            "\(command) (\(opcode)) was not answered within \(time.secondsText) s"
         case .notAccepted(let command, let opcode, let time):
             "\(command) (\(opcode)) could not be sent: "
-                + "the controller accepted no command for \(DecimalText.thousandths(time / 1000)) s"
+                + "the controller accepted no command for \(time.secondsText) s"
         case .malformedReturn(let command, let opcode, let octets):
             "\(command) (\(opcode)) was answered with too few octets: "
                 + (octets.isEmpty ? "not even a status" : Hexadecimal.text(octets))
@@ -46,5 +46,13 @@ extension HCIChannelError: CustomStringConvertible {
         case .framing(let what): "what came is no HCI packet: \(what)"
         case .interrupted: "interrupted by a signal"
         }
+    }
+}
+
+extension Duration {
+    /// Seconds with up to three decimals, for messages.
+    var secondsText: String {
+        let milliseconds = components.attoseconds / 1_000_000_000_000_000
+        return DecimalText.thousandths(Int(min(components.seconds, 1_000_000_000)) * 1000 + Int(milliseconds))
     }
 }

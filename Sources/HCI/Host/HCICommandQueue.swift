@@ -6,7 +6,7 @@
 ///
 /// **Late answers.** HCI does not number commands, so the late answer to a command that was given up looks like the
 /// answer to the next one with the same opcode. Therefore such a command is held back until the late answer has come,
-/// but no longer than ``graceMicroseconds``; for so long, too, the unanswered command keeps its credit. An answer that
+/// but no longer than ``grace``; for so long, too, the unanswered command keeps its credit. An answer that
 /// is later still, while the same opcode is under way again, cannot be told apart. Reset is not held back: its answer
 /// means the same whichever Reset it belongs to, and it ends the wait for all others.
 public struct HCICommandQueue: Sendable {
@@ -42,7 +42,7 @@ public struct HCICommandQueue: Sendable {
     }
 
     /// How long the answer to a command that was given up is still expected.
-    public let graceMicroseconds: Int
+    public let grace: Duration
     /// Commands that the controller takes now.
     public private(set) var credits: Int
     /// Answers that belong to no command that was handed in here. On a shared adapter: the kernel's.
@@ -56,9 +56,9 @@ public struct HCICommandQueue: Sendable {
     private var lastNumber: UInt64 = 0
 
     /// After power-on a controller takes one command.
-    public init(credits: Int = 1, graceMicroseconds: Int = 1_000_000) {
+    public init(credits: Int = 1, grace: Duration = .seconds(1)) {
         self.credits = credits
-        self.graceMicroseconds = graceMicroseconds
+        self.grace = grace
     }
 
     /// Hands in a command packet; it ends at `deadline` at the latest.
@@ -151,7 +151,7 @@ public struct HCICommandQueue: Sendable {
         underWay = nil
         abandoned.append(
             Abandoned(
-                opcode: entry.opcode, until: now.advanced(byMicroseconds: graceMicroseconds), holdsCredit: true))
+                opcode: entry.opcode, until: now.advanced(by: grace), holdsCredit: true))
     }
 
     private mutating func endGrace(at now: HCIInstant) {

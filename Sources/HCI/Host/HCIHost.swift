@@ -1,12 +1,12 @@
 /// Sends commands over a channel, waits for their answers, and keeps the events that come meanwhile.
 ///
 /// For one thread: the one that owns the channel.
-public final class HCIHost {
+public final class HCIHost: CommandExchange {
     /// Sees every packet in either direction at the moment of its passing, for captures.
     public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
 
-    /// What is waited for an answer, unless said otherwise: 2 s.
-    public static let defaultTimeoutMicroseconds = 2_000_000
+    /// How long an answer is waited for, unless said otherwise: 2 s, as the kernel does.
+    public static let defaultTimeout = Duration.seconds(2)
     /// Events that are kept; of more the oldest ones are dropped, and counted.
     public static let backlogLimit = 16_384
 
@@ -14,7 +14,9 @@ public final class HCIHost {
     /// them, or go on for ever.
     private static let patience = 64
 
+    /// The way to the controller and back.
     public let channel: any HCIChannel
+    /// Called with each packet before it is sent, or before it is looked at.
     public var observer: Observer?
     /// No command is waited for longer than until this moment, whatever time it was given. For a program that has to
     /// end soon.
@@ -24,11 +26,12 @@ public final class HCIHost {
     /// Events whose length or layout was wrong. They are kept as unknown ones.
     public private(set) var malformedEvents = 0
     /// The flow control, with its counters of late and foreign answers.
-    public private(set) var queue = HCICommandQueue()
+    public internal(set) var queue = HCICommandQueue()
 
     private var backlog: [HCIEvent] = []
     private var backlogStart = 0
 
+    /// A host that has sent nothing yet: its controller may be in any state until an ``HCIReset``.
     public init(channel: any HCIChannel, observer: Observer? = nil) {
         self.channel = channel
         self.observer = observer
@@ -39,12 +42,14 @@ public final class HCIHost {
 
     /// Sends `command` and waits for what it returns.
     ///
-    /// - Throws: ``HCICommandError``, at the latest when `timeoutMicroseconds` are over.
+    /// - Returns: the return parameters behind the status, which is success.
+    /// - Throws: ``HCICommandError``, at the latest when `timeout` is over.
+    @discardableResult
     public func execute<C: HCICommand>(
-        _ command: C, timeoutMicroseconds: Int = HCIHost.defaultTimeoutMicroseconds
+        _ command: C, timeout: Duration = HCIHost.defaultTimeout
     ) throws(HCICommandError) -> C.ReturnParameters {
-        let outcome = try outcome(of: command, timeoutMicroseconds)
-        switch outcome {
+        let deadline = min(channel.now.advanced(by: timeout), latestAnswer)
+        switch try end(of: queue.submit(C.opcode, command.packet, deadline: deadline), by: deadline) {
         case .completed(let octets):
             guard let status = octets.first.map(HCIStatus.init) else {
                 throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
@@ -58,13 +63,15 @@ public final class HCIHost {
         case .refused(let status):
             throw .refused(command: C.name, opcode: C.opcode, status: status)
         case .unanswered:
-            throw .noAnswer(command: C.name, opcode: C.opcode, afterMicroseconds: timeoutMicroseconds)
+            throw .noAnswer(command: C.name, opcode: C.opcode, after: timeout)
         case .notSent:
-            throw .notAccepted(command: C.name, opcode: C.opcode, afterMicroseconds: timeoutMicroseconds)
+            throw .notAccepted(command: C.name, opcode: C.opcode, after: timeout)
         }
     }
 
     /// The next event that is no answer to a command, in the order of arrival, or `nil` when `deadline` came first.
+    ///
+    /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         for _ in 0..<Self.patience {
             if let event = takeFromBacklog() { return event }
@@ -77,35 +84,7 @@ public final class HCIHost {
         return nil
     }
 
-    private func outcome<C: HCICommand>(
-        of command: C, _ timeoutMicroseconds: Int
-    ) throws(HCICommandError) -> HCICommandQueue.Outcome {
-        let deadline = min(channel.now.advanced(byMicroseconds: timeoutMicroseconds), latestAnswer)
-        let ticket = queue.submit(C.opcode, command.packet, deadline: deadline)
-        do throws(HCICommandError) {
-            var now = channel.now
-            while true {
-                if let packet = queue.nextToSend(at: now) { try send(packet) }
-                let wake = min(deadline, queue.wakeTime ?? deadline)
-                if let event = try receive(until: wake) {
-                    if let end = queue.receive(event), end.ticket == ticket { return end.outcome }
-                    keep(event)
-                    now = channel.now
-                } else {
-                    // A channel that gives nothing has waited until then, whatever its clock says.
-                    now = max(channel.now, wake)
-                }
-                while let end = queue.expire(at: now) {
-                    if end.ticket == ticket { return end.outcome }
-                }
-            }
-        } catch {
-            queue.cancel(ticket, at: channel.now)
-            throw error
-        }
-    }
-
-    private func send(_ packet: HCIPacket) throws(HCICommandError) {
+    func send(_ packet: HCIPacket) throws(HCICommandError) {
         observer?(packet, false, channel.now)
         do throws(HCIChannelError) {
             try channel.send(packet)
@@ -115,7 +94,7 @@ public final class HCIHost {
     }
 
     /// The next event of any kind. Data packets are shown to the observer only.
-    private func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
+    func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         do throws(HCIChannelError) {
             for _ in 0..<Self.patience {
                 repeat {
@@ -140,7 +119,7 @@ public final class HCIHost {
         }
     }
 
-    private func keep(_ event: HCIEvent) {
+    func keep(_ event: HCIEvent) {
         switch event {
         case .commandComplete, .commandStatus: return
         default: break

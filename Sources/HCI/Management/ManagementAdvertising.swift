@@ -7,8 +7,10 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x003D
     public static let name = "Read Advertising Features"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// What the kernel can advertise on this adapter, and what it advertises now.
     public struct ReturnParameters: HCIReturnParameters {
         public let supportedFlags: ManagementAdvertisingFlags
         public let maximumDataLength: UInt8
@@ -18,6 +20,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
         /// The numbers in use. Linux 6.1 leaves out those above the number of instances.
         public let instances: [UInt8]
 
+        /// What is answered with success; nothing is checked.
         public init(
             supportedFlags: ManagementAdvertisingFlags, maximumDataLength: UInt8, maximumScanResponseLength: UInt8,
             maximumInstances: UInt8, instances: [UInt8]
@@ -29,6 +32,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
             self.instances = instances
         }
 
+        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(8, at: offset), octets.holds(Int(octets[offset + 7]), at: offset + 8) else {
                 return nil
@@ -65,6 +69,7 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
         self.flags = flags
     }
 
+    /// Reads exactly 5 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 5 else { return nil }
         instance = octets[0]
@@ -79,12 +84,14 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
 
     public var fields: [HCIField] { [HCIField("Instance", instance), HCIField("Flags", flags)] }
 
+    /// The room, in octets, that is left beside what the kernel adds for these flags.
     public struct ReturnParameters: HCIReturnParameters {
         public let instance: UInt8
         public let flags: ManagementAdvertisingFlags
         public let maximumDataLength: UInt8
         public let maximumScanResponseLength: UInt8
 
+        /// What is answered with success; nothing is checked.
         public init(
             instance: UInt8, flags: ManagementAdvertisingFlags, maximumDataLength: UInt8,
             maximumScanResponseLength: UInt8
@@ -95,6 +102,7 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
             self.maximumScanResponseLength = maximumScanResponseLength
         }
 
+        /// Reads 7 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(7, at: offset) else { return nil }
             instance = octets[offset]
@@ -113,6 +121,7 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
 
 /// Add Advertising: the form of Linux 4.1 and later, which can ask for neither interval nor power.
 public struct AddAdvertising: ManagementCommand {
+    /// The instance that the command was about.
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x003E
     public static let name = "Add Advertising"
@@ -142,6 +151,7 @@ public struct AddAdvertising: ManagementCommand {
         self.scanResponse = scanResponse
     }
 
+    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count >= 11, octets.count == 11 + Int(octets[9]) + Int(octets[10]) else { return nil }
         instance = octets[0]
@@ -172,6 +182,7 @@ public struct AddAdvertising: ManagementCommand {
 
 /// Remove Advertising.
 public struct RemoveAdvertising: ManagementCommand {
+    /// The instance that the command was about.
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x003F
     public static let name = "Remove Advertising"
@@ -185,6 +196,7 @@ public struct RemoveAdvertising: ManagementCommand {
         self.instance = instance
     }
 
+    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 1 else { return nil }
         instance = octets[0]

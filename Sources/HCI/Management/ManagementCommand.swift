@@ -34,6 +34,7 @@ extension ManagementParameterlessCommand {
     public var parameters: [UInt8] { [] }
     public var fields: [HCIField] { [] }
 
+    /// Reads the parameters of a command that has none; `nil` when there are some.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.isEmpty else { return nil }
         self.init()
@@ -51,10 +52,12 @@ public protocol ManagementSwitchCommand: ManagementCommand {
 }
 
 extension ManagementSwitchCommand {
+    /// Turns the setting on or off.
     public init(_ on: Bool) {
         self.init(value: on ? 1 : 0)
     }
 
+    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 1 else { return nil }
         self.init(value: octets[0])
@@ -68,10 +71,12 @@ extension ManagementSwitchCommand {
 public struct ManagementCurrentSettings: HCIReturnParameters {
     public let settings: ManagementSettings
 
+    /// The current settings of the adapter, after the command.
     public init(_ settings: ManagementSettings) {
         self.settings = settings
     }
 
+    /// Reads 4 octets from `offset` on, whatever follows; `nil` when fewer are left.
     public init?(octets: Span<UInt8>, at offset: Int) {
         guard octets.holds(4, at: offset) else { return nil }
         settings = ManagementSettings(rawValue: octets.uint32LittleEndian(at: offset))
@@ -88,10 +93,12 @@ public struct ManagementCurrentSettings: HCIReturnParameters {
 public struct ManagementInstance: HCIReturnParameters {
     public let instance: UInt8
 
+    /// The instance that the command was about.
     public init(_ instance: UInt8) {
         self.instance = instance
     }
 
+    /// Reads 1 octet from `offset` on, whatever follows; `nil` when it is not there.
     public init?(octets: Span<UInt8>, at offset: Int) {
         guard octets.holds(1, at: offset) else { return nil }
         instance = octets[offset]

@@ -7,17 +7,21 @@ public struct ReadManagementVersionInformation: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0001
     public static let name = "Read Management Version Information"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// The interface's version, such as 1.22; it is counted apart from the kernel's.
     public struct ReturnParameters: HCIReturnParameters {
         public let version: UInt8
         public let revision: UInt16
 
+        /// What is answered with success; nothing is checked.
         public init(version: UInt8, revision: UInt16) {
             self.version = version
             self.revision = revision
         }
 
+        /// Reads 3 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(3, at: offset) else { return nil }
             version = octets[offset]
@@ -37,17 +41,21 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0002
     public static let name = "Read Management Supported Commands"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// The opcodes and event codes that the kernel knows.
     public struct ReturnParameters: HCIReturnParameters {
         public let commands: [UInt16]
         public let events: [UInt16]
 
+        /// What is answered with success; nothing is checked.
         public init(commands: [UInt16], events: [UInt16]) {
             self.commands = commands
             self.events = events
         }
 
+        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(4, at: offset) else { return nil }
             let commandCount = Int(octets.uint16LittleEndian(at: offset))
@@ -73,15 +81,19 @@ public struct ReadControllerIndexList: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0003
     public static let name = "Read Controller Index List"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// The N of each hciN that is set up; not those whose user channel is open.
     public struct ReturnParameters: HCIReturnParameters {
         public let indexes: [UInt16]
 
+        /// What is answered with success; nothing is checked.
         public init(_ indexes: [UInt16]) {
             self.indexes = indexes
         }
 
+        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(2, at: offset) else { return nil }
             let count = Int(octets.uint16LittleEndian(at: offset))
@@ -103,8 +115,10 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0004
     public static let name = "Read Controller Information"
 
+    /// The command has no parameters.
     public init() {}
 
+    /// Address, settings and names of one adapter.
     public struct ReturnParameters: HCIReturnParameters {
         /// All zero on an LE controller without a public address.
         public let address: DeviceAddress
@@ -128,6 +142,7 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
             self.rest = Array((rest + [UInt8](repeating: 0, count: Self.restLength)).prefix(Self.restLength))
         }
 
+        /// Reads 6 octets from `offset` on, whatever follows them; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(17 + Self.restLength, at: offset),
                 let address = DeviceAddress(littleEndian: octets, at: offset)
@@ -160,6 +175,7 @@ public struct SetPowered: ManagementSwitchCommand {
 
     public let value: UInt8
 
+    /// The octet that is sent: 0 off, 1 on; others are for the kernel to refuse.
     public init(value: UInt8) {
         self.value = value
     }
@@ -172,6 +188,7 @@ public struct SetLowEnergy: ManagementSwitchCommand {
 
     public let value: UInt8
 
+    /// The octet that is sent: 0 off, 1 on; others are for the kernel to refuse.
     public init(value: UInt8) {
         self.value = value
     }

@@ -4,7 +4,7 @@ import BluetoothTypes
 public enum ManagementError: Error, Hashable, Sendable {
     /// The kernel answered with an error.
     case refused(command: String, index: UInt16, status: ManagementStatus)
-    case noAnswer(command: String, index: UInt16, afterMicroseconds: Int)
+    case noAnswer(command: String, index: UInt16, after: Duration)
     /// The answer is too short for what the command returns.
     case malformedReturn(command: String, index: UInt16, octets: [UInt8])
     case channel(HCIChannelError)
@@ -22,7 +22,7 @@ extension ManagementError: CustomStringConvertible {
         case .refused(let command, let index, let status):
             "the kernel refused \(command)\(Self.place(index)): \(status)\(Self.remedy(status))"
         case .noAnswer(let command, let index, let time):
-            "the kernel did not answer \(command)\(Self.place(index)) within \(DecimalText.thousandths(time / 1000)) s"
+            "the kernel did not answer \(command)\(Self.place(index)) within \(time.secondsText) s"
         case .malformedReturn(let command, let index, let octets):
             "the kernel's answer to \(command)\(Self.place(index)) is too short: "
                 + (octets.isEmpty ? "empty" : Hexadecimal.text(octets))

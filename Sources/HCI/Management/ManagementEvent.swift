@@ -8,6 +8,7 @@ public struct ManagementEvent: Hashable, Sendable {
     public let index: UInt16
     public let content: Content
 
+    /// What happened, or was answered.
     public enum Content: Hashable, Sendable {
         /// The end of a command: its opcode, how it went, and what it returns.
         case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
@@ -30,11 +31,13 @@ public struct ManagementEvent: Hashable, Sendable {
         case unknown(code: UInt16, parameters: [UInt8])
     }
 
+    /// An event about the adapter `index`.
     public init(index: UInt16, _ content: Content) {
         self.index = index
         self.content = content
     }
 
+    /// Reads any message: what has an unknown code or the wrong layout becomes ``Content/unknown(code:parameters:)``.
     public init(_ packet: ManagementPacket) {
         index = packet.index
         content = Content(packet.code, packet.parameters)

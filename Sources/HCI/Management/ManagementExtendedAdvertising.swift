@@ -40,6 +40,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         self.power = power
     }
 
+    /// Reads exactly 18 octets; `nil` for another number. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count == 18 else { return nil }
         instance = octets[0]
@@ -70,6 +71,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         ]
     }
 
+    /// The power that the controller has granted, and the room for data in octets.
     public struct ReturnParameters: HCIReturnParameters {
         public let instance: UInt8
         /// What the controller selected; `RadioPower.noPreference` where nobody could be asked.
@@ -77,6 +79,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         public let maximumDataLength: UInt8
         public let maximumScanResponseLength: UInt8
 
+        /// What is answered with success; nothing is checked.
         public init(instance: UInt8, power: RadioPower, maximumDataLength: UInt8, maximumScanResponseLength: UInt8) {
             self.instance = instance
             self.power = power
@@ -84,6 +87,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
             self.maximumScanResponseLength = maximumScanResponseLength
         }
 
+        /// Reads 4 octets from `offset` on, whatever follows; `nil` when fewer are left.
         public init?(octets: Span<UInt8>, at offset: Int) {
             guard octets.holds(4, at: offset) else { return nil }
             instance = octets[offset]
@@ -100,6 +104,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
 ///
 /// Some kernels of 2025 refuse a message that is one octet longer than it says.
 public struct AddExtendedAdvertisingData: ManagementCommand {
+    /// The instance that the command was about.
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x0055
     public static let name = "Add Extended Advertising Data"
@@ -118,6 +123,7 @@ public struct AddExtendedAdvertisingData: ManagementCommand {
         self.scanResponse = scanResponse
     }
 
+    /// Reads 3 octets, then data and scan response of the lengths that they state; `nil` for another number.
     public init?(parameters octets: Span<UInt8>) {
         guard octets.count >= 3, octets.count == 3 + Int(octets[1]) + Int(octets[2]) else { return nil }
         instance = octets[0]

@@ -1,20 +1,24 @@
+public import BluetoothTypes
+
 /// Sends management commands over a channel, waits for their answers, and keeps the events that come meanwhile.
 ///
 /// For one thread: the one that owns the channel.
-public final class ManagementHost {
-    /// What is waited for an answer, unless said otherwise: 10 s. Set Powered waits for the controller's whole set-up.
-    public static let defaultTimeoutMicroseconds = 10_000_000
+public final class ManagementHost: CommandExchange {
+    /// How long an answer is waited for, unless said otherwise: 10 s. Set Powered waits for the controller's whole set-up.
+    public static let defaultTimeout = Duration.seconds(10)
     /// Events that are kept; of more the oldest ones are dropped.
     public static let backlogLimit = 1024
 
+    /// The way to the kernel and back.
     public let channel: any ManagementChannel
     /// Sees every message in either direction at the moment of its passing.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
     /// No command is waited for longer than until this moment. For a program that has to end soon.
     public var latestAnswer = HCIInstant.distantFuture
-    private var queue = ManagementQueue()
+    var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
 
+    /// A host on `channel`, which nobody else reads.
     public init(channel: any ManagementChannel) {
         self.channel = channel
     }
@@ -24,12 +28,14 @@ public final class ManagementHost {
 
     /// Sends `command` for the adapter `index` and waits for what it returns.
     ///
-    /// - Throws: ``ManagementError``, at the latest when `timeoutMicroseconds` are over.
+    /// - Throws: ``ManagementError``, at the latest when `timeout` is over.
+    @discardableResult
     public func execute<C: ManagementCommand>(
         _ command: C, index: UInt16 = ManagementPacket.noController,
-        timeoutMicroseconds: Int = ManagementHost.defaultTimeoutMicroseconds
+        timeout: Duration = ManagementHost.defaultTimeout
     ) throws(ManagementError) -> C.ReturnParameters {
-        switch try outcome(of: command.packet(index), timeoutMicroseconds) {
+        let deadline = min(channel.now.advanced(by: timeout), latestAnswer)
+        switch try end(of: queue.submit(command.packet(index), deadline: deadline), by: deadline) {
         case .completed(let octets):
             guard let returned = C.ReturnParameters(octets: octets.span, at: 0) else {
                 throw .malformedReturn(command: C.name, index: index, octets: octets)
@@ -38,11 +44,13 @@ public final class ManagementHost {
         case .refused(let status):
             throw .refused(command: C.name, index: index, status: status)
         case .unanswered:
-            throw .noAnswer(command: C.name, index: index, afterMicroseconds: timeoutMicroseconds)
+            throw .noAnswer(command: C.name, index: index, after: timeout)
         }
     }
 
     /// The next event that is no answer to a command, in the order of arrival, or `nil` when `deadline` came first.
+    ///
+    /// - Throws: ``ManagementError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(ManagementError) -> ManagementEvent? {
         while backlog.isEmpty {
             guard let event = try receive(until: deadline) else { return nil }
@@ -52,35 +60,7 @@ public final class ManagementHost {
         return backlog.removeFirst()
     }
 
-    private func outcome(
-        of packet: ManagementPacket, _ timeoutMicroseconds: Int
-    ) throws(ManagementError) -> ManagementQueue.Outcome {
-        let deadline = min(channel.now.advanced(byMicroseconds: timeoutMicroseconds), latestAnswer)
-        let ticket = queue.submit(packet, deadline: deadline)
-        do throws(ManagementError) {
-            var now = channel.now
-            while true {
-                if let packet = queue.nextToSend(at: now) { try send(packet) }
-                let wake = min(deadline, queue.wakeTime ?? deadline)
-                if let event = try receive(until: wake) {
-                    if let end = queue.receive(event), end.ticket == ticket { return end.outcome }
-                    keep(event)
-                    now = channel.now
-                } else {
-                    // A channel that gives nothing has waited until then, whatever its clock says.
-                    now = max(channel.now, wake)
-                }
-                while let end = queue.expire(at: now) {
-                    if end.ticket == ticket { return end.outcome }
-                }
-            }
-        } catch {
-            queue.cancel(ticket, at: channel.now)
-            throw error
-        }
-    }
-
-    private func send(_ packet: ManagementPacket) throws(ManagementError) {
+    func send(_ packet: ManagementPacket) throws(ManagementError) {
         observer?(packet, false)
         do throws(HCIChannelError) {
             try channel.send(packet)
@@ -89,7 +69,7 @@ public final class ManagementHost {
         }
     }
 
-    private func receive(until deadline: HCIInstant) throws(ManagementError) -> ManagementEvent? {
+    func receive(until deadline: HCIInstant) throws(ManagementError) -> ManagementEvent? {
         do throws(HCIChannelError) {
             guard let packet = try channel.receive(until: deadline) else { return nil }
             observer?(packet, true)
@@ -99,12 +79,52 @@ public final class ManagementHost {
         }
     }
 
-    private func keep(_ event: ManagementEvent) {
+    func keep(_ event: ManagementEvent) {
         switch event.content {
         case .commandComplete, .commandStatus: return
         default: break
         }
         if backlog.count >= Self.backlogLimit { backlog.removeFirst() }
         backlog.append(event)
+    }
+}
+
+/// Which adapters there are, and when one comes.
+extension ManagementHost {
+    /// The numbers and addresses of the adapters that the kernel manages now.
+    public func adapters() throws(ManagementError) -> [(index: UInt16, address: DeviceAddress)] {
+        var result: [(index: UInt16, address: DeviceAddress)] = []
+        for index in try execute(ReadControllerIndexList()).indexes.sorted() {
+            guard let address = try address(of: index) else { continue }
+            result.append((index, address))
+        }
+        return result
+    }
+
+    /// The number of the adapter with this address, whatever it was before; `nil` when it is not there.
+    public func index(of address: DeviceAddress) throws(ManagementError) -> UInt16? {
+        try adapters().first { $0.address == address }?.index
+    }
+
+    /// Waits for an adapter to be plugged in, or given back by a program that held its user channel: the one with
+    /// `address`, or any. Other events pass by meanwhile. `nil` when `deadline` came first.
+    public func nextAdapter(
+        _ address: DeviceAddress?, until deadline: HCIInstant
+    ) throws(ManagementError) -> UInt16? {
+        while let event = try nextEvent(until: deadline) {
+            guard event.content == .indexAdded, let found = try self.address(of: event.index) else { continue }
+            if address == nil || found == address { return event.index }
+        }
+        return nil
+    }
+
+    /// `nil` when the adapter has gone again meanwhile.
+    private func address(of index: UInt16) throws(ManagementError) -> DeviceAddress? {
+        do throws(ManagementError) {
+            return try execute(ReadControllerInformation(), index: index).address
+        } catch {
+            guard error.status == .invalidIndex else { throw error }
+            return nil
+        }
     }
 }

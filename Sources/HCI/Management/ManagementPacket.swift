@@ -21,6 +21,7 @@ public struct ManagementPacket: Hashable, Sendable {
     public static let noController: UInt16 = 0xFFFF
     static let headerLength = 6
 
+    /// A message of opcode or event `code`. More than 65,535 octets of parameters cannot be counted.
     public init(code: UInt16, index: UInt16, parameters: [UInt8]) {
         self.code = code
         self.index = index

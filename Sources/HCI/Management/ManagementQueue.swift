@@ -2,7 +2,7 @@
 /// socket.
 ///
 /// The kernel repeats opcode and index in its answer, and nothing else. As in ``HCICommandQueue`` a command whose
-/// answer has been given up is therefore held back until the late one has come, at most ``graceMicroseconds``.
+/// answer has been given up is therefore held back until the late one has come, at most ``grace``.
 public struct ManagementQueue: Sendable {
     /// Names a command that was handed in.
     public struct Ticket: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct ManagementQueue: Sendable {
     }
 
     /// How long the answer to a command that was given up is still expected.
-    public let graceMicroseconds: Int
+    public let grace: Duration
     /// Answers that belong to no command that was under way.
     public private(set) var strayAnswers = 0
 
@@ -40,8 +40,9 @@ public struct ManagementQueue: Sendable {
     private var abandoned: [Key: HCIInstant] = [:]
     private var lastNumber: UInt64 = 0
 
-    public init(graceMicroseconds: Int = 1_000_000) {
-        self.graceMicroseconds = graceMicroseconds
+    /// An empty queue that expects late answers for `grace`.
+    public init(grace: Duration = .seconds(1)) {
+        self.grace = grace
     }
 
     /// Hands in a command; it ends at `deadline` at the latest.
@@ -109,6 +110,6 @@ public struct ManagementQueue: Sendable {
     private mutating func abandon(at now: HCIInstant) {
         guard let entry = underWay else { return }
         underWay = nil
-        abandoned[entry.key] = now.advanced(byMicroseconds: graceMicroseconds)
+        abandoned[entry.key] = now.advanced(by: grace)
     }
 }

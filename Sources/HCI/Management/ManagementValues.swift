@@ -6,6 +6,7 @@ import BluetoothTypes
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -41,6 +42,7 @@ extension ManagementSettings: CustomStringConvertible {
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

@@ -5,6 +5,7 @@ public import BluetoothTypes
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 
+    /// Any number; those without a name here are notes of newer kernels.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -40,6 +41,7 @@ public struct MonitorPacket: Hashable, Sendable {
     public let index: UInt16
     public let content: Content
 
+    /// What the message tells.
     public enum Content: Hashable, Sendable {
         /// An adapter appeared; also told of each one that is there when the channel is opened.
         case newIndex(address: DeviceAddress, name: String)
@@ -67,6 +69,7 @@ public struct MonitorPacket: Hashable, Sendable {
         case other(UInt16)
     }
 
+    /// A message about the adapter `index`.
     public init(index: UInt16, _ content: Content) {
         self.index = index
         self.content = content

@@ -11,8 +11,10 @@ public struct MonitoredSockets: Sendable {
 
     private var sockets: [UInt32: Socket] = [:]
 
+    /// No socket is known yet; the kernel tells of the open ones when its channel is opened.
     public init() {}
 
+    /// Takes a message: sockets that are opened or closed. All others are passed over.
     public mutating func receive(_ packet: MonitorPacket) {
         switch packet.content {
         case .socketOpened(let cookie, let kind, let program):

@@ -2,6 +2,7 @@
 public struct LegacyAdvertisingType: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -33,6 +34,7 @@ public struct LegacyAdvertisingType: HCINamedOctet {
 public struct OwnAddressType: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -57,6 +59,7 @@ public struct OwnAddressType: HCINamedOctet {
 public struct AddressType: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -85,6 +88,7 @@ public struct AddressType: HCINamedOctet {
 public struct AdvertisingFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

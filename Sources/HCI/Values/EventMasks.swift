@@ -4,6 +4,7 @@ import BluetoothTypes
 public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -24,6 +25,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertib
 public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -46,6 +48,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertibl
 public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

@@ -4,6 +4,7 @@ import BluetoothTypes
 public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
+    /// Any bits, reserved ones included.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -39,6 +40,7 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
 public struct AdvertisingPHY: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -64,6 +66,7 @@ public struct AdvertisingPHY: HCINamedOctet {
 public struct AdvertisingDataOperation: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

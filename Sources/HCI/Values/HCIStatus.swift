@@ -6,6 +6,7 @@ import BluetoothTypes
 public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

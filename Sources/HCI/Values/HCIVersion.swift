@@ -4,6 +4,7 @@ import BluetoothTypes
 public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -26,6 +27,7 @@ public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, Cust
         name.map { "Core \($0)" } ?? "unknown version \(Hexadecimal.number(rawValue, width: 2))"
     }
 
+    /// Older versions have lower numbers.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     private static let names = [
@@ -37,6 +39,7 @@ public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, Cust
 public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
+    /// Any company identifier, assigned or not.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }

@@ -4,6 +4,7 @@ import BluetoothTypes
 public struct ScanType: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -25,6 +26,7 @@ public struct ScanType: HCINamedOctet {
 public struct ScanFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -47,6 +49,7 @@ public struct ScanFilterPolicy: HCINamedOctet {
 public struct DuplicateFilter: HCINamedOctet {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -70,6 +73,7 @@ public struct DuplicateFilter: HCINamedOctet {
 public struct ScanningPHYs: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
+    /// Any octet, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

@@ -5,40 +5,93 @@ internal import HCI
 /// A host that reads nothing does not eat memory. Advertising reports come without its doing: those that find the
 /// backlog long are dropped, as a controller drops them. Answers are never dropped, for each command has one; instead
 /// no more commands are taken from a host while the backlog is full, until it has read some of what there is.
+///
+/// The packets lie one behind the other in a ring of octets, each behind four octets with its length: a list of
+/// separate arrays would take eight times as much for short packets.
 struct PacketBacklog {
-    private var packets: [[UInt8]] = []
+    /// As long as a power of two; its octets from ``start`` on, round the end, are the packets.
+    private var ring: [UInt8] = []
     private var start = 0
-    private var octets = 0
+    private var count = 0
+    /// Octets of the first packet that the host has taken already.
+    private var taken = 0
 
+    /// The most that the ring ever takes, in octets.
+    static let capacity = 2 << 20
     static let reportLimit = 1 << 20
-    /// Above the limit of reports, so that reports alone never keep a host from giving commands.
-    static let limit = 2 << 20
+    /// Above the limit of reports, so that reports alone never keep a host from giving commands; what one command is
+    /// answered with has room above it.
+    static let limit = capacity - (1 << 16)
+    private static let prefixLength = 4
 
-    var isEmpty: Bool { start == packets.count }
+    var isEmpty: Bool { count == 0 }
     /// Whether nothing that is answered may be taken from the host for now.
-    var isFull: Bool { octets >= Self.limit }
-    var first: [UInt8]? { isEmpty ? nil : packets[start] }
+    var isFull: Bool { count >= Self.limit }
 
     mutating func append(_ packet: HCIPacket) {
         let isReport = packet.kind == .event && packet.octets.first == HCIEventCode.leMeta
-        guard !isReport || octets < Self.reportLimit else { return }
-        let h4 = packet.h4
-        packets.append(h4)
-        octets += h4.count
+        guard !isReport || count < Self.reportLimit else { return }
+        let length = packet.octets.count + 1
+        makeRoom(for: Self.prefixLength + length)
+        for shift in [0, 8, 16, 24] { put(UInt8(truncatingIfNeeded: length >> shift)) }
+        put(packet.kind.rawValue)
+        for octet in packet.octets { put(octet) }
     }
 
-    /// Takes `count` octets of the first packet away.
-    mutating func removeFirst(_ count: Int) {
-        guard let packet = first else { return }
-        octets -= count
-        guard count == packet.count else {
-            packets[start] = Array(packet[count...])
-            return
+    /// What is left of the first packet and, unless `isPacketOriented`, of those behind it, up to about `limit` octets;
+    /// empty when there is none.
+    func head(isPacketOriented: Bool, limit: Int = 1024) -> [UInt8] {
+        var result: [UInt8] = []
+        var offset = 0
+        var skipped = taken
+        while offset < count, result.isEmpty || !isPacketOriented && result.count < limit {
+            let length = self.length(at: offset)
+            offset += Self.prefixLength
+            for index in skipped..<length { result.append(octet(at: offset + index)) }
+            offset += length
+            skipped = 0
         }
-        start += 1
-        // Moving the rest up costs as much as there is left of it; done rarely, it costs nothing.
-        guard start == packets.count || start > 1024 else { return }
-        packets.removeFirst(start)
+        return result
+    }
+
+    /// Forgets the first `octets` of what ``head(isPacketOriented:limit:)`` gave.
+    mutating func removeFirst(_ octets: Int) {
+        taken += octets
+        while !isEmpty {
+            let length = self.length(at: 0)
+            guard taken >= length else { return }
+            taken -= length
+            start = (start + Self.prefixLength + length) & (ring.count - 1)
+            count -= Self.prefixLength + length
+        }
+        taken = 0
+        start = 0
+        // A backlog that was long once is short from now on.
+        if ring.count > 1 << 16 { ring = [] }
+    }
+
+    private func octet(at offset: Int) -> UInt8 { ring[(start + offset) & (ring.count - 1)] }
+
+    private func length(at offset: Int) -> Int {
+        (0..<Self.prefixLength).reduce(0) { $0 | Int(octet(at: offset + $1)) << (8 * $1) }
+    }
+
+    private mutating func put(_ octet: UInt8) {
+        ring[(start + count) & (ring.count - 1)] = octet
+        count += 1
+    }
+
+    private mutating func makeRoom(for octets: Int) {
+        guard count + octets > ring.count else { return }
+        var size = max(ring.count, 1024)
+        while size < count + octets { size *= 2 }
+        let straight = min(count, ring.count - start)
+        var larger: [UInt8] = []
+        larger.reserveCapacity(size)
+        larger += ring[start..<start + straight]
+        larger += ring[..<(count - straight)]
+        larger += [UInt8](repeating: 0, count: size - count)
+        ring = larger
         start = 0
     }
 }

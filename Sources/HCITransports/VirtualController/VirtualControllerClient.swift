@@ -50,8 +50,13 @@ final class VirtualControllerClient {
             return
         }
         framer.push(octets)
+        answerPackets()
+    }
+
+    /// Hands over the packets that have been read, for as long as there is room for their answers.
+    private func answerPackets() {
         do throws(H4Error) {
-            while let packet = try framer.next() { controller?.receive(packet) }
+            while !outgoing.isFull, let packet = try framer.next() { controller?.receive(packet) }
         } catch {
             // H4 has no way back into step.
             isFinished = true
@@ -64,14 +69,18 @@ final class VirtualControllerClient {
 
     /// Writes what the host takes without making us wait.
     func flush() {
-        while let first = outgoing.first, !isFinished {
+        while !outgoing.isEmpty, !isFinished {
+            let wasFull = outgoing.isFull
+            let octets = outgoing.head(isPacketOriented: isPacketOriented)
             do throws(SystemError) {
-                outgoing.removeFirst(try stream.write(first))
+                outgoing.removeFirst(try stream.write(octets))
+                // Packets that had to wait for this are not announced by the stream any more.
+                if wasFull && !outgoing.isFull { answerPackets() }
             } catch {
                 switch error.errno {
                 case SystemError.wouldBlock: return
                 // The kernel has the adapter down, and wants to hear nothing of it until it is up again.
-                case SystemError.noDeviceOrAddress where isPacketOriented: outgoing.removeFirst(first.count)
+                case SystemError.noDeviceOrAddress where isPacketOriented: outgoing.removeFirst(octets.count)
                 default: isFinished = true
                 }
             }

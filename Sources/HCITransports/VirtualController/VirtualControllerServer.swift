@@ -8,6 +8,7 @@ public struct VirtualAirConfiguration: Hashable, Sendable {
     public var model: VirtualControllerModel
     public var air: VirtualAir.Parameters
 
+    /// Controllers like `model`, on an air of these parameters.
     public init(model: VirtualControllerModel, air: VirtualAir.Parameters = VirtualAir.Parameters()) {
         self.model = model
         self.air = air
@@ -30,6 +31,7 @@ public final class VirtualControllerServer {
     private static let airInATurn = 50_000
     var mailbox: VirtualAirServer.Mailbox?
 
+    /// A server without hosts, whose air starts now.
     public init(_ configuration: VirtualAirConfiguration) {
         self.configuration = configuration
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))

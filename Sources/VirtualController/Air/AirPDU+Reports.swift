@@ -11,7 +11,7 @@ extension AirPDU {
         .advertisingReports([
             AdvertisingReport(
                 type: .legacy(legacyReportType), addressType: addressType, address: address, rssi: rssi,
-                data: Array(data.prefix(AdvertisingData.legacyLimit)))
+                data: AdvertisingData(octets: Array(data.prefix(AdvertisingData.legacyLimit))))
         ])
     }
 
@@ -30,13 +30,14 @@ extension AirPDU {
         let nobody = DeviceAddress(FixedOctets())
         var report = AdvertisingReport(
             type: .extended(type), addressType: isAnonymous ? .anonymous : addressType,
-            address: isAnonymous ? nobody : address, rssi: rssi, data: [], primaryPHY: primaryPHY,
-            secondaryPHY: secondaryPHY, setIdentifier: setID, power: announcedPower ?? .noPreference,
+            address: isAnonymous ? nobody : address, rssi: rssi, data: AdvertisingData(octets: []),
+            primaryPHY: primaryPHY,
+            secondaryPHY: secondaryPHY, setIdentifier: setID, power: announcedPower,
             directAddressType: target?.type ?? .publicDevice, directAddress: target?.address ?? nobody)
         var events: [HCIEvent] = []
         var rest = data[...]
         repeat {
-            report.data = Array(rest.prefix(Self.fragmentLimit))
+            report.data = AdvertisingData(octets: Array(rest.prefix(Self.fragmentLimit)))
             rest = rest.dropFirst(Self.fragmentLimit)
             // Data status in bits 5 and 6: more to come.
             report.type = .extended(rest.isEmpty ? type : type | 0x20)

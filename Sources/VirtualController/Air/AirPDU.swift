@@ -29,8 +29,8 @@ public struct AirPDU: Hashable, Sendable {
     public var primaryPHY: AdvertisingPHY
     /// `.none` for legacy PDUs.
     public var secondaryPHY: AdvertisingPHY
-    /// Advertising SID; 0xFF for legacy PDUs.
-    public var setID: UInt8
+    /// Advertising SID, 0...15; `nil` for legacy PDUs.
+    public var setID: UInt8?
     /// Advertising DID: changes with the data of an extended advertisement.
     public var dataID: UInt16
 
@@ -65,6 +65,7 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var type: AddressType
     public var address: DeviceAddress
 
+    /// The device with this address of this kind.
     public init(_ type: AddressType, _ address: DeviceAddress) {
         self.type = type
         self.address = address

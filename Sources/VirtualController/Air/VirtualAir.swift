@@ -23,6 +23,7 @@ public final class VirtualAir {
         /// Packets of two controllers that overlap on one channel destroy each other.
         public var packetsCollide = false
 
+        /// The same `seed` gives the same random delays; `pathLoss`, in dB, is the same between all antennas.
         public init(seed: UInt64 = 1, pathLoss: Int = 50) {
             self.seed = seed
             self.pathLoss = pathLoss
@@ -44,6 +45,7 @@ public final class VirtualAir {
     private var heap = OccurrenceHeap()
     private var cleaningSize = 1024
 
+    /// An empty air whose clock stands at `now`.
     public init(_ parameters: Parameters = Parameters(), now: HCIInstant = HCIInstant(nanoseconds: 0)) {
         self.parameters = parameters
         self.now = now

@@ -66,7 +66,7 @@ struct DuplicateMemory {
     private struct Key: Hashable {
         let device: DeviceIdentity
         let isScanResponse: Bool
-        let setID: UInt8
+        let setID: UInt8?
         let dataID: UInt16
     }
 

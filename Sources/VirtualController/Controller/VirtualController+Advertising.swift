@@ -52,7 +52,7 @@ extension VirtualController {
             data: AdvertisingSet.takesData(set.properties) ? set.data.octets : [], power: set.power,
             announcedPower: set.properties.contains(.includeTxPower) ? set.power : nil, primaryPHY: set.primaryPHY,
             secondaryPHY: set.isLegacyPDU ? .none : set.secondaryPHY,
-            setID: set.isLegacyPDU ? 0xFF : set.setIdentifier, dataID: set.isLegacyPDU ? 0 : set.dataID)
+            setID: set.isLegacyPDU ? nil : set.setIdentifier, dataID: set.isLegacyPDU ? 0 : set.dataID)
         var response = pdu
         response.isScanResponse = true
         response.data = set.scanResponse.octets

@@ -6,8 +6,10 @@ public import HCI
 ///
 /// Connections are not modelled. Like its air it belongs to one owner.
 public final class VirtualController: Identifiable {
+    /// Tells the controllers of one air apart.
     public struct ID: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int
+        /// Given by ``VirtualAir`` in the order of attachment.
         public init(rawValue: Int) { self.rawValue = rawValue }
     }
 

@@ -35,6 +35,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
     /// Knows Write LE Host Supported, as dual-mode chips do.
     public var isDualMode = false
 
+    /// A controller with these abilities; each parameter is the field of the same name.
     public init(
         name: String, version: HCIVersion, company: CompanyIdentifier, features: LEFeatures, powerLevels: [Int8],
         defaultPower: Int8

@@ -28,6 +28,7 @@ public final class VirtualChannel: HCIChannel {
     /// Events that were lost because nobody received them.
     public var lostEvents: Int { arrived.lost }
 
+    /// Hands the packet over at once; its answer takes no time but where a fault says so.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard controller.isAttached else { throw Self.gone }
         controller.receive(packet)

@@ -71,9 +71,9 @@ struct CaptureDecoding {
 
     private static func decode(_ file: Span<UInt8>) throws -> Tally {
         var tally = Tally()
-        var records = try BTSnoopCursor(file)
+        var records = try CaptureCursor(file)
         while let record = try records.next(in: file) {
-            guard record.kind == .event, var reports = try AdvertisingReportCursor(event: file, in: record.octets)
+            guard record.kind == .hci(.event), var reports = try AdvertisingReportCursor(event: file, in: record.octets)
             else { continue }
             while let report = try reports.next(in: file) {
                 tally.reports += 1

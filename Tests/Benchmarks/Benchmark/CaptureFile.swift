@@ -49,7 +49,7 @@ struct CaptureFile {
             guard let octets = FixedOctets<6>(placeholder) else { throw BenchmarkError("no address") }
             let report = AdvertisingReport(
                 type: isExtended ? .extended(0x10) : .legacy(3), addressType: .random,
-                address: DeviceAddress(octets), rssi: -60, data: sample.payload)
+                address: DeviceAddress(octets), rssi: -60, data: AdvertisingData(octets: sample.payload))
             let event: HCIEvent = isExtended ? .extendedAdvertisingReports([report]) : .advertisingReports([report])
             let record = BTSnoopWriter.record(event.packet, isFromController: true, unixMicroseconds: 1 << 50)
             let wire = [UInt8](placeholder.reversed())

@@ -14,8 +14,8 @@ enum FuzzTarget: String, CaseIterable {
     case commands
     /// Everything that a controller says while a host talks to it.
     case host
-    /// A btsnoop file.
-    case btsnoop
+    /// A capture in any of the formats.
+    case captures
     /// A profile file.
     case profiles
     /// What stands behind an option on a command line.
@@ -29,7 +29,7 @@ enum FuzzTarget: String, CaseIterable {
         case .events: fuzzEvent(octets)
         case .commands: fuzzCommand(octets)
         case .host: fuzzHost(octets)
-        case .btsnoop: fuzzBTSnoop(octets)
+        case .captures: fuzzCapture(octets)
         case .profiles: fuzzProfile(octets)
         case .text: fuzzText(octets)
         }

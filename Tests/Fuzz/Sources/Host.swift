@@ -23,7 +23,7 @@ func fuzzHost(_ octets: [UInt8]) {
 private func execute<C: HCICommand>(_ command: C, _ host: HCIHost) {
     let start = host.now
     do throws(HCICommandError) {
-        _ = try host.execute(command, timeoutMicroseconds: 50_000)
+        try host.execute(command, timeout: .milliseconds(50))
     } catch {
         check(!error.description.isEmpty, "every error has its words")
     }

@@ -2,17 +2,18 @@ import BluetoothTypes
 import HCI
 import Testing
 
-@Suite struct BTSnoopTests {
+/// Captures as btsnoop files hold them; pcap and pcapng have tests of their own.
+@Suite struct CaptureTests {
     /// 2024-02-29 12:34:56.789012 UTC.
     static let time: Int64 = 1_709_210_096_789_012
     static let event = HCIEvent.completed(HCIReset.opcode, .success).packet
     static let acl = HCIPacket(.acl, hex("40 00 00 00"))
 
-    private func records(_ file: [UInt8]) throws -> (found: [BTSnoopRecord], fault: BTSnoopError?) {
+    private func records(_ file: [UInt8]) throws -> (found: [CaptureElement], fault: CaptureError?) {
         let span = file.span
-        var cursor = try BTSnoopCursor(span)
-        var found: [BTSnoopRecord] = []
-        do throws(BTSnoopError) {
+        var cursor = try CaptureCursor(span)
+        var found: [CaptureElement] = []
+        do throws(CaptureError) {
             while let record = try cursor.next(in: span) { found.append(record) }
             return (found, nil)
         } catch {
@@ -86,7 +87,7 @@ import Testing
             ])
         let found = try records(file).found
         #expect(found.map(\.adapter) == [0, 1, 1, 0, 0xFFFF])
-        #expect(found.map(\.kind) == [nil, .command, .event, .acl, nil])
+        #expect(found.map(\.kind) == [.other, .hci(.command), .hci(.event), .hci(.acl), .other])
         #expect(found.map(\.isFromController) == [nil, false, true, true, nil])
         #expect(try packets(file) == [nil, HCIReset().packet, Self.event, Self.acl, nil])
     }
@@ -94,7 +95,7 @@ import Testing
     @Test func unknownTypeOctetsAndEmptyRecordsAreNoPackets() throws {
         let file = file(datalink: 1002, [(0, [9, 1, 2]), (0, []), (1, Self.event.h4)])
         let found = try records(file).found
-        #expect(found.map(\.kind) == [nil, nil, .event])
+        #expect(found.map(\.kind) == [.other, .other, .hci(.event)])
         #expect(found.map(\.octets.count) == [3, 0, 6])
     }
 
@@ -109,17 +110,17 @@ import Testing
             #expect(found.count == 1)
             let needed = cut < start + 24 ? 24 : 31
             #expect(
-                fault == BTSnoopError(.truncatedRecord(needed: needed, left: cut - start), at: start, record: 1))
+                fault == CaptureError(.truncated(needed: needed, left: cut - start), at: start, record: 1))
         }
         #expect(try records(Array(whole.prefix(start))).fault == nil)
     }
 
-    @Test func hugeLengthsAreTruncations() throws {
+    @Test func noLengthIsBelievedThatNoPacketHas() throws {
         var file = file(datalink: 1002, [(1, Self.event.h4)])
         for index in 16..<24 { file[index] = 0xFF }
         let (found, fault) = try records(file)
         #expect(found.isEmpty)
-        #expect(fault == BTSnoopError(.truncatedRecord(needed: 24 + 0xFFFF_FFFF, left: 31), at: 16, record: 0))
+        #expect(fault == CaptureError(.tooLong(octets: 0xFFFF_FFFF), at: 16, record: 0))
     }
 
     @Test func shortenedPacketsAreMarked() throws {
@@ -127,18 +128,48 @@ import Testing
         file[19] = 200
         #expect(try records(file).found.map(\.isShortened) == [true])
         file[19] = 3
-        #expect(try records(file).fault == BTSnoopError(.lengthsDisagree(original: 3, included: 7), at: 16, record: 0))
+        #expect(try records(file).fault == CaptureError(.lengthsDisagree(original: 3, included: 7), at: 16, record: 0))
     }
 
     @Test(
         arguments: [
-            ("", BTSnoopError(.notBTSnoop, at: 0)),
-            ("62 74 73 6E 6F 6F 70 00 00 00 00 01 00 00 03", BTSnoopError(.notBTSnoop, at: 0)),
-            ("62 74 73 6E 6F 6F 71 00 00 00 00 01 00 00 03 EA", BTSnoopError(.notBTSnoop, at: 6)),
-            ("62 74 73 6E 6F 6F 70 00 00 00 00 02 00 00 03 EA", BTSnoopError(.unknownVersion(2), at: 8)),
-            ("62 74 73 6E 6F 6F 70 00 00 00 00 01 00 00 03 EB", BTSnoopError(.unknownDatalink(1003), at: 12)),
-        ] as [(String, BTSnoopError)])
-    func otherFilesAreRefused(_ octets: String, _ error: BTSnoopError) {
+            ("", CaptureError(.truncated(needed: 8, left: 0), at: 0)),
+            ("62 74 73 6E 6F 6F 70 00 00 00 00 01 00 00 03", CaptureError(.truncated(needed: 16, left: 15), at: 0)),
+            ("62 74 73 6E 6F 6F 71 00 00 00 00 01 00 00 03 EA", CaptureError(.unknownFormat, at: 0)),
+            ("62 74 73 6E 6F 6F 70 00 00 00 00 02 00 00 03 EA", CaptureError(.unknownVersion(2, .btsnoop), at: 0)),
+            ("62 74 73 6E 6F 6F 70 00 00 00 00 01 00 00 03 EB", CaptureError(.unknownLink(1003, .btsnoop), at: 0)),
+        ] as [(String, CaptureError)])
+    func otherFilesAreRefused(_ octets: String, _ error: CaptureError) {
         #expect(throws: error) { try records(hex(octets)) }
+    }
+
+    @Test func aCaptureIsTheSequenceOfItsRecords() throws {
+        let whole = file(datalink: 1002, [(0, HCIReset().packet.h4), (1, Self.event.h4)])
+        let capture = try Capture(whole)
+        #expect(capture.fault == nil)
+        #expect(capture.map(\.content) == [.hci(HCIReset().packet), .hci(Self.event)])
+        #expect(capture.map(\.unixMicroseconds) == [Self.time, Self.time])
+        let cut = try Capture(whole.dropLast())
+        #expect(cut.fault == CaptureError(.truncated(needed: 31, left: 30), at: 44, record: 1))
+        #expect(cut.map(\.index) == [0])
+    }
+
+    @Test func aStreamInPiecesGivesWhatTheWholeGives() throws {
+        var whole = file(datalink: 1002, [(0, HCIReset().packet.h4), (1, Self.event.h4), (1, [9, 1])])
+        let records = Array(try Capture(whole))
+        whole += [1, 2, 3]
+        for length in 1...60 {
+            var reader = CaptureReader()
+            var found: [CaptureRecord] = []
+            for start in stride(from: 0, to: whole.count, by: length) {
+                reader.push(whole[start...].prefix(length))
+                while let record = try reader.next() { found.append(record) }
+            }
+            #expect(found == records)
+            reader.finish()
+            let fault = CaptureError(.truncated(needed: 24, left: 3), at: whole.count - 3, record: 3)
+            #expect(throws: fault) { try reader.next() }
+            #expect(throws: fault) { try reader.next() }
+        }
     }
 }

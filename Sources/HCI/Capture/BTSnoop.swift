@@ -1,0 +1,87 @@
+import BluetoothTypes
+
+/// The btsnoop file format (RFC 1761 with other datalink numbers): 16 octets of header, then records of 24 octets of
+/// header and the packet. All integers big-endian.
+public enum BTSnoopFormat {
+    /// `btsnoop` and a zero octet.
+    public static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
+    static let version: UInt32 = 1
+    static let headerLength = 16
+    static let recordHeaderLength = 24
+    /// Microseconds from the start of the year 0, from which btsnoop counts, to that of 1970.
+    public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
+
+    /// What the records of a file hold.
+    public enum Datalink: UInt32, Hashable, Sendable {
+        /// HCI packets without a type octet; what they are stands in the flags.
+        case unencapsulated = 1001
+        /// HCI packets as H4 sends them, type octet first.
+        case h4 = 1002
+        /// What `btmon -w` writes: several adapters' packets, and notes; adapter and kind stand in the flags.
+        case linuxMonitor = 2001
+
+        var link: CaptureLink {
+            switch self {
+            case .unencapsulated: .unencapsulated
+            case .h4: .h4
+            case .linuxMonitor: .linuxMonitorFlags
+            }
+        }
+    }
+
+    /// The link of a file that starts with `octets`, of which there are ``headerLength``.
+    static func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
+        let version = octets.uint32BigEndian(at: start + 8)
+        guard version == Self.version else { throw .unknownVersion(version, .btsnoop) }
+        let number = octets.uint32BigEndian(at: start + 12)
+        guard let datalink = Datalink(rawValue: number) else { throw .unknownLink(number, .btsnoop) }
+        return datalink.link
+    }
+
+    /// The record whose header starts at `start`; `nil` where its octets are not all there.
+    static func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
+        guard octets.holds(recordHeaderLength, at: start) else { return .needs(recordHeaderLength) }
+        let original = octets.uint32BigEndian(at: start)
+        let included = octets.uint32BigEndian(at: start + 4)
+        guard included <= CaptureFrame.octetLimit else { throw .tooLong(octets: Int(included)) }
+        guard included <= original else { throw .lengthsDisagree(original: original, included: included) }
+        let flags = octets.uint32BigEndian(at: start + 8)
+        let length = recordHeaderLength + Int(included)
+        guard octets.holds(length, at: start) else { return .needs(length) }
+        return .frame(
+            CaptureFrame(
+                octets: start + recordHeaderLength..<start + length, isShortened: included < original,
+                unixMicroseconds: Int64(bitPattern: octets.uint64BigEndian(at: start + 16)) &- unixEpoch,
+                flags: flags, isFromController: flags & 1 != 0),
+            length: length)
+    }
+}
+
+/// Makes btsnoop files with datalink 1002, which Wireshark and btmon open.
+public enum BTSnoopWriter {
+    /// The first octets of the file.
+    public static let header: [UInt8] = {
+        var octets = BTSnoopFormat.magic
+        octets.append(bigEndian: BTSnoopFormat.version)
+        octets.append(bigEndian: BTSnoopFormat.Datalink.h4.rawValue)
+        return octets
+    }()
+
+    /// The record of one packet, to be written behind the header and the records before it.
+    ///
+    /// - Parameter unixMicroseconds: wall clock time, microseconds since 1970.
+    public static func record(_ packet: HCIPacket, isFromController: Bool, unixMicroseconds: Int64) -> [UInt8] {
+        let isCommandOrEvent = packet.kind == .command || packet.kind == .event
+        let flags: UInt32 = (isFromController ? 1 : 0) | (isCommandOrEvent ? 2 : 0)
+        let length = UInt32(clamping: packet.octets.count + 1)
+        var octets: [UInt8] = []
+        octets.reserveCapacity(BTSnoopFormat.recordHeaderLength + packet.octets.count + 1)
+        octets.append(bigEndian: length)
+        octets.append(bigEndian: length)
+        octets.append(bigEndian: flags)
+        octets.append(bigEndian: UInt32(0))
+        octets.append(bigEndian: unixMicroseconds &+ BTSnoopFormat.unixEpoch)
+        octets.append(packet.kind.rawValue)
+        return octets + packet.octets
+    }
+}

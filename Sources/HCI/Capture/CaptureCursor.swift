@@ -1,0 +1,216 @@
+import BluetoothTypes
+
+/// One packet of a capture as the file's format delimits it, before its link tells what it is.
+struct CaptureFrame {
+    /// The longest packet that is believed, as in Wireshark: nothing that Bluetooth sends is nearly as long.
+    static let octetLimit = 262_144
+
+    /// Offsets in the span that was read.
+    var octets: Range<Int>
+    var isShortened: Bool
+    var unixMicroseconds: Int64?
+    /// Of its interface, where the format has several; `nil` for one that is not read.
+    var link: CaptureLink?
+    var linkNumber: UInt32?
+    /// What btsnoop says beside the octets.
+    var flags: UInt32 = 0
+    var isFromController: Bool?
+
+    /// What lies at a place of a capture.
+    enum Step {
+        /// That many octets must be there to tell.
+        case needs(Int)
+        /// That many octets hold no packet; they need not be there.
+        case passed(Int)
+        case frame(CaptureFrame, length: Int)
+    }
+}
+
+/// Where a packet lies in a capture, and what is known of it; nothing is copied or allocated.
+public struct CaptureElement: Hashable, Sendable {
+    /// What a captured packet is.
+    public enum Kind: Hashable, Sendable {
+        /// A packet between host and controller.
+        case hci(HCIPacket.Kind)
+        /// A packet of the LE link layer, as a sniffer received it.
+        case air(LowEnergyReception)
+        /// Of an interface whose link type, this number, is not read.
+        case unsupported(link: UInt32)
+        /// No packet: a monitor's notes, an unknown type octet, too short a header.
+        case other
+    }
+
+    /// Position among the file's packets, from 0.
+    public let index: Int
+    /// Offset of the record's header from the start of the capture.
+    public let offset: Int
+    public let kind: Kind
+    /// `nil` where the record does not tell.
+    public let isFromController: Bool?
+    /// Offsets of the packet in the span that was read, without an H4 type octet or a pseudo header.
+    public let octets: Range<Int>
+    /// Whether the capturing program kept only the first octets of the packet.
+    public let isShortened: Bool
+    /// Microseconds since 1970; `nil` where the record does not tell.
+    public let unixMicroseconds: Int64?
+    /// The N of hciN, in captures of the kernel's monitor only.
+    public let adapter: UInt16?
+
+    /// Copies the HCI packet out of the octets that were read; `nil` for what is none.
+    public func packet(in octets: Span<UInt8>) -> HCIPacket? {
+        guard case .hci(let kind) = kind, octets.holds(self.octets.count, at: self.octets.lowerBound) else {
+            return nil
+        }
+        return HCIPacket(kind, octets.array(self.octets))
+    }
+}
+
+/// Finds one packet after the other in a capture whose octets somebody else keeps: what ``CaptureCursor`` and
+/// ``CaptureReader`` have in common.
+struct CaptureFraming: Sendable {
+    private enum Format: Sendable {
+        case unknown
+        case btsnoop(CaptureLink)
+        case pcap(PCAPFormat, CaptureLink)
+        case pcapng
+    }
+
+    /// Octets before the next record, or before the fault.
+    private(set) var offset = 0
+    /// Packets found so far.
+    private(set) var count = 0
+    private var format = Format.unknown
+    /// Apart from ``format``, so that its interfaces are never copied.
+    private var pcapng = PCAPNGFormat()
+
+    enum Step {
+        case needs(Int)
+        case passed(Int)
+        case packet(CaptureElement, length: Int)
+    }
+
+    /// Tells what stands at `start`, where the octets from ``offset`` on begin, and goes on behind it unless more are
+    /// needed.
+    mutating func step(_ octets: Span<UInt8>, at start: Int) throws(CaptureError) -> Step {
+        do throws(CaptureError.Reason) {
+            let link: CaptureLink?
+            let step: CaptureFrame.Step
+            switch format {
+            case .unknown:
+                link = nil
+                step = try header(octets, at: start)
+            case .btsnoop(let fileLink):
+                link = fileLink
+                step = try BTSnoopFormat.frame(octets, at: start)
+            case .pcap(let format, let fileLink):
+                link = fileLink
+                step = try format.frame(octets, at: start)
+            case .pcapng:
+                link = nil
+                step = try pcapng.take(octets, at: start)
+            }
+            switch step {
+            case .needs(let count): return .needs(count)
+            case .passed(let length):
+                offset += length
+                return .passed(length)
+            case .frame(let frame, let length):
+                defer {
+                    offset += length
+                    count += 1
+                }
+                return .packet(element(frame, link ?? frame.link, octets), length: length)
+            }
+        } catch {
+            throw fault(error)
+        }
+    }
+
+    /// The error of a capture that ends where `left` octets are there and more are needed.
+    func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
+
+    /// The error of a capture that ends inside the block that was passed last.
+    func cutShort(needed: Int, missing: Int) -> CaptureError {
+        CaptureError(.truncated(needed: needed, left: needed - missing), at: offset - needed, record: count)
+    }
+
+    private func fault(_ reason: CaptureError.Reason) -> CaptureError {
+        if case .unknown = format { return CaptureError(reason, at: offset) }
+        return CaptureError(reason, at: offset, record: count)
+    }
+
+    private mutating func header(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step
+    {
+        guard octets.holds(CaptureFormat.magicLength, at: start) else { return .needs(CaptureFormat.magicLength) }
+        switch CaptureFormat(startingWith: octets.extracting(start..<octets.count)) {
+        case .btsnoop:
+            guard octets.holds(BTSnoopFormat.headerLength, at: start) else {
+                return .needs(BTSnoopFormat.headerLength)
+            }
+            format = .btsnoop(try BTSnoopFormat.link(octets, at: start))
+            return .passed(BTSnoopFormat.headerLength)
+        case .pcap:
+            guard octets.holds(PCAPFormat.headerLength, at: start) else { return .needs(PCAPFormat.headerLength) }
+            guard let pcap = PCAPFormat(magic: octets.uint32BigEndian(at: start)) else { throw .unknownFormat }
+            format = .pcap(pcap, try pcap.link(octets, at: start))
+            return .passed(PCAPFormat.headerLength)
+        case .pcapng:
+            // Its first block is a block like the others.
+            let step = try pcapng.take(octets, at: start)
+            if case .passed = step { format = .pcapng }
+            return step
+        case nil: throw .unknownFormat
+        }
+    }
+
+    private func element(_ frame: CaptureFrame, _ link: CaptureLink?, _ octets: Span<UInt8>) -> CaptureElement {
+        let contents =
+            link?.contents(frame, in: octets)
+            ?? CaptureLink.Contents(.unsupported(link: frame.linkNumber ?? 0), frame.octets)
+        return CaptureElement(
+            index: count, offset: offset, kind: contents.kind, isFromController: contents.isFromController,
+            octets: contents.octets, isShortened: frame.isShortened, unixMicroseconds: frame.unixMicroseconds,
+            adapter: contents.adapter)
+    }
+}
+
+/// Walks over the packets of a capture that lies in memory, without allocating: btsnoop, pcap or pcapng.
+public struct CaptureCursor: Sendable {
+    private var framing = CaptureFraming()
+    private var isBroken = false
+
+    /// The next record, or where reading stopped.
+    public var offset: Int { framing.offset }
+    /// Packets found so far.
+    public var count: Int { framing.count }
+
+    /// Reads the header of the file that `file` holds.
+    public init(_ file: Span<UInt8>) throws(CaptureError) {
+        if case .needs(let needed) = try framing.step(file, at: 0) {
+            throw framing.truncated(needed: needed, left: file.count)
+        }
+    }
+
+    /// The next packet of the file that was given at the start, or `nil` after the last one.
+    ///
+    /// - Throws: ``CaptureError`` once, where the file cannot be followed any more; after that `nil`.
+    public mutating func next(in file: Span<UInt8>) throws(CaptureError) -> CaptureElement? {
+        while !isBroken, offset < file.count {
+            let start = offset
+            do throws(CaptureError) {
+                switch try framing.step(file, at: start) {
+                case .needs(let needed): throw framing.truncated(needed: needed, left: file.count - start)
+                case .passed(let length):
+                    guard length <= file.count - start else {
+                        throw framing.cutShort(needed: length, missing: length - (file.count - start))
+                    }
+                case .packet(let element, _): return element
+                }
+            } catch {
+                isBroken = true
+                throw error
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,102 @@
+import BluetoothTypes
+
+/// The formats of captures that are read.
+public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
+    case btsnoop
+    case pcap
+    case pcapng
+
+    /// Octets by which any of them can be told.
+    public static let magicLength = 8
+
+    /// Whether `octets`, the first ones of a stream, may go on to be those of a capture.
+    public static func canStart(with octets: [UInt8]) -> Bool {
+        let magics: [[UInt8]] = [
+            BTSnoopFormat.magic, [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
+            [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A],
+        ]
+        return magics.contains { zip($0, octets).allSatisfy(==) }
+    }
+
+    /// The format of a file that starts with `octets`, of which ``magicLength`` are enough; `nil` for none of them.
+    public init?(startingWith octets: Span<UInt8>) {
+        guard octets.count >= Self.magicLength else { return nil }
+        let magic = octets.uint32BigEndian(at: 0)
+        if BTSnoopFormat.magic.indices.allSatisfy({ octets[$0] == BTSnoopFormat.magic[$0] }) {
+            self = .btsnoop
+        } else if PCAPFormat(magic: magic) != nil {
+            self = .pcap
+        } else if magic == PCAPNGFormat.sectionHeader {
+            self = .pcapng
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Why octets are no capture, or where it breaks off.
+public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, with the numbers that show it.
+    public enum Reason: Error, Hashable, Sendable {
+        /// The first octets are those of no format that is read.
+        case unknownFormat
+        case unknownVersion(UInt32, CaptureFormat)
+        /// The packets are of a kind that is not read: the number of the datalink or link type.
+        case unknownLink(UInt32, CaptureFormat)
+        /// The file ends inside the record or header, as it does when the capturing program was killed.
+        case truncated(needed: Int, left: Int)
+        /// More octets in the file than the packet ever had, or than the block around it holds.
+        case lengthsDisagree(original: UInt32, included: UInt32)
+        /// A record longer than any packet is: nothing of that length is kept in memory.
+        case tooLong(octets: Int)
+        /// A pcapng block whose length is too small for its fields, no multiple of four, or not repeated at its end.
+        case badBlockLength(Int)
+        /// A pcapng section that starts with neither of the two marks.
+        case badByteOrder(UInt32)
+        /// A pcapng packet of an interface that was not described before.
+        case unknownInterface(Int)
+        case tooManyInterfaces(limit: Int)
+    }
+
+    public let reason: Reason
+    /// Octets from the start of the file to the record or header at fault.
+    public let offset: Int
+    /// The record's position, from 0; `nil` in the file's header.
+    public let record: Int?
+
+    /// An error at `offset` octets from the start of the capture; `record` counts from 0, `nil` stands for the header.
+    public init(_ reason: Reason, at offset: Int, record: Int? = nil) {
+        self.reason = reason
+        self.offset = offset
+        self.record = record
+    }
+
+    public var description: String {
+        let place = "\(record.map { "record \($0 + 1)" } ?? "the header") at offset \(offset)"
+        return switch reason {
+        case .unknownFormat:
+            "no capture: it starts like none of \(CaptureFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .unknownVersion(let version, let format):
+            "\(format.rawValue) version \(version) at offset \(offset) is unknown; only "
+                + "\(format == .pcap ? "2" : "1") is read"
+        case .unknownLink(let number, .btsnoop):
+            "datalink \(number) is not supported; 1001, 1002 and 2001 are"
+        case .unknownLink(let number, _):
+            "link type \(number) is not supported; 187, 201 and 254 (HCI), 251 and 256 (LE link layer) are"
+        case .truncated(let needed, let left):
+            "\(place) is cut short: it needs \(needed) octets, \(left) are left"
+        case .lengthsDisagree(let original, let included):
+            "\(place) claims to hold \(included) octets of a packet of \(original)"
+        case .tooLong(let octets):
+            "\(place) claims \(octets) octets; no packet has more than \(CaptureFrame.octetLimit)"
+        case .badBlockLength(let length):
+            "\(place): a block of \(length) octets cannot be, or is not what stands at its end"
+        case .badByteOrder(let mark):
+            "\(place): \(Hexadecimal.number(mark, width: 8)) is not the mark of a section's byte order"
+        case .unknownInterface(let number):
+            "\(place) is of interface \(number), which was not described before it"
+        case .tooManyInterfaces(let limit):
+            "\(place) is in a section with more than \(limit) interfaces"
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/// A packet of a capture, copied out of it.
+public struct CaptureRecord: Hashable, Sendable {
+    /// What was captured.
+    public enum Content: Hashable, Sendable {
+        /// A packet between host and controller.
+        case hci(HCIPacket)
+        /// An advertisement that a sniffer received.
+        case advertisement(AdvertisingReport)
+        /// Of an interface whose link type, this number, is not read.
+        case unsupported(link: UInt32)
+        /// What carries neither: a monitor's notes, data on a connection, corrupt packets.
+        case other
+    }
+
+    /// Position among the capture's packets, from 0.
+    public let index: Int
+    /// Octets of the capture before the record's header.
+    public let offset: Int
+    public let content: Content
+    /// `nil` where the record does not tell.
+    public let isFromController: Bool?
+    /// Whether the capturing program kept only the first octets of the packet.
+    public let isShortened: Bool
+    /// Microseconds since 1970; `nil` where the record does not tell.
+    public let unixMicroseconds: Int64?
+    /// The N of hciN, in captures of the kernel's monitor only.
+    public let adapter: UInt16?
+
+    /// Copies a packet out of the span in which it was found.
+    public init(_ element: CaptureElement, in octets: Span<UInt8>) {
+        index = element.index
+        offset = element.offset
+        isFromController = element.isFromController
+        isShortened = element.isShortened
+        unixMicroseconds = element.unixMicroseconds
+        adapter = element.adapter
+        content =
+            switch element.kind {
+            case .hci: element.packet(in: octets).map(Content.hci) ?? .other
+            case .air(let reception):
+                AdvertisingReport(lowEnergyPacket: octets, in: element.octets, reception)
+                    .map(Content.advertisement) ?? .other
+            case .unsupported(let link): .unsupported(link: link)
+            case .other: .other
+            }
+    }
+}
+
+/// Cuts a stream of octets into the packets of a capture: btsnoop, pcap or pcapng, told by its first octets.
+///
+/// However the stream is split into pieces, the same packets come out. Nothing is kept but what belongs to one record,
+/// at most 0.4 MiB, and the piece that was pushed last.
+public struct CaptureReader: Sendable {
+    private var framing = CaptureFraming()
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// Octets yet to come of a block that holds no packet, and all that it has.
+    private var passing = 0
+    private var passedLength = 0
+    private var needed = 0
+    private var isFinished = false
+    private var failure: CaptureError?
+
+    /// A reader that waits for the first octets of a capture.
+    public init() {}
+
+    /// Takes octets as they arrived.
+    public mutating func push(_ octets: some Collection<UInt8>) {
+        guard failure == nil, !isFinished else { return }
+        let passed = min(passing, octets.count)
+        passing -= passed
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        buffer.append(contentsOf: octets.dropFirst(passed))
+    }
+
+    /// Tells that nothing more will be pushed: what is left is a record that was cut short.
+    public mutating func finish() { isFinished = true }
+
+    /// The next packet, or `nil` when more octets are needed, or there are none after ``finish()``.
+    ///
+    /// - Throws: ``CaptureError``, the same one for ever after, where the capture cannot be followed any more.
+    public mutating func next() throws(CaptureError) -> CaptureRecord? {
+        if let failure { throw failure }
+        do throws(CaptureError) {
+            return try record()
+        } catch {
+            failure = error
+            buffer = []
+            start = 0
+            throw error
+        }
+    }
+
+    private mutating func record() throws(CaptureError) -> CaptureRecord? {
+        while passing == 0, buffer.count - start >= max(1, needed) {
+            needed = 0
+            let octets = buffer
+            switch try framing.step(octets.span, at: start) {
+            case .needs(let count): needed = count
+            case .passed(let length):
+                passing = max(0, length - (buffer.count - start))
+                passedLength = length
+                start += length - passing
+            case .packet(let element, let length):
+                defer { start += length }
+                return CaptureRecord(element, in: octets.span)
+            }
+        }
+        guard isFinished else { return nil }
+        guard passing == 0 else { throw framing.cutShort(needed: passedLength, missing: passing) }
+        let left = buffer.count - start
+        // A stream without a single octet is no capture either.
+        guard left > 0 || framing.offset == 0 else { return nil }
+        throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: left)
+    }
+}
+
+/// A capture that lies in memory, as the sequence of its packets.
+///
+///     let capture = try Capture(octets)
+///     for record in capture { … }
+///     if let fault = capture.fault { … }
+public struct Capture: Sequence, Sendable {
+    private let octets: [UInt8]
+    /// Which packets there are before the fault, if any.
+    private let start: CaptureCursor
+    /// Where and why the capture cannot be followed to its end; `nil` for one that is whole.
+    public let fault: CaptureError?
+
+    /// Reads the header, and walks over the records once without copying anything, to find a fault.
+    ///
+    /// - Throws: when `octets` are not a capture in a known format.
+    public init(_ octets: [UInt8]) throws(CaptureError) {
+        self.octets = octets
+        let start = try CaptureCursor(octets.span)
+        self.start = start
+        var found: CaptureError?
+        do throws(CaptureError) {
+            var cursor = start
+            while try cursor.next(in: octets.span) != nil {}
+        } catch {
+            found = error
+        }
+        fault = found
+    }
+
+    /// Starts at the first record, each time anew.
+    public func makeIterator() -> Iterator { Iterator(octets: octets, cursor: start) }
+
+    /// Goes over the packets before the fault.
+    public struct Iterator: IteratorProtocol, Sendable {
+        fileprivate let octets: [UInt8]
+        fileprivate var cursor: CaptureCursor
+
+        /// The next record before ``Capture/fault``; `nil` after the last one.
+        public mutating func next() -> CaptureRecord? {
+            let octets = octets
+            let span = octets.span
+            // The fault is told by the capture.
+            guard let element = try? cursor.next(in: span) else { return nil }
+            return CaptureRecord(element, in: span)
+        }
+    }
+}
