@@ -14,6 +14,10 @@ let strict: [SwiftSetting] =
         .strictMemorySafety(),
     ] + warnings
 
+/// For modules whose size counts and not their speed, in the static program, which is at most 22 MB. Only
+/// Tests/Support/build-static sets it: a package with unsafe flags cannot be somebody's dependency.
+let small: [SwiftSetting] = strict + (Context.environment["PHAROS_SMALL"] == "true" ? [.unsafeFlags(["-Osize"])] : [])
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
@@ -49,9 +53,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .target(name: "BluetoothTypes", swiftSettings: strict),
-        .target(name: "TextEscaping", swiftSettings: strict),
+        .target(name: "TextEscaping", swiftSettings: small),
         .systemLibrary(name: "CLinux"),
-        .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: strict),
+        .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: small),
         .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
@@ -61,25 +65,25 @@ let package = Package(
         .target(
             name: "HCITransports",
             dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
-            swiftSettings: strict),
+            swiftSettings: small),
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
-            swiftSettings: strict),
+            swiftSettings: small),
         .target(name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: strict),
         .target(
             name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: strict),
         .target(
             name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
-            swiftSettings: strict),
+            swiftSettings: small),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
-            swiftSettings: strict),
+            swiftSettings: small),
         // The page's script and style are real files, embedded as they are.
         .target(
             name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
-            swiftSettings: strict),
-        .target(name: "QRCodes", swiftSettings: strict),
+            swiftSettings: small),
+        .target(name: "QRCodes", swiftSettings: small),
         .target(
             name: "Fleet",
             dependencies: [
@@ -93,14 +97,14 @@ let package = Package(
                 "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost",
             ],
             // The role that `fleet export ansible` writes, with the units as they are shipped.
-            resources: [.embedInCode("Ansible")], swiftSettings: strict),
+            resources: [.embedInCode("Ansible")], swiftSettings: small),
         .target(
             name: "Planner",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport",
                 "Profiles", "Sites",
             ],
-            swiftSettings: strict),
+            swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
@@ -109,8 +113,7 @@ let package = Package(
                 "Planner", "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
                 argumentParser,
             ],
-            // It parses, calls and prints: its size counts, not its speed. The static program is at most 22 MB.
-            swiftSettings: strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]),
+            swiftSettings: small),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
         .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
