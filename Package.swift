@@ -180,7 +180,8 @@ let package = Package(
         .testTarget(
             name: "FleetTests",
             dependencies: [
-                "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles", "QRCodes",
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles",
+                "QRCodes",
             ],
             swiftSettings: strict),
         .testTarget(

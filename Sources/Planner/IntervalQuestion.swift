@@ -204,7 +204,7 @@ public struct IntervalQuestion: Sendable {
             }
         return "Spread the intervals over the fleet, each beacon at its own between \(spread.intervals.lowerBound) and "
             + "\(spread.intervals.upperBound), where no interval is one to avoid: beacons of equal intervals that met "
-            + "once meet again; \(cost)."
+            + "once meet again; \(cost). A fleet file does so with \"intervalSpread\"."
     }
 
     private static let noSpread =

@@ -42,6 +42,22 @@ struct CheckTests {
         #expect(MadeFleet.problems(text).contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") })
     }
 
+    @Test("one address of an advertisement for all is one too few; two advertisements of one box may share theirs")
+    func findsSharedAddressesOfAdvertisements() {
+        func problems(_ beacons: String) -> [String] {
+            let own = Self.uid.replacing("\"type\"", with: "\"address\": \"${own}\", \"type\"")
+            let url = #", { "type": "eddystone-url", "url": "https://e.org", "intervalMs": 500, "address": "${own}", "#
+            return MadeFleet.problems(
+                Self.fleet(
+                    advertisement: own + url + #""measuredPowerDbm": -18 }"#,
+                    more: #""identities": { "instance": { "from": "counter" } },"#, beacons: beacons))
+        }
+        let first = #"{ "name": "a", "variables": { "own": "C1:02:03:04:05:06" } }"#
+        let found = problems(#"[ \#(first), { "name": "b", "variables": { "own": "C1:02:03:04:05:06" } } ]"#)
+        #expect(found.contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") }, "\(found)")
+        #expect(problems(#"[ \#(first), { "name": "b", "variables": { "own": "C1:02:03:04:05:07" } } ]"#) == [])
+    }
+
     @Test(
         "variables that are not there, or need each other",
         arguments: [

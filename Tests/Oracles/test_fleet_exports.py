@@ -49,6 +49,22 @@ def test_a_plan_without_an_anchor_is_said(fleet):
     assert f"{COUNT} beacons without a place on the globe" in answer.err
 
 
+def test_an_anchor_of_no_site_is_refused(fleet):
+    answer = pharos.run("fleet", "export", "geojson", fleet, "--anchor", "musuem=-33.5,-70.25")
+    assert answer.code == 64 and not answer.out
+    assert "there is no site of that name" in answer.err and "it has museum" in answer.err
+    answer = pharos.checked("fleet", "export", "geojson", fleet, "--anchor", "museum=-33.5,-70.25")
+    assert all(feature["geometry"] for feature in json.loads(answer.out)["features"])
+
+
+def test_a_table_for_programs_has_no_byte_order_mark(fleet):
+    pharos.checked("fleet", "export", "csv", fleet, "--output", fleet / "fleet.csv")
+    marked = (fleet / "fleet.csv").read_bytes()
+    plain = pharos.checked("fleet", "export", "csv", fleet).out
+    assert marked.startswith(b"\xef\xbb\xbf") and not plain.startswith("\ufeff")
+    assert marked[3:].decode() == plain.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
 def test_home_assistant_knows_every_address(fleet):
     devices = yaml.safe_load(pharos.checked("fleet", "export", "homeassistant", fleet).out)
     assert [device["mac"] for device in devices.values()] == [f"BLE_D0:11:22:33:00:{n:02X}" for n in range(COUNT)]

@@ -95,6 +95,16 @@ def test_files_that_are_no_status_are_said(fleet):
     assert "x.json: it is no status" in result.err and "y.json: the instance's state is none of" in result.err
 
 
+def test_a_named_pipe_among_the_files_is_passed_over(fleet):
+    write(fleet, *(status(number) for number in range(6)))
+    os.mkfifo(fleet / "from" / "a.json")
+    (fleet / "from" / "pi-9.example").mkdir()
+    os.mkfifo(fleet / "from" / "pi-9.example" / "b.json")
+    result = pharos.run("fleet", "status", fleet, "--from", fleet / "from", timeout=10)
+    assert result.code == 0 and "6 of 6 beacons" in result.out
+    assert result.err.count("regular file") == 2, result.err
+
+
 @pytest.fixture
 def ssh(fleet, monkeypatch):
     """An `ssh` first in PATH that keeps its arguments and answers from `from/HOST`, late where that says `sleep`."""

@@ -139,6 +139,70 @@ def status_of_a_running_beacon(folder):
     raise AssertionError("the beacon did not come on the air")
 
 
+FLEET_OUTPUTS = [
+    "check", "list", "generate", "diff", "status", "keys generate, pharos fleet keys agree", "keys resolve"]
+
+
+@pytest.mark.parametrize("command", FLEET_OUTPUTS)
+def test_the_keys_of_the_json_outputs_of_fleets_are_those_of_the_page(command, tmp_path):
+    fleet = {
+        "version": 1, "name": "f",
+        "identities": {"minor": {"within": "fleet"}, "instance": {"from": "counter"}},
+        "template": {"adapter": "hci0", "radioPowerDbm": 0, "advertisements": [
+            {"type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": "${minor}",
+             "intervalMs": 500, "measuredPowerDbm": -59, "flags": None},
+            {"type": "altbeacon", "companyId": "0x0118", "id": "8b0ca750095477cb3e770011223344550000${bay}",
+             "intervalMs": 500, "measuredPowerDbm": -59},
+            {"type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}",
+             "intervalMs": 500, "measuredPowerDbm": -18},
+            {"type": "eddystone-url", "url": "https://e.org", "intervalMs": "${ms}", "measuredPowerDbm": -18},
+            {"type": "eddystone-eid", "identityKeyFile": "keys/${name}.key", "rotationExponent": 4,
+             "intervalMs": 5000, "measuredPowerDbm": -18}]},
+        "defaults": {"controller": "extended", "variables": {"ms": 5000}},
+        "groups": [{"name": "n"}],
+        "beacons": [{"name": f"b{n}", "group": "n", "host": f"pi-{n}", "serial": f"s{n}",
+                     "variables": {"bay": f"{n:04x}"},
+                     "position": [1, 2, 3] if n % 2 else {"latitude": 1, "longitude": 2}} for n in range(6)]}
+
+    def write(**more):
+        (tmp_path / "f.json").write_text(json.dumps(fleet | more))
+
+    def generated(*options):
+        return output("fleet", "generate", tmp_path / "f.json", "--output", tmp_path / "out", "--json", *options)
+
+    def found():
+        write()
+        if command == "check":
+            write(beacons=fleet["beacons"] + [{"name": "x"}])
+            return [output("fleet", "check", tmp_path / "f.json", "--json")]
+        first = generated()
+        renamed = {**fleet["beacons"][0], "name": "c", "was": "b0", "serial": "t0"}
+        changed = {**fleet["beacons"][1], "variables": {"bay": "0001", "ms": 6000}}
+        write(beacons=[renamed, changed, *fleet["beacons"][2:]])
+        if command == "generate":
+            return [first, generated()]
+        if command == "diff":
+            return [output("fleet", "diff", tmp_path / "f.json", "--against", tmp_path / "out", "--json")]
+        if command == "list":
+            return [output("fleet", "list", tmp_path / "out", "--json")]
+        if command == "status":
+            (tmp_path / "from").mkdir()
+            (tmp_path / "from" / "s.json").write_text('{"name": "stranger", "state": "off"}')
+            return [output("fleet", "status", tmp_path / "out", "--from", tmp_path / "from", "--json")]
+        made = output("fleet", "keys", "generate", tmp_path / "out", "--json")
+        if command.startswith("keys generate"):
+            return [made]
+        # Any id is none of these; its beacons have the keys that the source names.
+        return [output("fleet", "keys", "resolve", "0011223344556677", tmp_path / "out", "--json")]
+
+    documented = set(WRITTEN["pharos-fleet"]["json"][command])
+    keys = keys_of(found())
+    holders = {key for key in keys if any(other.startswith((key + ".", key + "[")) for other in keys | documented)}
+    assert keys - documented - holders == set()
+    absent = {key for key in documented if key.startswith("beacons[].")} if command == "keys resolve" else set()
+    assert documented - keys == absent
+
+
 @pytest.mark.parametrize("page", ["decode", "encode", "adapters", "advertise", "status", "doctor", "profile"])
 def test_the_keys_of_json_outputs_are_those_of_the_page(page, tmp_path):
     broken = tmp_path / "broken.json"

@@ -14,12 +14,20 @@ extension FleetChecker {
             }
         }
         if case .explicit(let address) = shape.profile?.address, !fleet.template.hasAddress {
-            let hash = StableHash.of(address.octets.octets, 0..<6)
-            if let first = identities.insert(hash, number), first != number {
-                let message = "\(address) is also the address of \"\(fleet.names.string(first))\""
-                problems.add(add(message, at: place(ofKey: "address", number)))
-            }
+            checkAddress(address, at: JSONPath([.key("address")]), number)
         }
+        for (index, advertisement) in shape.advertisements.enumerated() {
+            guard let address = advertisement.address else { continue }
+            checkAddress(address, at: JSONPath([.key("advertisements"), .index(index), .key("address")]), number)
+        }
+    }
+
+    /// Two advertisements of one box may share an address, two boxes may not.
+    private mutating func checkAddress(_ address: DeviceAddress, at path: JSONPath, _ number: Int) {
+        let hash = StableHash.of(address.octets.octets, 0..<6)
+        guard let first = identities.insert(hash, number), first != number else { return }
+        let message = "\(address) is also the address of \"\(fleet.names.string(first))\""
+        problems.add(add(message, at: place(ofPath: path, number)))
     }
 
     /// Whether two beacons with the same hash have the same identity, too.
@@ -52,9 +60,5 @@ extension FleetChecker {
     mutating func place(ofPath path: JSONPath, _ number: Int) -> BeaconReader.Place {
         let origin = slot(at: path).map { reader.plan.slots[$0].origin } ?? .node(templateNode(path))
         return reader.place(origin, of: number)
-    }
-
-    mutating func place(ofKey key: String, _ number: Int) -> BeaconReader.Place {
-        place(ofPath: JSONPath([.key(key)]), number)
     }
 }

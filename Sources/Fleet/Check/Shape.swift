@@ -68,6 +68,8 @@ struct ShapeAdvertisement: Sendable {
     let url: Shape.Source?
     let keyFile: Shape.Source?
     let rotationExponent: Int?
+    /// An address of its own that stands in the file.
+    let address: DeviceAddress?
 
     init(
         _ advertisement: ProfileAdvertisement, _ wanted: Advertisement?, radioPower: RadioPower?,
@@ -114,6 +116,7 @@ struct ShapeAdvertisement: Sendable {
         }
         keyFile = advertisement.rotatingKey?.identityKeyFile.map { source("identityKeyFile", $0) }
         rotationExponent = advertisement.rotatingKey.map { Int($0.rotationExponent) }
+        address = if case .explicit(let own) = advertisement.address { own } else { nil }
     }
 
     /// The octet that will be sent, where it is known before the controller has been asked.

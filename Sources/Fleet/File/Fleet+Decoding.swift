@@ -1,4 +1,6 @@
+internal import BluetoothTypes
 public import Configuration
+internal import Profiles
 
 extension Fleet {
     /// What became of a table that a fleet file names.
@@ -32,8 +34,9 @@ extension Fleet {
     static let keys = [
         "$schema", "version", "name", "listeners", "keys", "template", "defaults", "identities", "groups", "beacons",
     ]
-    static let defaultKeys = ["controller", "variables"]
-    static let groupKeys = ["name", "was", "controller", "variables", "groups", "beacons"]
+    static let defaultKeys = ["controller", "intervalSpread", "variables"]
+    static let groupKeys = ["name", "was", "controller", "intervalSpread", "variables", "groups", "beacons"]
+    static let spreadKeys = ["fromMs", "toMs"]
     static let beaconKeys = ["name", "group", "was", "host", "serial", "controller", "position", "variables"]
     static let tableKeys = ["csv", "columns"]
     static let identityKeys = ["major", "minor", "namespace", "instance", "eidEpoch"]
@@ -80,7 +83,7 @@ struct FleetDecoder {
         let template = templateNode.flatMap { self.template($0) }
         groups[0].node = root
         if let defaults = decoder.object(root["defaults"], keys: Fleet.defaultKeys) {
-            groups[0].variables = variables(defaults["variables"])
+            groups[0].variables = variables(defaults["variables"], spread: defaults["intervalSpread"])
             groups[0].controller = decoder.word(defaults["controller"], of: ControllerKind.self)
         }
         declare(root["groups"], in: 0)
@@ -99,7 +102,7 @@ struct FleetDecoder {
     private static func hint(_ key: String) -> String? {
         switch key {
         case "advertisements", "calibration", "scanResponse", "adapter": "it belongs into \"template\""
-        case "variables", "controller", "intervalMs": "it belongs into \"defaults\""
+        case "variables", "controller", "intervalMs", "intervalSpread": "it belongs in \"defaults\""
         case "csv": "a table is named as \"beacons\": { \"csv\": \"beacons.csv\" }"
         default: nil
         }
@@ -176,6 +179,41 @@ struct FleetDecoder {
             }
         }
         return found
+    }
+
+    /// The variables of "defaults" or a group, with the one that its spread of intervals sets.
+    mutating func variables(_ node: JSONNode?, spread: JSONNode?) -> [String: Variable] {
+        var found = variables(node)
+        guard let spread else { return found }
+        if let fault = nameFault(ofVariable: Variable.spreadName) {
+            decoder.error("\"intervalSpread\" sets \"${\(Variable.spreadName)}\", but \(fault)", at: spread)
+        } else if found[Variable.spreadName] != nil {
+            decoder.error(
+                "\"intervalSpread\" sets the variable \"\(Variable.spreadName)\", which is set here as well: take one of "
+                    + "the two out", at: spread)
+        }
+        // What is wrong with it has been said; that the variable is missing shall not be said too.
+        let intervals = intervals(spread) ?? AdvertisingInterval.legacyRange
+        found[Variable.spreadName] = Variable(value: .spread(intervals), node: spread)
+        return found
+    }
+
+    /// The intervals between `fromMs` and `toMs` that a controller knows.
+    private mutating func intervals(_ node: JSONNode) -> ClosedRange<AdvertisingInterval>? {
+        guard let object = decoder.object(node, keys: Fleet.spreadKeys) else { return nil }
+        let shortest = decoder.interval(decoder.required("fromMs", in: object, "the shortest interval in milliseconds"))
+        let longest = decoder.interval(decoder.required("toMs", in: object, "the longest interval in milliseconds"))
+        guard let shortest, let longest else { return nil }
+        let unit = AdvertisingInterval(rawValue: 1).microseconds
+        let (low, high) = ((shortest + unit - 1) / unit, longest / unit)
+        guard low < high else {
+            decoder.error(
+                "there are no two intervals in this spread: \"fromMs\" comes before \"toMs\", and intervals have steps of "
+                    + "\(DecimalText.thousandths(unit)) ms", at: object["toMs"] ?? object)
+            return nil
+        }
+        return AdvertisingInterval(
+            rawValue: UInt32(truncatingIfNeeded: low))...AdvertisingInterval(rawValue: UInt32(truncatingIfNeeded: high))
     }
 
     /// Why a variable cannot be called so, or may not be set.

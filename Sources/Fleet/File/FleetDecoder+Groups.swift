@@ -23,7 +23,7 @@ extension FleetDecoder {
             }
             let number = add(group: name, in: parent, node: object)
             groups[number].was = self.name(object["was"])
-            groups[number].variables = variables(object["variables"])
+            groups[number].variables = variables(object["variables"], spread: object["intervalSpread"])
             groups[number].controller = decoder.word(object["controller"], of: ControllerKind.self)
             declare(object["groups"], in: number)
         }

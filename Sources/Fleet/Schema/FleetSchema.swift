@@ -31,7 +31,11 @@ public enum FleetSchema {
                 "defaults": [
                     "description": "What holds for all beacons.", "type": "object",
                     "properties": object(
-                        Fleet.defaultKeys, ["controller": reference("controller"), "variables": reference("variables")]),
+                        Fleet.defaultKeys,
+                        [
+                            "controller": reference("controller"), "intervalSpread": reference("intervalSpread"),
+                            "variables": reference("variables"),
+                        ]),
                     "additionalProperties": false,
                 ],
                 "identities": identities,
@@ -65,6 +69,7 @@ public enum FleetSchema {
                         "not": ["enum": .array(Variable.reserved.map { .string($0) })],
                     ],
                 ]),
+            .init("intervalSpread", intervalSpread),
             .init("site", group("A site: what shares the air.", below: "floor")),
             .init("floor", group("A floor of a site.", below: "room")),
             .init("room", group("A room of a floor.", below: nil)),
@@ -124,12 +129,36 @@ public enum FleetSchema {
     private static func group(_ description: String, below: String?) -> JSONValue {
         var properties: [String: JSONValue] = [
             "name": name("What it is called."), "was": name("What it was called: its numbers stay as they are."),
-            "controller": reference("controller"), "variables": reference("variables"), "beacons": reference("beacons"),
+            "controller": reference("controller"), "intervalSpread": reference("intervalSpread"),
+            "variables": reference("variables"), "beacons": reference("beacons"),
         ]
         if let below { properties["groups"] = list("The \(below)s in it.", reference(below)) }
         return [
             "description": .string(description), "type": "object", "properties": object(Fleet.groupKeys, properties),
             "required": ["name"], "additionalProperties": false,
+        ]
+    }
+
+    private static var intervalSpread: JSONValue {
+        let range = AdvertisingInterval.extendedRange
+        func end(_ description: String) -> JSONValue {
+            [
+                "description": .string(description), "type": "number",
+                "minimum": .decimal(DecimalText.thousandths(range.lowerBound.microseconds)),
+                "maximum": .decimal(DecimalText.thousandths(range.upperBound.microseconds)),
+            ]
+        }
+        return [
+            "description": """
+            ${intervalMs}: each beacon has its own interval between these, which follows from its name. `pharos plan \
+            interval` says which are clear of the intervals to avoid.
+            """,
+            "type": "object",
+            "properties": [
+                "fromMs": end("The shortest interval in milliseconds."),
+                "toMs": end("The longest interval in milliseconds, above \"fromMs\"."),
+            ],
+            "required": ["fromMs", "toMs"], "additionalProperties": false,
         ]
     }
 

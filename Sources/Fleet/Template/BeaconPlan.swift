@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Configuration
 
 /// How the slots of the template are filled for beacons of one group that set the same variables.
@@ -13,6 +14,8 @@ struct BeaconPlan: Sendable {
         case instance
         case address
         case epoch
+        /// The beacon's own interval of a spread, in ms.
+        case interval(ClosedRange<AdvertisingInterval>)
     }
 
     /// What a value is in JSON.

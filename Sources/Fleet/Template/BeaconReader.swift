@@ -1,3 +1,4 @@
+internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
 
@@ -131,6 +132,10 @@ final class BeaconReader {
                 case .epoch:
                     let time = RFC3339Time(secondsSince1970: entry.epoch == FleetLock.noEpoch ? 0 : Int(entry.epoch))
                     text.append(contentsOf: time.description.utf8)
+                case .interval(let intervals):
+                    let name = fleet.names.text[fleet.names.range(number)]
+                    let own = IntervalSpread.interval(of: name, within: intervals)
+                    text.append(contentsOf: DecimalText.thousandths(own.microseconds).utf8)
                 }
             }
             ends.append(text.count)

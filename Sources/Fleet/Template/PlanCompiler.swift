@@ -179,6 +179,7 @@ struct PlanCompiler {
         case .json(let value):
             let type: BeaconPlan.ValueType = if case .number = value { .number } else { .json }
             return Resolved(atoms: [.literal(Array(value.line.utf8))], type: type, origin: origin)
+        case .spread(let intervals): return Resolved(atoms: [.interval(intervals)], type: .number, origin: origin)
         }
     }
 

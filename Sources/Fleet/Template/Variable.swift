@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 package import Configuration
 
 /// A variable as `defaults`, a group or a beacon sets it.
@@ -7,7 +8,12 @@ struct Variable: Sendable {
         case text(Expression)
         /// Any other JSON value, as it is.
         case json(JSONValue)
+        /// An interval of these, for each beacon its own.
+        case spread(ClosedRange<AdvertisingInterval>)
     }
+
+    /// What `intervalSpread` sets.
+    static let spreadName = "intervalMs"
 
     var value: Value
     /// Where it is set.

@@ -1,6 +1,6 @@
 import BeaconFrames
 internal import BluetoothTypes
-import Configuration
+package import Configuration
 
 extension ConfigurationDecoder {
     /// One element of `advertisements`; `nil` when something of it is wrong.
@@ -136,8 +136,8 @@ extension ConfigurationDecoder {
         return value.map { .init(identityKeyFile: path, rotationExponent: UInt8(truncatingIfNeeded: $0)) }
     }
 
-    /// `intervalMs` in microseconds.
-    private mutating func interval(_ node: JSONNode?) -> Int? {
+    /// An advertising interval in milliseconds, as microseconds.
+    package mutating func interval(_ node: JSONNode?) -> Int? {
         guard let node, let number = number(node) else { return nil }
         let range = AdvertisingInterval.extendedRange
         let (low, high) = (range.lowerBound.microseconds, range.upperBound.microseconds)

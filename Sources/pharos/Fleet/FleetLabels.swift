@@ -66,13 +66,17 @@ struct FleetLabels: ParsableCommand {
         }
         let sheet = LabelSheet(beacons, paper: paper, skipping: skipLabels, hasCutLines: cutLines, urls: urls)
         let isDocument = output.hasSuffix(".pdf")
+        let progress = ProgressLine()
+        defer { progress.finish() }
         if isDocument {
-            try writeDocument(sheet)
+            try writeDocument(sheet, progress)
         } else {
             for index in 0..<sheet.pageCount {
+                progress.report(index, of: sheet.pageCount, "pages")
                 try OutputText.write(try page(index, of: sheet), to: name(of: index, of: sheet.pageCount))
             }
         }
+        progress.finish()
         let pages = sheet.pageCount == 1 ? "1 page" : "\(sheet.pageCount) pages"
         let first = isDocument ? output : name(of: 0, of: sheet.pageCount)
         Terminal.write("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(first)")
@@ -81,13 +85,15 @@ struct FleetLabels: ParsableCommand {
     }
 
     /// All pages in one PDF, which rsvg-convert makes of them.
-    private func writeDocument(_ sheet: LabelSheet) throws {
+    private func writeDocument(_ sheet: LabelSheet, _ progress: ProgressLine) throws {
         let directory = try TemporaryDirectory()
         var files: [String] = []
         for index in 0..<sheet.pageCount {
+            progress.report(index, of: sheet.pageCount, "pages")
             files.append("\(directory.path)/\(index).svg")
             try Files.create(files[index], with: Array(try page(index, of: sheet).utf8))
         }
+        progress.report { "\(sheet.pageCount) pages become one document" }
         let job = ["rsvg-convert", "--format", "pdf"] + files
         let answer = try ProcessPool.run([job], parallel: 1, timeoutSeconds: 600, outputLimit: 1 << 30).first
         switch answer {
