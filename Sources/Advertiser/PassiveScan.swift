@@ -12,8 +12,8 @@ public struct PassiveScan: Sendable {
         isExtended = capabilities.hasExtendedAdvertising
     }
 
-    /// 60 ms, in units of 0.625 ms.
-    private static let window: UInt16 = 96
+    /// 60 ms.
+    private static let window = ScanInterval(rawValue: 96)
 
     public func start(_ host: HCIHost) throws(AdvertisingError) {
         try advertising {

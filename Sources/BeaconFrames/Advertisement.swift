@@ -7,16 +7,22 @@ public import BluetoothTypes
 public struct Advertisement: Hashable, Sendable {
     /// What the payload says.
     public var content: Content
+    /// Between the starts of two advertising events, without the random advDelay.
     public var interval: AdvertisingInterval
     /// What the transmitter is asked for; `nil` leaves it as it is.
     public var radioPower: RadioPower?
+    /// How the frame's measured power octet is found; ``MeasuredPowerRule/none`` for content without one.
     public var measuredPower: MeasuredPowerRule
     public var address: AddressRule
+    /// The primary advertising channels that each event uses.
     public var channels: AdvertisingChannels
+    /// What the PDU allows others to do; a beacon that nobody asks or connects to is non-connectable.
     public var pdu: AdvertisingPDU
     /// Sent to scanners that ask; empty for none. Never beside an EID.
     public var scanResponse: AdvertisingData
 
+    /// An advertisement as it is wanted. What a controller or a frame's specification forbids is refused later, by the
+    /// planning of the advertising and by ``payload(_:)``.
     public init(
         content: Content, interval: AdvertisingInterval, radioPower: RadioPower? = nil,
         measuredPower: MeasuredPowerRule, address: AddressRule, channels: AdvertisingChannels = .all,
@@ -46,9 +52,12 @@ public struct Advertisement: Hashable, Sendable {
 
     /// Where telemetry comes from. Fixed values hold for tests and for `advertise tlm`; sensors are read by name.
     public struct TelemetrySource: Hashable, Sendable {
+        /// In millivolts.
         public var battery: Reading<UInt16>
+        /// In 1/256 °C.
         public var temperature: Reading<FixedPointTemperature>
 
+        /// One telemetry value: not known, always the same, or read when it is sent.
         public enum Reading<Value: Hashable & Sendable>: Hashable, Sendable {
             case unknown
             case fixed(Value)
@@ -56,6 +65,7 @@ public struct Advertisement: Hashable, Sendable {
             case sensor(String)
         }
 
+        /// Telemetry with the battery in millivolts and the temperature in 1/256 °C.
         public init(battery: Reading<UInt16>, temperature: Reading<FixedPointTemperature>) {
             self.battery = battery
             self.temperature = temperature
@@ -69,6 +79,7 @@ public struct Advertisement: Hashable, Sendable {
         /// K, 0...15: turns over every 2^K seconds.
         public var rotationExponent: UInt8
 
+        /// A key by its file, and K, 0...15. Neither is checked here.
         public init(identityKeyFile: String?, rotationExponent: UInt8) {
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent
@@ -120,6 +131,7 @@ extension Advertisement {
         /// For Eddystone-EID, made by EddystoneSecurity.
         public var ephemeralID: FixedOctets<8>?
 
+        /// Those values that are known; content needs only its own: an EID the ephemeral id, for example.
         public init(
             radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
             encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil
@@ -177,7 +189,7 @@ extension Advertisement.Content {
         switch self {
         case .iBeacon(let uuid, let major, let minor, _):
             let power = try Self.powerAtOneMeter(measuredPower, live)
-            return .iBeacon(IBeacon(uuid: uuid, major: major, minor: minor, measuredPower: power))
+            return .iBeacon(IBeacon(uuid: .uuid128(uuid), major: major, minor: minor, measuredPower: power))
         case .altBeacon(let companyID, let beaconID, let reserved, _):
             let power = try Self.powerAtOneMeter(measuredPower, live)
             return .altBeacon(

@@ -24,11 +24,99 @@ public enum Eddystone {
     }
 }
 
+/// Eddystone-UID: `00 | power at 0 m | namespace[10] | instance[6] | RFU 00 00`.
+public struct EddystoneUID: Hashable, Sendable {
+    /// What the beacons of one organisation share.
+    public var namespace: FixedOctets<10>
+    /// Tells the beacons of one namespace apart.
+    public var instance: FixedOctets<6>
+    public var measuredPower: MeasuredPowerAtZeroMeters
+
+    /// A frame with any of these values. A measured power that may not be sent is refused by
+    /// ``advertisingData(flags:)``.
+    public init(
+        namespace: FixedOctets<10>, instance: FixedOctets<6>, measuredPower: MeasuredPowerAtZeroMeters
+    ) {
+        self.namespace = namespace
+        self.instance = instance
+        self.measuredPower = measuredPower
+    }
+}
+
+extension EddystoneUID {
+    /// Octets of the frame; old senders leave the two reserved ones at its end out.
+    static let frameLength = 20
+    static let frameLengthWithoutReserved = 18
+
+    /// From a frame, its type octet included; the reserved octets may be missing and hold anything.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength || frame.count == Self.frameLengthWithoutReserved,
+            let namespace = FixedOctets<10>(frame, at: 2), let instance = FixedOctets<6>(frame, at: 12)
+        else { return nil }
+        self.init(
+            namespace: namespace, instance: instance,
+            measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        Eddystone.structures([0x00, measuredPower.octet] + namespace.octets + instance.octets + [0x00, 0x00])
+    }
+
+    /// The payload, 31 octets with Flags.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}
+
+extension EddystoneUID {
+    /// The namespace that a version 4 UUID gives: its octets 5...10 are left out, so that only random bits are lost.
+    ///
+    /// `8b0ca750-e7a7-4e14-bd99-095477cb3e77` gives `8b0ca750095477cb3e77` (github google/eddystone,
+    /// eddystone-uid/README.md). A namespace from a domain name is made by EddystoneSecurity.
+    ///
+    /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining octets would not be unique.
+    public static func namespace(fromUUID uuid: FixedOctets<16>) throws(NamespaceError) -> FixedOctets<10> {
+        let version = uuid[6] >> 4
+        guard version == 4 else { throw .notRandom(version: version) }
+        var namespace = FixedOctets<10>()
+        for index in 0..<10 { namespace[index] = uuid[index < 4 ? index : index + 6] }
+        return namespace
+    }
+}
+
+/// Why no Eddystone-UID namespace can be derived.
+public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A UUID of this version, not of version 4.
+    case notRandom(version: UInt8)
+    /// Nothing to hash.
+    case emptyDomain
+    /// A character that no domain name has, with the number of characters before it.
+    case notADomain(Character, offset: Int)
+
+    public var description: String {
+        switch self {
+        case .notRandom(let version):
+            "a namespace can be taken from a random (version 4) UUID only, and this one says version \(version)"
+        case .emptyDomain:
+            "the domain name is empty"
+        case .notADomain(let character, let offset):
+            "\"\(character)\" at character \(offset + 1) is not part of a domain name; give example.org, not a URL"
+        }
+    }
+}
+
 /// Eddystone-EID: `30 | power at 0 m | ephemeral id[8]`. The id is made by EddystoneSecurity.
 public struct EddystoneEID: Hashable, Sendable {
+    /// The ephemeral id, which only the holder of the identity key can resolve.
     public var id: FixedOctets<8>
     public var measuredPower: MeasuredPowerAtZeroMeters
 
+    /// A frame with any of these values. A measured power that may not be sent is refused by
+    /// ``advertisingData(flags:)``.
     public init(id: FixedOctets<8>, measuredPower: MeasuredPowerAtZeroMeters) {
         self.id = id
         self.measuredPower = measuredPower
@@ -57,47 +145,5 @@ extension EddystoneEID {
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
         try .checked(adStructures, power: measuredPower, flags: flags)
-    }
-}
-
-/// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. Made and opened by EddystoneSecurity.
-public struct EddystoneEncryptedTLM: Hashable, Sendable {
-    public var encrypted: FixedOctets<12>
-    public var salt: UInt16
-    /// Message integrity check: the first two octets of the EAX tag.
-    public var mic: UInt16
-
-    public init(encrypted: FixedOctets<12>, salt: UInt16, mic: UInt16) {
-        self.encrypted = encrypted
-        self.salt = salt
-        self.mic = mic
-    }
-}
-
-extension EddystoneEncryptedTLM {
-    static let frameLength = 18
-
-    /// From a frame, its type octet included; `nil` unless the version is 01.
-    @inline(__always)
-    init?(frame: Span<UInt8>) {
-        guard frame.count == Self.frameLength, frame[1] == 0x01,
-            let encrypted = FixedOctets<12>(frame, at: 2)
-        else { return nil }
-        self.init(
-            encrypted: encrypted, salt: frame.uint16BigEndian(at: 14),
-            mic: frame.uint16BigEndian(at: 16))
-    }
-
-    /// The list of service UUIDs and the service data, without Flags.
-    public var adStructures: [ADStructure] {
-        var frame: [UInt8] = [0x20, 0x01] + encrypted.octets
-        frame.append(bigEndian: salt)
-        frame.append(bigEndian: mic)
-        return Eddystone.structures(frame)
-    }
-
-    /// The payload, 29 octets with Flags.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, flags: flags)
     }
 }

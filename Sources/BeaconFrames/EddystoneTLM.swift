@@ -13,6 +13,7 @@ public struct EddystoneTLM: Hashable, Sendable {
     /// Time since power-on, in 0.1 s.
     public var uptimeDeciseconds: UInt32
 
+    /// A frame with any of these values; `nil` says on the air that the value is not known.
     public init(
         batteryMillivolts: UInt16?, temperature: FixedPointTemperature?, advertisements: UInt32,
         uptimeDeciseconds: UInt32
@@ -81,4 +82,106 @@ extension FixedOctets<12> {
             self[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - index)))
         }
     }
+}
+
+/// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. Made and opened by EddystoneSecurity.
+public struct EddystoneEncryptedTLM: Hashable, Sendable {
+    /// The twelve octets of ``EddystoneTLM/telemetry``, encrypted with AES-128-EAX.
+    public var encrypted: FixedOctets<12>
+    /// The part of the nonce that changes with each frame; big-endian on the air.
+    public var salt: UInt16
+    /// Message integrity check: the first two octets of the EAX tag.
+    public var mic: UInt16
+
+    /// A frame of these octets. Whether they belong together is known to the holder of the identity key alone.
+    public init(encrypted: FixedOctets<12>, salt: UInt16, mic: UInt16) {
+        self.encrypted = encrypted
+        self.salt = salt
+        self.mic = mic
+    }
+}
+
+extension EddystoneEncryptedTLM {
+    static let frameLength = 18
+
+    /// From a frame, its type octet included; `nil` unless the version is 01.
+    @inline(__always)
+    init?(frame: Span<UInt8>) {
+        guard frame.count == Self.frameLength, frame[1] == 0x01,
+            let encrypted = FixedOctets<12>(frame, at: 2)
+        else { return nil }
+        self.init(
+            encrypted: encrypted, salt: frame.uint16BigEndian(at: 14),
+            mic: frame.uint16BigEndian(at: 16))
+    }
+
+    /// The list of service UUIDs and the service data, without Flags.
+    public var adStructures: [ADStructure] {
+        var frame: [UInt8] = [0x20, 0x01] + encrypted.octets
+        frame.append(bigEndian: salt)
+        frame.append(bigEndian: mic)
+        return Eddystone.structures(frame)
+    }
+
+    /// The payload, 29 octets with Flags.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, flags: flags)
+    }
+}
+
+/// A temperature in 1/256 °C: the signed 8.8 fixed point of Eddystone-TLM.
+public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
+    /// 1/256 °C; never -32768, which means "unknown" on the air.
+    public let rawValue: Int16
+
+    /// `nil` for -32768.
+    public init?(rawValue: Int16) {
+        guard rawValue != .min else { return nil }
+        self.rawValue = rawValue
+    }
+}
+
+extension FixedPointTemperature {
+    /// The nearest multiple of 1/256 °C.
+    ///
+    /// -128 °C, whose exact value means "unknown" on the air, becomes -127.996 °C; 127.996 °C is the warmest.
+    ///
+    /// - Throws: ``TemperatureOutOfRange`` for anything that does not round into -128...127.996 °C, for infinities and
+    ///   for not-a-number.
+    public init(celsius: Double) throws(TemperatureOutOfRange) {
+        guard celsius >= -128, celsius < 128 else { throw TemperatureOutOfRange(celsius: celsius) }
+        // Rounded by hand, half a step away from zero: rounded() calls the C library's round(), and this module links
+        // no C library.
+        let exact = celsius * 256
+        let whole = Int(exact)
+        let rest = exact - Double(whole)
+        let steps = rest >= 0.5 ? whole + 1 : rest <= -0.5 ? whole - 1 : whole
+        guard let value = Int16(exactly: steps) else { throw TemperatureOutOfRange(celsius: celsius) }
+        rawValue = max(value, -Int16.max)
+    }
+
+    /// Degrees Celsius, exactly.
+    public var celsius: Double { Double(rawValue) / 256 }
+}
+
+extension FixedPointTemperature: CustomStringConvertible {
+    /// Thousandths of a degree without superfluous digits: `21.25 °C`, `-0.102 °C`.
+    public var description: String {
+        let steps = Int(rawValue) * 1000
+        let rounded = (steps + (steps < 0 ? -128 : 128)) / 256
+        return "\(DecimalText.thousandths(rounded)) °C"
+    }
+}
+
+/// A temperature that 8.8 fixed point cannot hold.
+public struct TemperatureOutOfRange: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was asked for, in degrees Celsius; not-a-number too.
+    public let celsius: Double
+
+    /// An error about a temperature in degrees Celsius.
+    public init(celsius: Double) {
+        self.celsius = celsius
+    }
+
+    public var description: String { "temperature: \(celsius) is out of range -128...127.996 °C" }
 }

@@ -7,6 +7,7 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     /// One sentence: what is there and what should be.
     public let message: String
 
+    /// A problem at an offset in the advertising data, from 0, with its sentence.
     public init(_ rule: LintRule, at offset: Int, _ message: String) {
         self.rule = rule
         self.offset = offset
@@ -16,6 +17,7 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     /// Where the rule is written down.
     public var source: String { rule.source }
 
+    /// Offset, sentence and source on one line.
     public var description: String { "octet \(offset): \(message) (\(source))" }
 }
 

@@ -19,16 +19,21 @@ public struct PowerCalibration: Hashable, Sendable {
     /// Used where the granted power is not known.
     public let fallback: MeasuredPowerAtOneMeter?
 
+    /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
     public struct Point: Hashable, Sendable {
+        /// What the transmitter emitted, in dBm.
         public var radioPower: RadioPower
+        /// What the receiver saw, in dBm.
         public var measuredPower: MeasuredPowerAtOneMeter
 
+        /// A measurement, both in dBm.
         public init(radioPower: RadioPower, measuredPower: MeasuredPowerAtOneMeter) {
             self.radioPower = radioPower
             self.measuredPower = measuredPower
         }
     }
 
+    /// A calibration from points in any order. Of points with the same radio power the first one counts.
     public init(points: [Point], fallback: MeasuredPowerAtOneMeter?) {
         self.points = points.sorted { $0.radioPower < $1.radioPower }
         self.fallback = fallback

@@ -10,6 +10,7 @@ public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
     /// The field's value and the octet's part in it, such as `-59 dBm at 1 m`.
     public let meaning: String
 
+    /// A note about the octet at `offset`, from 0.
     public init(offset: Int, octet: UInt8, field: String, meaning: String) {
         self.offset = offset
         self.octet = octet

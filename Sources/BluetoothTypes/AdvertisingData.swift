@@ -3,6 +3,7 @@
 /// Holding octets, whatever they are, is always possible (what was received is kept as it was received); making them
 /// from structures is strict.
 public struct AdvertisingData: Hashable, Sendable {
+    /// Length octets, AD types and data, as they stand in the PDU.
     public let octets: [UInt8]
 
     /// What a legacy PDU holds.
@@ -62,11 +63,13 @@ public struct AdvertisingData: Hashable, Sendable {
 }
 
 extension AdvertisingData: CustomStringConvertible {
+    /// Lower-case hexadecimal digits without separators.
     public var description: String { Hexadecimal.text(octets) }
 }
 
 /// Why AD structures do not fit into advertising data.
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What there is too much of.
     public enum Reason: Hashable, Sendable {
         /// All structures together, the limit, and the type of the first one over it.
         case tooLong(octets: Int, limit: Int, type: ADType)
@@ -78,6 +81,7 @@ public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConve
     /// Position of the structure in the list, from 0.
     public let structure: Int
 
+    /// An error about the structure at position `structure`, from 0.
     public init(_ reason: Reason, structure: Int) {
         self.reason = reason
         self.structure = structure

@@ -27,6 +27,23 @@ public enum BluetoothUUID: Hashable, Sendable {
         }
     }
 
+    /// The UUID with 128 bits: shorter ones stand in the first four octets of the Bluetooth Base UUID,
+    /// 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B 2.5.1).
+    public var expanded: FixedOctets<16> {
+        let short: UInt32
+        switch self {
+        case .uuid16(let value): short = UInt32(value)
+        case .uuid32(let value): short = value
+        case .uuid128(let value): return value
+        }
+        var octets: [UInt8] = []
+        octets.append(bigEndian: short)
+        octets += [0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0x80, 0x5F, 0x9B, 0x34, 0xFB]
+        var result = FixedOctets<16>()
+        for (index, octet) in octets.enumerated() { result[index] = octet }
+        return result
+    }
+
     /// As in AD structures, least significant octet first.
     public var littleEndian: [UInt8] {
         var result: [UInt8] = []

@@ -5,6 +5,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// Most significant octet first, as printed.
     public let octets: FixedOctets<6>
 
+    /// The address that is written with these octets, most significant octet first.
     public init(_ octets: FixedOctets<6>) {
         self.octets = octets
     }
@@ -33,6 +34,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         case staticDevice
     }
 
+    /// What the address is if it is a random one; of a public address it says nothing.
     public var randomKind: RandomKind {
         switch octets[0] >> 6 {
         case 0b00: .nonResolvablePrivate

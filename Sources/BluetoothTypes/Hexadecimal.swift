@@ -98,6 +98,7 @@ public enum Hexadecimal {
 
 /// Why a text is not the hexadecimal octets that were asked for.
 public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with the text.
     public enum Reason: Hashable, Sendable {
         /// A character that is neither a digit nor a separator.
         case notADigit(Character)
@@ -111,6 +112,7 @@ public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertib
     /// Characters before the fault.
     public let offset: Int
 
+    /// An error behind `offset` characters.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
@@ -121,7 +123,7 @@ public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertib
         case .notADigit(let character):
             "\"\(Self.escaped(character))\" at character \(offset + 1) is not a hexadecimal digit"
         case .halfOctet:
-            "a hexadecimal digit without its partner before character \(offset + 1): every octet has two digits"
+            "half an octet before character \(offset + 1): every octet has two digits"
         case .wrongLength(let expected, let found):
             "\(found) octets where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }

@@ -4,10 +4,12 @@
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// A generator at the start of the sequence that `seed` names; every seed, zero too, is a good one.
     public init(seed: UInt64) {
         state = seed
     }
 
+    /// The next 64 bits of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -7,6 +7,7 @@ internal import CryptoExtras
 public struct RotationExponent: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
+    /// What Eddystone allows: periods of 1 s to 32,768 s (github google/eddystone, eddystone-eid/eid-computation.md).
     public static let range = 0...15
 
     /// `nil` outside 0...15.

@@ -97,6 +97,7 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// A text that is no identity key.
 public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The one error that there is: it says how a key is written, and nothing of what was read.
     public init() {}
 
     public var description: String { "an identity key has 16 octets: 32 hexadecimal digits" }

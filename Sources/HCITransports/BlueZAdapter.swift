@@ -5,6 +5,7 @@ internal import LinuxHost
 
 /// An hciN as the kernel describes it without asking the controller anything.
 public struct BlueZAdapter: Hashable, Sendable {
+    /// The N of hciN.
     public let index: UInt16
     public let address: DeviceAddress
     public let isUp: Bool

@@ -46,7 +46,8 @@ public final class OpenAdapter {
             isExclusive = true
         case .managed:
             throw TransportError(
-                .noHCI, name.description, "the kernel's advertising manager takes no HCI commands; use another form")
+                .noHCI, name.description,
+                "the kernel's advertising manager does not take HCI commands; use another form")
         case .tcp, .unix, .serial, .virtual:
             let stream: Descriptor
             do throws(SystemError) {

@@ -50,13 +50,13 @@ extension TransportError {
                 .missing, adapter, "there is no such adapter; `pharos adapters` lists those that are there")
         case SystemError.rfkilled:
             TransportError(
-                .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` frees it")
+                .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` switches it on")
         case SystemError.networkDown:
-            TransportError(.down, adapter, "the adapter is down; `hciconfig \(device) up` raises it")
+            TransportError(.down, adapter, "the adapter is down; `hciconfig \(device) up` brings it up")
         case SystemError.busy where isUserChannel:
             TransportError(
                 .busy, adapter,
-                "the adapter is up, and the user channel wants it down; "
+                "the adapter is up, and the user channel needs it down; "
                     + "`hciconfig \(device) down` (and stop bluetoothd), or use it without :user")
         case SystemError.busy, SystemError.alreadyInUse:
             TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
@@ -81,19 +81,19 @@ extension TransportError {
     private static func sentence(_ adapter: AdapterName, _ error: SystemError) -> String {
         switch (error.errno, adapter) {
         case (SystemError.noEntry, .tcp(let host, _)):
-            "the name \(host) leads to no address; check its spelling, or give the address itself"
+            "the name \(host) has no address; check its spelling, or give the address itself"
         case (SystemError.noEntry, .serial):
             "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
         case (SystemError.noEntry, _):
             "there is no such socket; is the controller's program running?"
         case (SystemError.accessDenied, .serial):
-            "this user may not open it; `sudo adduser $USER dialout`, then log in anew"
+            "this user may not open it; `sudo adduser $USER dialout`, then log in again"
         case (SystemError.accessDenied, _):
             "this user may not open it"
         case (SystemError.notATerminal, .serial):
-            "this is no serial line"
+            "this is not a serial line"
         case (SystemError.timedOut, _):
-            "nothing answers there within the time"
+            "there was no answer in time"
         default:
             "\(error.text); is the controller's program running and listening there?"
         }

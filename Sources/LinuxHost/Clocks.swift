@@ -1,6 +1,26 @@
 internal import CLinux
 internal import Glibc
 
+/// CLOCK_MONOTONIC: never set back, stands still while the machine sleeps.
+public enum MonotonicClock {
+    /// Nanoseconds since some start.
+    public static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// CLOCK_REALTIME: what the wall shows.
+public enum WallClock {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    public static func microseconds() -> Int64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+}
+
 /// CLOCK_BOOTTIME: never set back, and runs on while the machine sleeps.
 public enum BootClock {
     /// Nanoseconds since the machine started.
@@ -43,14 +63,18 @@ extension WallClock {
 public struct SuspendDetector: Hashable, Sendable {
     /// What the two clocks say at one moment, in nanoseconds.
     public struct Reading: Hashable, Sendable {
+        /// ``MonotonicClock``, which stands still during sleep.
         public let monotonic: UInt64
+        /// ``BootClock``, which goes on.
         public let boot: UInt64
 
+        /// Two readings of one moment, in nanoseconds.
         public init(monotonic: UInt64, boot: UInt64) {
             self.monotonic = monotonic
             self.boot = boot
         }
 
+        /// Reads both clocks.
         public static func now() -> Reading {
             // In this order a delay between the two looks like a sleep; the threshold is well above it.
             let monotonic = MonotonicClock.nanoseconds()
@@ -63,6 +87,7 @@ public struct SuspendDetector: Hashable, Sendable {
 
     private var last: Reading
 
+    /// Counts sleep from `reading` on.
     public init(_ reading: Reading) {
         last = reading
     }
@@ -83,8 +108,10 @@ public struct SuspendDetector: Hashable, Sendable {
 /// Something to poll for that becomes readable when the wall clock is set, and when the machine wakes from sleep. Costs
 /// nothing meanwhile.
 public final class ClockChangeDescriptor: Sendable {
+    /// To poll for reading; then ask ``take()``.
     public let descriptor: Descriptor
 
+    /// Watches from now on (timerfd_create(2) with TFD_TIMER_CANCEL_ON_SET).
     public init() throws(SystemError) {
         descriptor = Descriptor(owning: try retryingInterrupts("timerfd_create") { pharos_clock_watch_open() })
         try arm()

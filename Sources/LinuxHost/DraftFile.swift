@@ -30,7 +30,7 @@ struct FilePlace {
             guard status.isOursOrRoots else {
                 throw SystemError(
                     "open", path, errno: ELOOP,
-                    reason: "this is a symbolic link of the user with the number \(status.owner), which is not followed"
+                    reason: "this symbolic link belongs to user \(status.owner) and is not followed"
                 )
             }
             (around, name) = Files.split(try directory.target(ofLink: name))
@@ -50,7 +50,7 @@ struct FilePlace {
         let why =
             around.isOursOrRoots
             ? "other users may write to \(folder), so no key belongs in it; `chmod go-w \(folder)` or choose another directory"
-            : "\(folder) belongs to the user with the number \(around.owner), so no key of this user belongs in it; choose "
+            : "\(folder) belongs to user \(around.owner), so no key of this user belongs in it; choose "
                 + "another directory"
         throw SystemError("open", path, errno: EPERM, reason: why)
     }

@@ -26,6 +26,7 @@ public final class FileLock: Sendable {
         /// What it does with the lock, as it said when it took it; one line.
         public let purpose: String
 
+        /// A process by its number, and what it says that it holds the lock for.
         public init(process: Int32, purpose: String) {
             self.process = process
             self.purpose = purpose
@@ -172,12 +173,12 @@ public final class FileLock: Sendable {
         guard status.isOursOrRoots || status.owner == around.owner else {
             throw SystemError(
                 "open", path, errno: EPERM,
-                reason: "the user with the number \(status.owner) has put this file in the place of a lock; remove it")
+                reason: "user \(status.owner) has put this file where a lock belongs; remove it")
         }
         guard status.links < 2 else {
             throw SystemError(
                 "open", path, errno: EPERM,
-                reason: "this file in the place of a lock has other names too; remove it")
+                reason: "this lock file has other names too; remove it")
         }
     }
 

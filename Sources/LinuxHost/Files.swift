@@ -48,7 +48,7 @@ public enum Files {
                 switch self {
                 case .openToOthers: "\(path): others may read this \(what); `chmod 600 \(path)` keeps it secret"
                 case .belongs(let user):
-                    "\(path): this \(what) belongs to the user with the number \(user), who knows it; make one that is "
+                    "\(path): this \(what) belongs to user \(user), who knows it; make one that is "
                         + "yours or root's, or give it to this user with `chown`"
                 }
             }
@@ -177,7 +177,7 @@ public final class OutputFile: Sendable {
                 throw SystemError(
                     "open", errno: EPERM,
                     reason:
-                        "the user with the number \(status.owner) has put this file there; remove it, or choose another name"
+                        "user \(status.owner) has put this file there; remove it, or choose another name"
                 )
             }
             _ = try retryingInterrupts("truncate") { ftruncate(descriptor.number, 0) }

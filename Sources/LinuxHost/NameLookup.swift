@@ -39,8 +39,8 @@ struct NameLookup: Sendable {
         try BackgroundThread.start {
             let found = lookup()
             answer.addresses.withLock { $0 = found }
-            // One octet, unless nobody waits any more.
-            _ = try? theirs.write([0])
+            // One octet, also where nobody waits any more: this end is kept open, or the process would get SIGPIPE.
+            withExtendedLifetime(end) { _ = try? theirs.write([0]) }
         }
         let ready = try Poller.wait([.init(end, .read), .init(interruption.descriptor, .read)], milliseconds: -1)
         guard ready[0] else { throw SystemError("getaddrinfo", errno: EINTR) }

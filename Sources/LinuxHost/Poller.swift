@@ -1,4 +1,6 @@
+internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// Waits for several descriptors at once: poll(2).
 public enum Poller {
@@ -7,6 +9,7 @@ public enum Poller {
         let descriptor: Descriptor
         let events: Int16
 
+        /// `descriptor` until it can be read from, written to, or either.
         public init(_ descriptor: Descriptor, _ kind: Kind) {
             self.descriptor = descriptor
             events =
@@ -18,6 +21,7 @@ public enum Poller {
         }
     }
 
+    /// What is awaited: POLLIN, POLLOUT or both.
     public enum Kind: Sendable {
         case read
         case write
@@ -42,22 +46,61 @@ public enum Poller {
     }
 }
 
-/// CLOCK_MONOTONIC: never set back, stands still while the machine sleeps.
-public enum MonotonicClock {
-    /// Nanoseconds since some start.
-    public static func nanoseconds() -> UInt64 {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-}
+/// Signals as something to poll for, instead of something that interrupts.
+public final class SignalDescriptor: Sendable {
+    /// To poll for reading; then ask ``take()``.
+    public let descriptor: Descriptor
+    private let firstTaken = Mutex<UInt64?>(nil)
 
-/// CLOCK_REALTIME: what the wall shows.
-public enum WallClock {
-    /// Microseconds since 1970-01-01T00:00:00Z.
-    public static func microseconds() -> Int64 {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    /// When the first signal was taken, in nanoseconds of ``MonotonicClock``; `nil` while none was. Whoever has taken it
+    /// may have been in the middle of something: the wish stays, for everybody who asks later.
+    public var takenAt: UInt64? { firstTaken.withLock { $0 } }
+
+    /// Blocks `signals` in this thread, and in every thread that it starts from now on, and collects them here.
+    public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else {
+            throw SystemError("pthread_sigmask", errno: EINVAL)
+        }
+        let number = try retryingInterrupts("signalfd") {
+            unsafe signalfd(-1, &set, PHAROS_SFD_FLAGS)
+        }
+        descriptor = Descriptor(owning: number)
+    }
+
+    /// Somebody wants us to end: SIGINT, SIGTERM, SIGQUIT, and SIGHUP when the terminal goes, unless we were started
+    /// to outlive it (nohup).
+    public static var termination: [Int32] {
+        ending + (isIgnored(SIGHUP) ? [] : [SIGHUP])
+    }
+
+    /// SIGINT, SIGTERM and SIGQUIT: what ends a service, for which SIGHUP means something else.
+    public static let ending = [SIGINT, SIGTERM, SIGQUIT]
+    /// SIGHUP.
+    public static let hangUp = SIGHUP
+
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        // SIG_IGN is the address 1.
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
+    /// The next signal that has come, or `nil`.
+    public func take() -> Int32? {
+        guard let octets = try? descriptor.read(upTo: MemoryLayout<signalfd_siginfo>.size), octets.count >= 4 else {
+            return nil
+        }
+        let now = MonotonicClock.nanoseconds()
+        firstTaken.withLock { $0 = $0 ?? now }
+        // ssi_signo is the first field, in the machine's order; both our architectures are little-endian.
+        return Int32(octets[0])
+    }
+
+    /// Writing to a peer that is gone is an error to handle, not a reason to die.
+    public static func ignoreBrokenPipes() {
+        _ = signal(SIGPIPE, SIG_IGN)
     }
 }

@@ -7,9 +7,12 @@ public struct RFKillSwitch: Hashable, Sendable {
     public let number: UInt32
     /// The adapter it belongs to, such as `hci0`; `nil` where the kernel does not tell.
     public let adapter: String?
+    /// Switched off by a program.
     public let isSoftBlocked: Bool
+    /// Switched off by a switch or a key of the machine.
     public let isHardBlocked: Bool
 
+    /// A switch in the given state, as /sys or a message of /dev/rfkill tells it.
     public init(number: UInt32, adapter: String?, isSoftBlocked: Bool, isHardBlocked: Bool) {
         self.number = number
         self.adapter = adapter
@@ -17,6 +20,7 @@ public struct RFKillSwitch: Hashable, Sendable {
         self.isHardBlocked = isHardBlocked
     }
 
+    /// Whether the radio is off, by whichever of the two.
     public var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
     /// What is to be done about it; `nil` when the radio is on.
@@ -28,6 +32,7 @@ public struct RFKillSwitch: Hashable, Sendable {
 
 /// One message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight octets.
 public struct RFKillEvent: Hashable, Sendable {
+    /// What has happened to the switch: enum rfkill_operation of linux/rfkill.h.
     public enum Operation: UInt8, Hashable, Sendable {
         /// Also told of each switch that is there when the device is opened.
         case add = 0
@@ -36,6 +41,7 @@ public struct RFKillEvent: Hashable, Sendable {
         case changeAll = 3
     }
 
+    /// The kernel's number of the switch.
     public let number: UInt32
     public let isBluetooth: Bool
     public let operation: Operation

@@ -27,6 +27,7 @@ public struct SensorReader: Hashable, Sendable {
     private var isReportedMissing = false
     private var lastLook: UInt64?
 
+    /// A reader that has not looked for its sensor yet: the first reading does.
     public init(_ choice: SensorChoice, _ quantity: SensorQuantity, tree: SensorTree = SensorTree()) {
         self.choice = choice
         self.quantity = quantity
@@ -87,7 +88,7 @@ extension SensorReader.Event: CustomStringConvertible {
     public var description: String {
         switch self {
         case .chosen(let name): "telemetry comes from the sensor \(name)"
-        case .missing(.auto, let quantity): "this box has no \(quantity.word); it is sent as unknown"
+        case .missing(.auto, let quantity): "this machine has no \(quantity.word); it is sent as unknown"
         case .missing(.named(let name), let quantity):
             "the \(quantity.word) \(name) gives no reading; it is sent as unknown"
         case .lost(let name): "the sensor \(name) is gone; its value is sent as unknown"

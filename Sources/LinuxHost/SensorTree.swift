@@ -38,7 +38,8 @@ public struct SensorTree: Hashable, Sendable {
     public func problem(with choice: SensorChoice, _ quantity: SensorQuantity) -> String? {
         guard case .named(let name) = choice, sensor(named: name, quantity) == nil else { return nil }
         let names = sensors(of: quantity).map(\.name.description)
-        let advice = names.isEmpty ? "this box has none; use null" : "this box has " + names.joined(separator: ", ")
+        let advice =
+            names.isEmpty ? "this machine has none; use null" : "this machine has " + names.joined(separator: ", ")
         return "there is no \(quantity.word) \"\(name)\"; \(advice)"
     }
 }

@@ -74,6 +74,7 @@ public final class ServiceNotifier {
         try send(states)
     }
 
+    /// Sends a list of states as the form with single ones does; nothing for an empty list.
     public func send(_ states: [State]) throws(SystemError) {
         guard socket != nil, !states.isEmpty else { return }
         // Of signs of life, and of lines for people, the last one is enough.

@@ -3,8 +3,11 @@ internal import Synchronization
 
 /// The three standard streams, and whether a person sits before them.
 public enum Terminal {
+    /// Whether a person can type here: standard input is a terminal.
     public static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    /// Whether a person reads standard output.
     public static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    /// Whether a person reads standard error.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Colour only on a terminal, never with NO_COLOR set to anything (no-color.org) nor on a dumb one.
@@ -19,6 +22,7 @@ public enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// The value of an environment variable; `nil` where it is not set.
     public static func environment(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
@@ -64,4 +68,68 @@ extension Descriptor {
     public static let standardInput = Descriptor(owning: dup(STDIN_FILENO))
     static let standardOutput = Descriptor(owning: dup(STDOUT_FILENO))
     static let standardError = Descriptor(owning: dup(STDERR_FILENO))
+}
+
+/// How far a long job is: one line of standard error that replaces itself, for a person at a terminal. Nothing of it
+/// appears within the first second, nor where standard error is no terminal; a dumb one gets whole lines, and fewer.
+public final class ProgressLine {
+    private let isShown = Terminal.errorIsTerminal
+    private let isDumb = Terminal.environment("TERM") == "dumb"
+    private let start = BootClock.nanoseconds()
+    private var shown: UInt64 = 0
+    private static let delay: UInt64 = 1_000_000_000
+
+    /// A job that begins now.
+    public init() {}
+
+    /// To be called after each step: looks up the time, and asks for the text only now and then.
+    public func report(_ text: () -> String) {
+        guard isShown else { return }
+        let now = BootClock.nanoseconds()
+        let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000
+        guard now - start > Self.delay, now - shown > pause else { return }
+        shown = now
+        Terminal.writeError(isDumb ? text() + "\n" : "\r\u{1B}[K" + text())
+    }
+
+    /// `done of total what, percent`.
+    public func report(_ done: Int, of total: Int, _ what: String) {
+        report { "\(done) of \(total) \(what), \(total > 0 ? done * 100 / total : 100) %" }
+    }
+
+    /// Takes the line away.
+    public func finish() {
+        if isShown, shown > 0, !isDumb { Terminal.writeError("\r\u{1B}[K") }
+    }
+}
+
+/// A serial line to a controller's UART: 8 data bits, no parity, one stop bit, hardware flow control, no translation.
+///
+/// Zephyr's hci_uart asks for RTS/CTS; lines without these wires (a pty, USB CDC) ignore the setting.
+public enum SerialPort {
+    /// Bit rates that Linux knows, in bit/s, with their termios codes.
+    private static let speeds: [Int: speed_t] = [
+        9600: speed_t(B9600), 19200: speed_t(B19200), 38400: speed_t(B38400), 57600: speed_t(B57600),
+        115_200: speed_t(B115200), 230_400: speed_t(B230400), 460_800: speed_t(B460800),
+        921_600: speed_t(B921600), 1_000_000: speed_t(B1000000), 2_000_000: speed_t(B2000000),
+        3_000_000: speed_t(B3000000), 4_000_000: speed_t(B4000000),
+    ]
+
+    /// The bit rates that ``open(_:rate:)`` takes, in bit/s, rising.
+    public static var rates: [Int] { speeds.keys.sorted() }
+
+    /// Opens `path` at `rate` and throws away what was left in its buffers.
+    public static func open(_ path: String, rate: Int) throws(SystemError) -> Descriptor {
+        guard let speed = speeds[rate] else { throw SystemError("cfsetspeed", "\(path)@\(rate)", errno: EINVAL) }
+        let port = try Descriptor.open(path, .device)
+        var settings = termios()
+        _ = try retryingInterrupts("tcgetattr", path) { unsafe tcgetattr(port.number, &settings) }
+        unsafe cfmakeraw(&settings)
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD | CS8) | tcflag_t(CRTSCTS)
+        settings.c_cflag &= ~tcflag_t(HUPCL | CSTOPB | PARENB)
+        unsafe cfsetspeed(&settings, speed)
+        _ = try retryingInterrupts("tcsetattr", path) { unsafe tcsetattr(port.number, TCSANOW, &settings) }
+        tcflush(port.number, TCIOFLUSH)
+        return port
+    }
 }

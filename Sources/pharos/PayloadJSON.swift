@@ -43,7 +43,7 @@ enum PayloadJSON {
         switch frame {
         case .iBeacon(let frame):
             [
-                ("uuid", .string(frame.uuid.uuidText)), ("major", .integer(Int(frame.major))),
+                ("uuid", .string(frame.uuid.description)), ("major", .integer(Int(frame.major))),
                 ("minor", .integer(Int(frame.minor))), ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm))),
             ]
         case .altBeacon(let frame):

@@ -327,7 +327,9 @@ import VirtualController
         let bench = Bench(model, on: air)
         let listener = HCIHost(channel: VirtualChannel(.core4, on: air))
         _ = try ControllerCapabilities.read(from: listener, isExclusive: true)
-        _ = try listener.execute(LESetScanParameters(type: .active, interval: 16, window: 16))
+        _ = try listener.execute(
+            LESetScanParameters(type: .active, interval: ScanInterval(rawValue: 16), window: ScanInterval(rawValue: 16))
+        )
         _ = try listener.execute(LESetScanEnable(true))
         let name = try AdvertisingData([.completeLocalName("Lobby N")])
         let sources = try Sample.lobby().map { source in

@@ -42,7 +42,7 @@ let publishedFrames: [PublishedFrame] = [
         "02011A1AFF4C000215F7826DA64FA24E988024BC5B71E0893E00AA00BBB3", flags: ADFlags(rawValue: 0x1A),
         .iBeacon(
             IBeacon(
-                uuid: fixed("f7826da6-4fa2-4e98-8024-bc5b71e0893e"), major: 170, minor: 187,
+                uuid: .uuid128(fixed("f7826da6-4fa2-4e98-8024-bc5b71e0893e")), major: 170, minor: 187,
                 measuredPower: MeasuredPowerAtOneMeter(octet: 0xB3)))),
     PublishedFrame(
         "Eddystone-UID after beacontools",

@@ -5,7 +5,7 @@ import Testing
 @Test(arguments: [5, 127, 1, -128] as [Int8])
 func aMeasuredPowerOutOfRangeIsDecodedButNotEncoded(dBm: Int8) throws {
     let power = MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: dBm))
-    let iBeacon = IBeacon(uuid: FixedOctets(), major: 1, minor: 2, measuredPower: power)
+    let iBeacon = IBeacon(uuid: .uuid128(FixedOctets()), major: 1, minor: 2, measuredPower: power)
     let altBeacon = AltBeacon(companyID: 0x0118, beaconID: FixedOctets(), measuredPower: power)
     let error = BeaconFrameError.measuredPower(
         ValueOutOfRange("measured power at 1 m", Int(dBm), range: -127...0, unit: "dBm"))
@@ -61,10 +61,22 @@ func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEn
 }
 
 @Test func anUUIDIsSentInTextOrderAndNotSwapped() throws {
-    let uuid = try #require(FixedOctets<16>(uuid: "FB0B57A2-8228-44cd-913a-94a122ba1206"))
+    let uuid = try #require(BluetoothUUID("FB0B57A2-8228-44cd-913a-94a122ba1206"))
     let frame = IBeacon(uuid: uuid, major: 1, minor: 2, measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
     #expect(
         try frame.advertisingData().description == "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
+}
+
+/// An iBeacon has no room for the width of its UUID, so that a short one is sent as the long one that it stands for.
+@Test func aShortUUIDOfAnIBeaconIsSentWithAllOfItsBits() throws {
+    let power = try MeasuredPowerAtOneMeter(dBm: -59)
+    var frame = IBeacon(uuid: .uuid16(0xFEAA), major: 1, minor: 2, measuredPower: power)
+    #expect(frame.uuid == BluetoothUUID("0000feaa-0000-1000-8000-00805f9b34fb"))
+    #expect(
+        try frame.advertisingData().description == "0201061aff4c0002150000feaa00001000800000805f9b34fb00010002c5")
+    #expect(BeaconFrame(decoding: try frame.advertisingData()) == .iBeacon(frame))
+    frame.uuid = .uuid32(0x1234_5678)
+    #expect(frame.uuid.description == "12345678-0000-1000-8000-00805f9b34fb")
 }
 
 /// Four AD structures that fill 31 octets: the advertiser of the thesis. Its listing gives the five-letter name the

@@ -39,6 +39,7 @@ func aStaticRandomAddressHasItsTopBitsSetAndSomethingBelow(text: String, isValid
 ])
 func aShortUUIDIsReadInItsWidth(text: String, uuid: BluetoothUUID) {
     #expect(BluetoothUUID(text) == uuid)
+    #expect(BluetoothUUID.uuid128(uuid.expanded).description == "0000feaa-0000-1000-8000-00805f9b34fb")
 }
 
 /// UUIDs with dashes are refused by some tools and swapped by others.

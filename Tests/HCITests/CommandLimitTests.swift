@@ -62,7 +62,9 @@ import Testing
         .init("only legacy PDUs have a high duty cycle") { try extended(properties: 0x0C) },
         .init("bits 7 to 15 are reserved") { try extended(properties: 0x80) },
         .init("legacy PDUs are sent on LE 1M only") { try extended(primary: 3) },
-        .init("the primary channels know LE 1M and LE Coded only") { try extended(properties: 0, primary: 2) },
+        .init("only LE 1M and LE Coded are allowed on the primary channels") {
+            try extended(properties: 0, primary: 2)
+        },
         .init("Advertising_TX_Power: 21 is out of range -127...20 dBm") { try extended(power: 21) },
         .init("Advertising_TX_Power: -128 is out of range -127...20 dBm") { try extended(power: 0x80) },
         .init("Advertising_SID: 16 is out of range 0...15") { try extended(sid: 16) },
@@ -85,14 +87,17 @@ import Testing
         },
         .init("Advertising_Handle: 240 is out of range 0...239") { _ = try LERemoveAdvertisingSet(handle: 0xF0) },
         .init("LE_Scan_Interval: 3 is out of range 4...16384") {
-            _ = try LESetScanParameters(type: .passive, interval: 3, window: 3)
+            _ = try LESetScanParameters(
+                type: .passive, interval: ScanInterval(rawValue: 3), window: ScanInterval(rawValue: 3))
         },
         .init("LE_Scan_Window: 17 is out of range 4...16") {
-            _ = try LESetScanParameters(type: .passive, interval: 16, window: 17)
+            _ = try LESetScanParameters(
+                type: .passive, interval: ScanInterval(rawValue: 16), window: ScanInterval(rawValue: 17))
         },
         .init("Scanning_PHYs: 0 is out of range 1...5") { _ = try LESetExtendedScanParameters(le1M: nil) },
         .init("Scan_Window: 5 is out of range 4...4") {
-            _ = try LESetExtendedScanParameters(le1M: .init(type: .passive, interval: 4, window: 5))
+            _ = try LESetExtendedScanParameters(
+                le1M: .init(type: .passive, interval: ScanInterval(rawValue: 4), window: ScanInterval(rawValue: 5)))
         },
         .init("it needs a duration and a period") {
             _ = try LESetExtendedScanEnable(true, filterDuplicates: .perPeriod)
@@ -130,4 +135,17 @@ import Testing
         _ = try LESetExtendedAdvertisingData(handle: 0, operation: .unchanged, data: [])
         _ = try LESetExtendedAdvertisingEnable(true, (0..<63).map { .init(handle: $0) })
     }
+}
+
+@Test(arguments: [
+    (0, 0), (312, 0), (313, 1), (2500, 4), (10_000, 16), (60_000, 96), (40_959_375, 0xFFFF), (40_959_687, 0xFFFF),
+])
+func aScanIntervalIsTheNearestOfTheControllersUnits(microseconds: Int, units: UInt16) {
+    #expect(ScanInterval(microseconds: microseconds)?.rawValue == units)
+    #expect(ScanInterval(microseconds: Int(units) * 625)?.microseconds == Int(units) * 625)
+}
+
+@Test func aScanIntervalThatNoUnitsCanTellIsNone() {
+    #expect(ScanInterval(microseconds: -1) == nil && ScanInterval(microseconds: 40_959_688) == nil)
+    #expect(ScanInterval(rawValue: 18).description == "11.25 ms")
 }

@@ -41,7 +41,9 @@ struct CommandVector: Sendable, CustomTestStringConvertible {
             .init(command: LESetAdvertisingEnable(true), h4: "01 0A 20 01 01"),
             .init(command: LESetAdvertisingEnable(false), h4: "01 0A 20 01 00"),
             .init(
-                command: try LESetScanParameters(type: .active, interval: 0x60, window: 0x30, ownAddressType: .random),
+                command: try LESetScanParameters(
+                    type: .active, interval: ScanInterval(rawValue: 0x60), window: ScanInterval(rawValue: 0x30),
+                    ownAddressType: .random),
                 h4: "01 0B 20 07 01 60 00 30 00 01 00"),
             .init(command: LESetScanEnable(true, filterDuplicates: true), h4: "01 0C 20 02 01 01"),
             .init(
@@ -71,8 +73,10 @@ struct CommandVector: Sendable, CustomTestStringConvertible {
             .init(command: LEClearAdvertisingSets(), h4: "01 3D 20 00"),
             .init(
                 command: try LESetExtendedScanParameters(
-                    le1M: .init(type: .passive, interval: 0x10, window: 0x10),
-                    leCoded: .init(type: .active, interval: 0x1234, window: 0x20)),
+                    le1M: .init(
+                        type: .passive, interval: ScanInterval(rawValue: 0x10), window: ScanInterval(rawValue: 0x10)),
+                    leCoded: .init(
+                        type: .active, interval: ScanInterval(rawValue: 0x1234), window: ScanInterval(rawValue: 0x20))),
                 h4: "01 41 20 0D 00 00 05 00 10 00 10 00 01 34 12 20 00"),
             .init(
                 command: try LESetExtendedScanEnable(true, filterDuplicates: .perPeriod, duration: 100, period: 2),

@@ -70,7 +70,7 @@ import VirtualController
                 "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those "
                     + "there are"
             ),
-            ("serial:/dev/null@115200", "this is no serial line"),
+            ("serial:/dev/null@115200", "this is not a serial line"),
         ]
         for (text, sentence) in table {
             let error = try #require(try refusal(text))

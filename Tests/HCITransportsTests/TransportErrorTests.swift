@@ -34,14 +34,14 @@ import Testing
             "hci7: there is no such adapter; `pharos adapters` lists those that are there"),
         Case(
             "HCIDEVUP", SystemError.rfkilled, "hci0", .rfkilled,
-            "hci0: the radio is switched off by rfkill; `rfkill unblock bluetooth` frees it"),
-        Case("bind", ENETDOWN, "hci0", .down, "hci0: the adapter is down; `hciconfig hci0 up` raises it"),
+            "hci0: the radio is switched off by rfkill; `rfkill unblock bluetooth` switches it on"),
+        Case("bind", ENETDOWN, "hci0", .down, "hci0: the adapter is down; `hciconfig hci0 up` brings it up"),
         Case(
             "bind", EUSERS, "hci0:user", .busy,
             "hci0:user: another program holds the adapter's user channel; end that program first"),
         Case(
             "bind", EBUSY, "hci0:user", .busy,
-            "hci0:user: the adapter is up, and the user channel wants it down; "
+            "hci0:user: the adapter is up, and the user channel needs it down; "
                 + "`hciconfig hci0 down` (and stop bluetoothd), or use it without :user"),
         Case(
             "HCIDEVUP", EBUSY, "hci0", .busy,
@@ -71,14 +71,14 @@ import Testing
         let table: [(AdapterName, Int32, String)] = [
             (
                 .tcp(host: "board.example", port: 9), ENOENT,
-                "tcp:board.example:9: the name board.example leads to no address; check its spelling, or give the "
+                "tcp:board.example:9: the name board.example has no address; check its spelling, or give the "
                     + "address itself"
             ),
             (
                 .tcp(host: "::1", port: 9), ECONNREFUSED,
                 "tcp:[::1]:9: Connection refused; is the controller's program running and listening there?"
             ),
-            (.tcp(host: "h", port: 9), ETIMEDOUT, "tcp:h:9: nothing answers there within the time"),
+            (.tcp(host: "h", port: 9), ETIMEDOUT, "tcp:h:9: there was no answer in time"),
             (.unix(path: "/a"), ENOENT, "unix:/a: there is no such socket; is the controller's program running?"),
             (.unix(path: "/a"), EACCES, "unix:/a: this user may not open it"),
             (
@@ -88,9 +88,9 @@ import Testing
             ),
             (
                 .serial(path: "/dev/ttyACM0", rate: 9600), EACCES,
-                "serial:/dev/ttyACM0@9600: this user may not open it; `sudo adduser $USER dialout`, then log in anew"
+                "serial:/dev/ttyACM0@9600: this user may not open it; `sudo adduser $USER dialout`, then log in again"
             ),
-            (.serial(path: "/dev/null", rate: 9600), ENOTTY, "serial:/dev/null@9600: this is no serial line"),
+            (.serial(path: "/dev/null", rate: 9600), ENOTTY, "serial:/dev/null@9600: this is not a serial line"),
         ]
         for (name, errno, sentence) in table {
             let error = TransportError.unreachable(name, SystemError("connect", errno: errno))

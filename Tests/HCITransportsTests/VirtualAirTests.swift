@@ -56,7 +56,9 @@ import VirtualController
 
         func scan() throws {
             try order(SetEventMask(.standardAndLE))
-            try order(LESetScanParameters(type: .passive, interval: 96, window: 96))
+            try order(
+                LESetScanParameters(
+                    type: .passive, interval: ScanInterval(rawValue: 96), window: ScanInterval(rawValue: 96)))
             try order(LESetScanEnable(true))
         }
 

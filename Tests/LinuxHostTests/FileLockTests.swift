@@ -129,7 +129,7 @@ private let stranger: uid_t = 65534
         let error = refusal { _ = try FileLock(path, purpose: "first") }
         #expect(
             error?.description
-                == "\(path): the user with the number 65534 has put this file in the place of a lock; remove it")
+                == "\(path): user 65534 has put this file where a lock belongs; remove it")
         #expect(try Files.read(path) == Array("kept".utf8))
     }
 
@@ -142,7 +142,7 @@ private let stranger: uid_t = 65534
         try Files.remove(path)
         #expect(unsafe link(other, path) == 0)
         let hard = refusal { _ = try FileLock(path, purpose: "first") }
-        #expect(hard?.description == "\(path): this file in the place of a lock has other names too; remove it")
+        #expect(hard?.description == "\(path): this lock file has other names too; remove it")
         #expect(try Files.read(other) == Array("kept".utf8))
         try Files.remove(path)
         #expect(unsafe mkfifo(path, 0o600) == 0)

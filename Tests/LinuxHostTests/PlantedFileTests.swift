@@ -105,7 +105,7 @@ struct PlantedFileTests {
     @Test(arguments: [Plant.linkToFile, .linkToDirectory])
     func linksOfOthersAreNotFollowed(_ kind: Plant) throws {
         let path = try plant(kind, "out")
-        let reason = "this is a symbolic link of the user with the number 65534, which is not followed"
+        let reason = "this symbolic link belongs to user 65534 and is not followed"
         let error = SystemError("open", path, errno: ELOOP, reason: reason)
         #expect(throws: error) { try Files.replace(path, with: secret) }
         #expect(throws: error) { try Files.replaceSecret(path, with: secret) }
@@ -169,7 +169,7 @@ struct PlantedFileTests {
                 owner == 0
                 ? "other users may write to \(place)/, so no key belongs in it; `chmod go-w \(place)/` or choose another "
                     + "directory"
-                : "\(place)/ belongs to the user with the number 65534, so no key of this user belongs in it; choose "
+                : "\(place)/ belongs to user 65534, so no key of this user belongs in it; choose "
                     + "another directory"
             #expect(error?.errno == EPERM && error?.reason == why)
         }

@@ -92,7 +92,7 @@ import Testing
         let box = try MadeUpBox([:])
         var bench = Bench(.auto, box, .voltage)
         for _ in 0..<50 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["this box has no battery or supply voltage; it is sent as unknown"])
+        #expect(bench.events == ["this machine has no battery or supply voltage; it is sent as unknown"])
         try box.set("class/power_supply/BAT0/type", "Battery")
         try box.set("class/power_supply/BAT0/voltage_now", "3700000")
         #expect(bench.read(seconds: 10) == 3700)

@@ -149,10 +149,10 @@ import Testing
         #expect(try problem("thermal:cpu-thermal", .temperature) == nil)
         #expect(
             try problem("thermal:gpu", .temperature)
-                == "there is no temperature sensor \"thermal:gpu\"; this box has thermal:cpu-thermal, "
+                == "there is no temperature sensor \"thermal:gpu\"; this machine has thermal:cpu-thermal, "
                 + "hwmon:cpu_thermal:temp1")
         #expect(
             try problem("power:BAT1", .voltage)
-                == "there is no battery or supply voltage \"power:BAT1\"; this box has none; use null")
+                == "there is no battery or supply voltage \"power:BAT1\"; this machine has none; use null")
     }
 }

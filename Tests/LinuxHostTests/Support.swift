@@ -1,4 +1,5 @@
 import LinuxHost
+import Synchronization
 
 /// Octets from `stream` until there are `count` of them or the time is over.
 func read(_ count: Int, from stream: Descriptor, milliseconds: Int = 2000) throws -> [UInt8] {
@@ -42,5 +43,23 @@ final class LockingProcess {
         let line = String(decoding: try process.output.read(upTo: 64), as: UTF8.self)
         guard let number = Int32(line.dropLast()) else { throw SystemError("perl", path, errno: SystemError.invalid) }
         self.number = number
+    }
+}
+
+/// What a thread reads, for another one to look at.
+final class Collector: Sendable {
+    private let collected = Mutex<[UInt8]>([])
+
+    var octets: [UInt8] { collected.withLock { $0 } }
+
+    func add(_ octets: [UInt8]) { collected.withLock { $0 += octets } }
+
+    /// Reads until there are `count` octets, or the stream is at its end or fails.
+    func collect(_ count: Int, from stream: Descriptor) {
+        while octets.count < count, (try? Poller.wait([.init(stream, .read)], milliseconds: 5000)) == [true],
+            let part = try? stream.read(upTo: 65_536), !part.isEmpty
+        {
+            collected.withLock { $0 += part }
+        }
     }
 }

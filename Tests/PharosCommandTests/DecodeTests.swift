@@ -118,7 +118,7 @@ import Testing
         #expect(
             result.errors == """
                 pharos: standard input:1: "z" at character 1 is not a hexadecimal digit
-                pharos: standard input:3: a hexadecimal digit without its partner before character 2: every octet has \
+                pharos: standard input:3: half an octet before character 2: every octet has \
                 two digits
                 pharos: standard input:5: "\\u{1B}" at character 1 is not a hexadecimal digit
 

@@ -82,7 +82,7 @@ import Testing
         #expect(result.code == 78)
         #expect(
             result.errors.contains(
-                "eid.key: this identity key belongs to the user with the number 65534, who knows it; make one that is "
+                "eid.key: this identity key belongs to user 65534, who knows it; make one that is "
                     + "yours or root's, or give it to this user with `chown`"))
     }
 

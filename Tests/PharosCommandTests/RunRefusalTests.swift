@@ -39,10 +39,10 @@ import Testing
             profile: ServiceTestBox.ephemeral, code: 78, reasons: ["an identity key has 16 octets"], key: ("zz", 0o600)),
         Refusal(
             profile: ServiceTestBox.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
-            code: 78, reasons: ["there is no temperature sensor \"thermal:nowhere\"; this box has "]),
+            code: 78, reasons: ["there is no temperature sensor \"thermal:nowhere\"; this machine has "]),
         Refusal(
             profile: ServiceTestBox.profile("eddystone-tlm", #""intervalMs": 1000, "battery": "power:nowhere""#),
-            code: 78, reasons: ["\"power:nowhere\"; this box has "]),
+            code: 78, reasons: ["\"power:nowhere\"; this machine has "]),
         // Too many events a second for one set.
         Refusal(
             profile: #"{"version": 1, "name": "lobby", "advertisements": [\#(url), \#(url), \#(url)]}"#,

@@ -28,7 +28,9 @@ import VirtualController
         try sender.execute(LESetAdvertisingData(Self.payload))
         try sender.execute(LESetScanResponseData([1, 0]))
         try sender.execute(LESetAdvertisingEnable(true))
-        try listener.execute(LESetScanParameters(type: .active, interval: 16, window: 16))
+        try listener.execute(
+            LESetScanParameters(type: .active, interval: ScanInterval(rawValue: 16), window: ScanInterval(rawValue: 16))
+        )
         try listener.execute(LESetScanEnable(true))
         let address = try sender.execute(ReadBDADDR()).address
         for (type, data) in [(UInt8(2), Self.payload), (4, [1, 0])] {
@@ -55,7 +57,8 @@ import VirtualController
         try sender.execute(LESetAdvertisingSetRandomAddress(handle: 7, address: address))
         try sender.execute(LESetExtendedAdvertisingData(handle: 7, data: Self.payload))
         try listener.execute(
-            LESetExtendedScanParameters(le1M: .init(type: .passive, interval: 16, window: 16)))
+            LESetExtendedScanParameters(
+                le1M: .init(type: .passive, interval: ScanInterval(rawValue: 16), window: ScanInterval(rawValue: 16))))
         try listener.execute(LESetExtendedScanEnable(true, filterDuplicates: .on))
         try sender.execute(LESetExtendedAdvertisingEnable(true, [.init(handle: 7, maximumEvents: 20)]))
         let event = try listener.nextEvent(until: air.now.advanced(byMicroseconds: 1_000_000))

@@ -75,7 +75,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         let place = "\(record.map { "record \($0 + 1)" } ?? "the header") at offset \(offset)"
         return switch reason {
         case .unknownFormat:
-            "no capture: it starts like none of \(CaptureFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+            "not a capture: it does not start like any of \(CaptureFormat.allCases.map(\.rawValue).joined(separator: ", "))"
         case .unknownVersion(let version, let format):
             "\(format.rawValue) version \(version) at offset \(offset) is unknown; only "
                 + "\(format == .pcap ? "2" : "1") is read"
@@ -90,9 +90,9 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong(let octets):
             "\(place) claims \(octets) octets; no packet has more than \(CaptureFrame.octetLimit)"
         case .badBlockLength(let length):
-            "\(place): a block of \(length) octets cannot be, or is not what stands at its end"
+            "\(place): a block length of \(length) octets is invalid, or differs from the one at the block's end"
         case .badByteOrder(let mark):
-            "\(place): \(Hexadecimal.number(mark, width: 8)) is not the mark of a section's byte order"
+            "\(place): \(Hexadecimal.number(mark, width: 8)) is not a byte-order magic of pcapng"
         case .unknownInterface(let number):
             "\(place) is of interface \(number), which was not described before it"
         case .tooManyInterfaces(let limit):

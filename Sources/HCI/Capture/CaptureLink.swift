@@ -94,3 +94,110 @@ enum CaptureLink: Hashable, Sendable {
         return Contents(.hci(packet.kind), range, isFromController: packet.isFromController, adapter: adapter)
     }
 }
+
+/// What a sniffer knows of the reception of a packet: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+public struct LowEnergyReception: Hashable, Sendable {
+    /// dBm; `nil` when not known.
+    public var rssi: Int8?
+    /// The physical layer that the packet was sent on.
+    public var phy = AdvertisingPHY.le1M
+    /// The sniffer has found the checksum to be wrong.
+    public var isCorrupt = false
+
+    static let length = 10
+
+    /// Nothing is known.
+    public init() {}
+
+    /// RF channel 1, signal power 1, noise power 1, access address offences 1, reference access address 4, flags 2;
+    /// `nil` when it is cut short. Flags: bit 1 signal power is valid, bits 10 and 11 the checksum was checked and is
+    /// right, bits 14 and 15 the physical layer.
+    init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
+        guard range.count >= Self.length else { return nil }
+        let flags = octets.uint16LittleEndian(at: range.lowerBound + 8)
+        if flags & 0x0002 != 0 { rssi = Int8(bitPattern: octets[range.lowerBound + 1]) }
+        isCorrupt = flags & 0x0C00 == 0x0400
+        phy = AdvertisingPHY(rawValue: UInt8(flags >> 14) + 1)
+    }
+}
+
+extension AdvertisingReport {
+    /// Access_Address of the advertising physical channels (Core Specification 5.4, Vol 6 Part B 2.1.2).
+    private static let accessAddress: UInt32 = 0x8E89_BED6
+
+    /// Reads the advertisement that a sniffer heard, as a controller would report it: a link layer's packet from the
+    /// access address to the checksum. `nil` for what carries no advertising data or was not received well.
+    ///
+    /// Core Specification 5.4, Vol 6 Part B 2.1, 2.3.
+    public init?(lowEnergyPacket octets: Span<UInt8>, in range: Range<Int>, _ reception: LowEnergyReception) {
+        // On the coded physical layer an octet that tells the coding stands behind the access address.
+        let header = range.lowerBound + (reception.phy == .leCoded ? 5 : 4)
+        guard !reception.isCorrupt, octets.holds(range.count, at: range.lowerBound), range.upperBound - header >= 2,
+            octets.uint32LittleEndian(at: range.lowerBound) == Self.accessAddress
+        else { return nil }
+        let payload = header + 2..<header + 2 + Int(octets[header + 1])
+        guard payload.upperBound <= range.upperBound else { return nil }
+        let sender: AddressType = octets[header] & 0x40 == 0 ? .publicDevice : .random
+        switch octets[header] & 0x0F {
+        case 0: self.init(legacy: 0, sender, octets, payload, reception)
+        case 2: self.init(legacy: 3, sender, octets, payload, reception)
+        case 4: self.init(legacy: 4, sender, octets, payload, reception)
+        case 6: self.init(legacy: 2, sender, octets, payload, reception)
+        case 7: self.init(extended: sender, octets, payload, reception)
+        default: return nil
+        }
+    }
+
+    /// AdvA 6, AdvData.
+    private init?(
+        legacy type: UInt8, _ addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
+        _ reception: LowEnergyReception
+    ) {
+        guard payload.count <= 6 + AdvertisingData.legacyLimit,
+            let address = DeviceAddress(littleEndian: octets, at: payload.lowerBound), payload.count >= 6
+        else { return nil }
+        self.init(
+            type: .legacy(type), addressType: addressType, address: address, rssi: reception.rssi,
+            data: AdvertisingData(octets: octets.array(payload.dropFirst(6))),
+            primaryPHY: reception.phy)
+    }
+
+    /// Extended Header Length (6 bits) and AdvMode, flags, the fields that these announce, AdvData (Core Specification
+    /// 5.4, Vol 6 Part B 2.3.4).
+    private init?(
+        extended addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
+        _ reception: LowEnergyReception
+    ) {
+        guard let first = payload.first else { return nil }
+        let fields = first + 1..<first + 1 + Int(octets[first] & 0x3F)
+        // What holds no data only tells where and when the data is sent.
+        guard fields.upperBound < payload.upperBound else { return nil }
+        let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
+        var offset = fields.lowerBound + 1
+        /// Where a field of `length` octets lies, if its flag announces it.
+        func field(_ flag: UInt8, _ length: Int) -> Int? {
+            guard flags & flag != 0 else { return nil }
+            defer { offset += length }
+            return offset
+        }
+        let address = field(0x01, 6)
+        let target = field(0x02, 6)
+        _ = field(0x04, 1)
+        let identifier = field(0x08, 2)
+        let pointer = field(0x10, 3)
+        _ = field(0x20, 18)
+        let power = field(0x40, 1)
+        guard fields.isEmpty || offset <= fields.upperBound else { return nil }
+        var bits = UInt16(octets[first] >> 6) & 0x03
+        if target != nil { bits |= 0x04 }
+        // More of the data follows in a packet of its own.
+        if pointer != nil { bits |= 0x20 }
+        self.init(
+            type: .extended(bits), addressType: address == nil ? .anonymous : addressType,
+            address: address.flatMap { DeviceAddress(littleEndian: octets, at: $0) } ?? DeviceAddress(FixedOctets()),
+            rssi: reception.rssi, data: AdvertisingData(octets: octets.array(fields.upperBound..<payload.upperBound)),
+            primaryPHY: reception.phy == .le2M ? .le1M : reception.phy, secondaryPHY: reception.phy,
+            setIdentifier: identifier.map { octets[$0 + 1] >> 4 },
+            power: power.map { RadioPower(octet: octets[$0]) })
+    }
+}

@@ -71,3 +71,155 @@ struct PCAPFormat: Hashable, Sendable {
             length: length)
     }
 }
+
+/// The pcapng file format (draft-ietf-opsawg-pcapng): blocks of a type, a length, a body, and the length again. What is
+/// kept from one block for the next ones is the octets' order and the interfaces of the section.
+struct PCAPNGFormat: Sendable {
+    /// The type of a section's first block; it reads the same in both orders.
+    static let sectionHeader: UInt32 = 0x0A0D_0D0A
+    /// Interfaces of a section that are kept. A hostile file could announce one in every 20 octets.
+    static let interfaceLimit = 4096
+    /// The longest block of those that have to be in memory as a whole: a packet with generous options.
+    private static let blockLimit = CaptureFrame.octetLimit + 65_536
+
+    private struct Interface: Sendable {
+        let number: UInt32
+        let link: CaptureLink?
+        let clock: PCAPNGClock
+    }
+
+    private var order = CaptureByteOrder(isBigEndian: false)
+    private var interfaces: [Interface] = []
+
+    /// Takes the block that starts at `start`.
+    mutating func take(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
+        guard octets.holds(12, at: start) else { return .needs(12) }
+        let isSection = octets.uint32LittleEndian(at: start) == Self.sectionHeader
+        if isSection { order = try Self.order(octets, at: start + 8) }
+        let type = order.uint32(octets, at: start)
+        let length = Int(order.uint32(octets, at: start + 4))
+        guard length >= 12, length.isMultiple(of: 4) else { throw .badBlockLength(length) }
+        // The obsolete packet block (2) has the fields of the enhanced one (6), but for half of the first.
+        guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .passed(length) }
+        guard length <= Self.blockLimit else { throw .tooLong(octets: length) }
+        guard octets.holds(length, at: start) else { return .needs(length) }
+        guard order.uint32(octets, at: start + length - 4) == UInt32(length) else { throw .badBlockLength(length) }
+        let body = start + 8..<start + length - 4
+        guard body.count >= (isSection ? 16 : type == 1 ? 8 : type == 3 ? 4 : 20) else { throw .badBlockLength(length) }
+        switch type {
+        case 1:
+            try addInterface(octets, body)
+            return .passed(length)
+        case 2: return try packet(octets, body, of: Int(order.uint16(octets, at: body.lowerBound)), length)
+        case 3: return try simplePacket(octets, body, length)
+        case 6: return try packet(octets, body, of: Int(order.uint32(octets, at: body.lowerBound)), length)
+        default:
+            let version = order.uint16(octets, at: body.lowerBound + 4)
+            guard version == 1 else { throw .unknownVersion(UInt32(version), .pcapng) }
+            interfaces.removeAll(keepingCapacity: true)
+            return .passed(length)
+        }
+    }
+
+    private static func order(_ octets: Span<UInt8>, at offset: Int) throws(CaptureError.Reason) -> CaptureByteOrder {
+        switch octets.uint32BigEndian(at: offset) {
+        case 0x1A2B_3C4D: CaptureByteOrder(isBigEndian: true)
+        case 0x4D3C_2B1A: CaptureByteOrder(isBigEndian: false)
+        case let number: throw .badByteOrder(number)
+        }
+    }
+
+    /// Link type 2, reserved 2, snapshot length 4, options.
+    private mutating func addInterface(_ octets: Span<UInt8>, _ body: Range<Int>) throws(CaptureError.Reason) {
+        guard interfaces.count < Self.interfaceLimit else { throw .tooManyInterfaces(limit: Self.interfaceLimit) }
+        var clock = PCAPNGClock()
+        let options = body.dropFirst(8)
+        if let resolution = option(9, ofLength: 1, octets, options) { clock.resolution = octets[resolution] }
+        if let offset = option(14, ofLength: 8, octets, options) {
+            clock.offsetSeconds = Int64(bitPattern: order.uint64(octets, at: offset))
+        }
+        let number = UInt32(order.uint16(octets, at: body.lowerBound))
+        interfaces.append(Interface(number: number, link: CaptureLink(pcapNumber: number), clock: clock))
+    }
+
+    /// Interface 4, time 8 (upper half first), captured length 4, original length 4, the packet, options.
+    private func packet(
+        _ octets: Span<UInt8>, _ body: Range<Int>, of number: Int, _ length: Int
+    ) throws(CaptureError.Reason) -> CaptureFrame.Step {
+        let start = body.lowerBound
+        let from = try interface(number)
+        let ticks =
+            UInt64(order.uint32(octets, at: start + 4)) << 32 | UInt64(order.uint32(octets, at: start + 8))
+        let included = order.uint32(octets, at: start + 12)
+        let original = order.uint32(octets, at: start + 16)
+        guard Int(included) <= body.count - 20, included <= original else {
+            throw .lengthsDisagree(original: original, included: included)
+        }
+        let end = start + 20 + Int(included)
+        let options = body.dropFirst((end - start + 3) / 4 * 4)
+        // epb_flags: 1 received, 2 sent, 0 not known.
+        let direction = option(2, ofLength: 4, octets, options).map { order.uint32(octets, at: $0) & 3 } ?? 0
+        return .frame(
+            CaptureFrame(
+                octets: start + 20..<end, isShortened: included < original,
+                unixMicroseconds: from.clock.unixMicroseconds(ticks), link: from.link, linkNumber: from.number,
+                isFromController: direction == 1 ? true : direction == 2 ? false : nil),
+            length: length)
+    }
+
+    /// Original length 4, then as much of the packet as the block holds: of the first interface, at no known time.
+    private func simplePacket(
+        _ octets: Span<UInt8>, _ body: Range<Int>, _ length: Int
+    ) throws(CaptureError.Reason) -> CaptureFrame.Step {
+        let from = try interface(0)
+        let original = Int(order.uint32(octets, at: body.lowerBound))
+        let included = min(original, body.count - 4)
+        return .frame(
+            CaptureFrame(
+                octets: body.lowerBound + 4..<body.lowerBound + 4 + included, isShortened: included < original,
+                unixMicroseconds: nil, link: from.link, linkNumber: from.number),
+            length: length)
+    }
+
+    private func interface(_ number: Int) throws(CaptureError.Reason) -> Interface {
+        guard interfaces.indices.contains(number) else { throw .unknownInterface(number) }
+        return interfaces[number]
+    }
+
+    /// Where the value of the first option `code` lies, if it has `length` octets. Options: code 2, length 2, that many
+    /// octets, padded to four. A list that breaks off has no more of them.
+    private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var offset = range.lowerBound
+        while range.upperBound - offset >= 4 {
+            let found = order.uint16(octets, at: offset)
+            let count = Int(order.uint16(octets, at: offset + 2))
+            guard found != 0, range.upperBound - offset - 4 >= count else { return nil }
+            if found == code { return count == length ? offset + 4 : nil }
+            offset += 4 + (count + 3) / 4 * 4
+        }
+        return nil
+    }
+}
+
+/// How an interface counts time: if_tsresol and if_tsoffset.
+struct PCAPNGClock: Hashable, Sendable {
+    /// Ticks of a second: 10 to this power or, with the highest bit set, 2 to the power of the others.
+    var resolution: UInt8 = 6
+    /// Seconds to add.
+    var offsetSeconds: Int64 = 0
+
+    /// Microseconds since 1970; at the ends of what 64 bits hold for ticks beyond.
+    func unixMicroseconds(_ ticks: UInt64) -> Int64 {
+        let exponent = Int(resolution & 0x7F)
+        let product = ticks.multipliedFullWidth(by: 1_000_000)
+        let wide = UInt128(product.high) << 64 | UInt128(product.low)
+        // 10 to the 39th is more than 128 bits hold, and more than any product is.
+        let whole = resolution & 0x80 != 0 ? wide >> exponent : exponent > 38 ? 0 : wide / Self.power(exponent)
+        let offset = Int128(offsetSeconds) * 1_000_000
+        return Int64(clamping: Int128(clamping: whole) + offset)
+    }
+
+    private static func power(_ exponent: Int) -> UInt128 {
+        (0..<exponent).reduce(into: 1) { value, _ in value *= 10 }
+    }
+}

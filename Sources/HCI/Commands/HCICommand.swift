@@ -82,6 +82,10 @@ public struct HCIField: Hashable, Sendable, CustomStringConvertible {
         self.init(name, "\(Hexadecimal.number(interval.rawValue, width: 4)) (\(interval))")
     }
 
+    init(_ name: String, scan: ScanInterval) {
+        self.init(name, "\(Hexadecimal.number(scan.rawValue, width: 4)) (\(scan))")
+    }
+
     init(_ name: String, channels: AdvertisingChannels) {
         let text = channels.numbers.isEmpty ? "none" : channels.description
         self.init(name, "\(text) (\(Hexadecimal.number(channels.rawValue, width: 2)))")

@@ -1,5 +1,97 @@
 import BluetoothTypes
 
+/// LE Set Extended Advertising Enable (Core Specification 5.4, Vol 4 Part E 7.8.56).
+public struct LESetExtendedAdvertisingEnable: HCICommand {
+    /// The status, and nothing behind it.
+    public typealias ReturnParameters = HCINoReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x2039)
+    public static let name = "LE Set Extended Advertising Enable"
+
+    /// A set, and when it ends by itself.
+    public struct Entry: Hashable, Sendable {
+        /// The host's number of the advertising set, 0x00...0xEF.
+        public let handle: UInt8
+        /// Units of 10 ms; 0 goes on until disabled.
+        public let duration: UInt16
+        /// Max_Extended_Advertising_Events; 0 has no maximum.
+        public let maximumEvents: UInt8
+
+        /// A set by its handle. `duration` is in units of 10 ms, 0 for without end; `maximumEvents` 0 for without
+        /// limit.
+        public init(handle: UInt8, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {
+            self.handle = handle
+            self.duration = duration
+            self.maximumEvents = maximumEvents
+        }
+    }
+
+    /// 1 on, 0 off; what else a host may send is invalid.
+    public let enable: UInt8
+    /// The sets; none together with off means all.
+    public let sets: [Entry]
+
+    /// Turns everything off.
+    public static let disableAll = Self(enable: 0, entries: [])
+
+    /// - Throws: ``HCIParameterError`` for enabling nothing, more than 63 sets, handles over 0xEF or given twice.
+    public init(_ enable: Bool, _ sets: [Entry]) throws(HCIParameterError) {
+        try HCIParameterError.check("Num_Sets", sets.count, in: (enable ? 1 : 0)...0x3F)
+        var seen: Set<UInt8> = []
+        for set in sets {
+            try HCIParameterError.check("Advertising_Handle", set.handle, in: AdvertisingHandle.range)
+            guard seen.insert(set.handle).inserted else {
+                throw .notAllowed(
+                    field: "Advertising_Handle", value: Hexadecimal.number(set.handle, width: 2),
+                    reason: "the same set is named twice")
+            }
+        }
+        self.init(enable: enable ? 1 : 0, entries: sets)
+    }
+
+    private init(enable: UInt8, entries: [Entry]) {
+        self.enable = enable
+        sets = entries
+    }
+
+    /// Reads 2 octets, then 4 for each set; `nil` for another number.
+    public init?(parameters octets: Span<UInt8>) {
+        guard octets.count >= 2, octets.count <= 255, octets.count == 2 + 4 * Int(octets[1]) else { return nil }
+        enable = octets[0]
+        var sets: [Entry] = []
+        for offset in stride(from: 2, to: octets.count, by: 4) {
+            sets.append(
+                Entry(
+                    handle: octets[offset], duration: octets.uint16LittleEndian(at: offset + 1),
+                    maximumEvents: octets[offset + 3]))
+        }
+        self.sets = sets
+    }
+
+    public var parameters: [UInt8] {
+        var octets = [enable, UInt8(truncatingIfNeeded: sets.count)]
+        for set in sets {
+            octets.append(set.handle)
+            octets.append(littleEndian: set.duration)
+            octets.append(set.maximumEvents)
+        }
+        return octets
+    }
+
+    public var fields: [HCIField] {
+        var fields = [HCIField("Enable", onOff: enable), HCIField("Num_Sets", sets.count)]
+        for set in sets {
+            let duration = set.duration == 0 ? "until disabled" : "\(Int(set.duration) * 10) ms"
+            fields.append(HCIField("Advertising_Handle", handle: set.handle))
+            fields.append(HCIField("Duration", duration))
+            fields.append(
+                HCIField(
+                    "Max_Extended_Advertising_Events",
+                    set.maximumEvents == 0 ? "no maximum" : String(set.maximumEvents)))
+        }
+        return fields
+    }
+}
+
 // How many advertising sets there are and how they go: Core Specification 5.4, Vol 4 Part E 7.8.57...7.8.60.
 
 /// LE Read Maximum Advertising Data Length (7.8.57).
@@ -44,6 +136,7 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
 
     /// Num_Supported_Advertising_Sets, 1...240.
     public struct ReturnParameters: HCIReturnParameters {
+        /// How many sets there can be at the same time, from 1.
         public let count: UInt8
 
         /// What is answered with success; nothing is checked.
@@ -68,6 +161,7 @@ public struct LERemoveAdvertisingSet: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x203C)
     public static let name = "LE Remove Advertising Set"
 
+    /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
 
     /// - Throws: ``HCIParameterError`` for a handle over 0xEF.

@@ -96,7 +96,9 @@ public struct LEReadTransmitPower: HCIParameterlessCommand {
 
     /// Min_TX_Power and Max_TX_Power, in dBm.
     public struct ReturnParameters: HCIReturnParameters {
+        /// The least that it can emit, in dBm, -127...20.
         public let minimum: RadioPower
+        /// The most, in dBm, -127...20.
         public let maximum: RadioPower
 
         /// What is answered with success; nothing is checked.

@@ -4,6 +4,7 @@ import BluetoothTypes
 
 /// The parameters of the two extended data commands: a set, and its data or a fragment of it.
 public struct ExtendedDataParameters: Hashable, Sendable {
+    /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
     public let operation: AdvertisingDataOperation
     /// Fragment_Preference: 0 the controller may fragment, 1 it should not.

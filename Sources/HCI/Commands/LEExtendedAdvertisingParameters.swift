@@ -9,6 +9,7 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2035)
     public static let name = "LE Set Advertising Set Random Address"
 
+    /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
     public let address: DeviceAddress
 
@@ -38,8 +39,10 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2036)
     public static let name = "LE Set Extended Advertising Parameters"
 
+    /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
     public let properties: AdvertisingEventProperties
+    /// In units of 0.625 ms; the controller chooses an interval between the two.
     public let intervalMinimum: AdvertisingInterval
     public let intervalMaximum: AdvertisingInterval
     public let channels: AdvertisingChannels
@@ -182,7 +185,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         guard primaryPHY == .le1M || primaryPHY == .leCoded else {
             throw .notAllowed(
                 field: "Primary_Advertising_PHY", value: primaryPHY.description,
-                reason: "the primary channels know LE 1M and LE Coded only")
+                reason: "only LE 1M and LE Coded are allowed on the primary channels")
         }
         if properties.contains(.legacyPDU) {
             guard AdvertisingEventProperties.allowedLegacy.contains(properties.rawValue) else {

@@ -75,6 +75,7 @@ public struct CommandStatus: Hashable, Sendable {
 public struct AdvertisingSetTerminated: Hashable, Sendable {
     /// Success: a connection was made. 0x3C: the duration is over. 0x43: all events have been sent.
     public let status: HCIStatus
+    /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
     /// Only meaningful when a connection was made.
     public let connectionHandle: UInt16

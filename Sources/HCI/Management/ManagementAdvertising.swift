@@ -13,7 +13,9 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     /// What the kernel can advertise on this adapter, and what it advertises now.
     public struct ReturnParameters: HCIReturnParameters {
         public let supportedFlags: ManagementAdvertisingFlags
+        /// In octets.
         public let maximumDataLength: UInt8
+        /// In octets.
         public let maximumScanResponseLength: UInt8
         /// Instances are numbered from 1 to this.
         public let maximumInstances: UInt8
@@ -59,6 +61,7 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
     public static let opcode: UInt16 = 0x0040
     public static let name = "Get Advertising Size Information"
 
+    /// The host's number of the advertising instance, from 1.
     public let instance: UInt8
     public let flags: ManagementAdvertisingFlags
 
@@ -86,9 +89,12 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
 
     /// The room, in octets, that is left beside what the kernel adds for these flags.
     public struct ReturnParameters: HCIReturnParameters {
+        /// The host's number of the advertising instance, from 1.
         public let instance: UInt8
         public let flags: ManagementAdvertisingFlags
+        /// In octets.
         public let maximumDataLength: UInt8
+        /// In octets.
         public let maximumScanResponseLength: UInt8
 
         /// What is answered with success; nothing is checked.
@@ -126,6 +132,7 @@ public struct AddAdvertising: ManagementCommand {
     public static let opcode: UInt16 = 0x003E
     public static let name = "Add Advertising"
 
+    /// The host's number of the advertising instance, from 1.
     public let instance: UInt8
     public let flags: ManagementAdvertisingFlags
     /// Seconds on the air before the next instance's turn; 0 leaves it to the kernel.

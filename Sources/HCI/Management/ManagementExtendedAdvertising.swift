@@ -7,6 +7,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     public static let opcode: UInt16 = 0x0054
     public static let name = "Add Extended Advertising Parameters"
 
+    /// The host's number of the advertising instance, from 1.
     public let instance: UInt8
     public let flags: ManagementAdvertisingFlags
     /// Seconds on the air before the next instance's turn, with ``ManagementAdvertisingFlags/useDuration``.
@@ -73,10 +74,13 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
 
     /// The power that the controller has granted, and the room for data in octets.
     public struct ReturnParameters: HCIReturnParameters {
+        /// The host's number of the advertising instance, from 1.
         public let instance: UInt8
         /// What the controller selected; `RadioPower.noPreference` where nobody could be asked.
         public let power: RadioPower
+        /// In octets.
         public let maximumDataLength: UInt8
+        /// In octets.
         public let maximumScanResponseLength: UInt8
 
         /// What is answered with success; nothing is checked.
@@ -109,6 +113,7 @@ public struct AddExtendedAdvertisingData: ManagementCommand {
     public static let opcode: UInt16 = 0x0055
     public static let name = "Add Extended Advertising Data"
 
+    /// The host's number of the advertising instance, from 1.
     public let instance: UInt8
     public let data: [UInt8]
     public let scanResponse: [UInt8]

@@ -63,3 +63,102 @@ public protocol ManagementChannel: AnyObject {
     /// The next message from the kernel, or `nil` when `deadline` came first. Octets that are no message are skipped.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket?
 }
+
+/// What the kernel's Bluetooth management tells, unasked or as an answer, and of which adapter.
+///
+/// BlueZ's doc/mgmt-api.txt.
+public struct ManagementEvent: Hashable, Sendable {
+    /// The N of hciN, or ``ManagementPacket/noController``.
+    public let index: UInt16
+    public let content: Content
+
+    /// What happened, or was answered.
+    public enum Content: Hashable, Sendable {
+        /// The end of a command: its opcode, how it went, and what it returns.
+        case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
+        /// The end of a command unless `status` is success, which only says that it has been begun.
+        case commandStatus(opcode: UInt16, status: ManagementStatus)
+        /// The controller's own Hardware Error event.
+        case controllerError(code: UInt8)
+        case indexAdded
+        case indexRemoved
+        case newSettings(ManagementSettings)
+        /// Some other program's instance.
+        case advertisingAdded(instance: UInt8)
+        /// Removed by another program, by the kernel because its time was over, or because an update failed.
+        case advertisingRemoved(instance: UInt8)
+        /// The machine goes to sleep; what the controller does meanwhile.
+        case controllerSuspend(state: UInt8)
+        /// `peer`: seven octets, the address and its type of the device that woke the machine up, or zeros.
+        case controllerResume(reason: UInt8, peer: [UInt8])
+        /// What has no name here, and what does not have its event's layout.
+        case unknown(code: UInt16, parameters: [UInt8])
+    }
+
+    /// An event about the adapter `index`.
+    public init(index: UInt16, _ content: Content) {
+        self.index = index
+        self.content = content
+    }
+
+    /// Reads any message: what has an unknown code or the wrong layout becomes ``Content/unknown(code:parameters:)``.
+    public init(_ packet: ManagementPacket) {
+        index = packet.index
+        content = Content(packet.code, packet.parameters)
+    }
+
+    /// The event as a message, for those who play the kernel.
+    public var packet: ManagementPacket {
+        let (code, parameters) = content.wire
+        return ManagementPacket(code: code, index: index, parameters: parameters)
+    }
+}
+
+extension ManagementEvent.Content {
+    fileprivate init(_ code: UInt16, _ parameters: [UInt8]) {
+        self = Self.known(code, parameters.span) ?? .unknown(code: code, parameters: parameters)
+    }
+
+    private static func known(_ code: UInt16, _ octets: Span<UInt8>) -> Self? {
+        switch (code, octets.count) {
+        case (0x0001, 3...):
+            .commandComplete(
+                opcode: octets.uint16LittleEndian(at: 0), status: ManagementStatus(rawValue: octets[2]),
+                returned: octets.array(3..<octets.count))
+        case (0x0002, 3):
+            .commandStatus(opcode: octets.uint16LittleEndian(at: 0), status: ManagementStatus(rawValue: octets[2]))
+        case (0x0003, 1): .controllerError(code: octets[0])
+        case (0x0004, 0): .indexAdded
+        case (0x0005, 0): .indexRemoved
+        case (0x0006, 4): .newSettings(ManagementSettings(rawValue: octets.uint32LittleEndian(at: 0)))
+        case (0x0023, 1): .advertisingAdded(instance: octets[0])
+        case (0x0024, 1): .advertisingRemoved(instance: octets[0])
+        case (0x002D, 1): .controllerSuspend(state: octets[0])
+        case (0x002E, 8): .controllerResume(reason: octets[0], peer: octets.array(1..<8))
+        default: nil
+        }
+    }
+
+    fileprivate var wire: (UInt16, [UInt8]) {
+        var octets: [UInt8] = []
+        switch self {
+        case .commandComplete(let opcode, let status, let returned):
+            octets.append(littleEndian: opcode)
+            return (0x0001, octets + [status.rawValue] + returned)
+        case .commandStatus(let opcode, let status):
+            octets.append(littleEndian: opcode)
+            return (0x0002, octets + [status.rawValue])
+        case .controllerError(let code): return (0x0003, [code])
+        case .indexAdded: return (0x0004, [])
+        case .indexRemoved: return (0x0005, [])
+        case .newSettings(let settings):
+            octets.append(littleEndian: settings.rawValue)
+            return (0x0006, octets)
+        case .advertisingAdded(let instance): return (0x0023, [instance])
+        case .advertisingRemoved(let instance): return (0x0024, [instance])
+        case .controllerSuspend(let state): return (0x002D, [state])
+        case .controllerResume(let reason, let peer): return (0x002E, [reason] + peer)
+        case .unknown(let code, let parameters): return (code, parameters)
+        }
+    }
+}

@@ -53,3 +53,96 @@ struct AdvertisingEvent {
     /// No further event follows.
     let isLast: Bool
 }
+
+/// What will happen on the air, soonest first; what falls on the same instant keeps the order in which it was planned.
+struct OccurrenceHeap {
+    private struct Entry {
+        let instant: HCIInstant
+        /// Breaks ties, so that one seed gives one history.
+        let order: UInt64
+        let occurrence: Occurrence
+
+        func comes(before other: Entry) -> Bool {
+            instant == other.instant ? order < other.order : instant < other.instant
+        }
+    }
+
+    private var entries: [Entry] = []
+    private var planned: UInt64 = 0
+
+    var count: Int { entries.count }
+    var next: HCIInstant? { entries.first?.instant }
+
+    mutating func insert(_ occurrence: Occurrence, at instant: HCIInstant) {
+        entries.append(Entry(instant: instant, order: planned, occurrence: occurrence))
+        planned &+= 1
+        var child = entries.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].comes(before: entries[parent]) else { return }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes out the soonest, unless it lies after `deadline`.
+    mutating func removeFirst(until deadline: HCIInstant) -> (instant: HCIInstant, occurrence: Occurrence)? {
+        guard let first = entries.first, first.instant <= deadline else { return nil }
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        sink(from: 0)
+        return (first.instant, first.occurrence)
+    }
+
+    /// Leaves out what has become pointless.
+    mutating func keepOnly(where isWanted: (Occurrence) -> Bool) {
+        entries.removeAll { !isWanted($0.occurrence) }
+        for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
+    }
+
+    private mutating func sink(from start: Int) {
+        var parent = start
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count {
+                if entries[child].comes(before: entries[least]) { least = child }
+            }
+            if least == parent { return }
+            entries.swapAt(parent, least)
+            parent = least
+        }
+    }
+}
+
+/// Which packets on the air overlap another one on their channel.
+struct CollisionRecord {
+    private struct Transmission {
+        let number: UInt64
+        let sender: VirtualController.ID
+        let end: HCIInstant
+    }
+
+    private var onAir: [Int: [Transmission]] = [:]
+    private var destroyed: Set<UInt64> = []
+    private var count: UInt64 = 0
+
+    /// Enters a packet that starts now and gives it a number.
+    mutating func begin(_ pdu: AirPDU) -> UInt64 {
+        count += 1
+        var others = onAir[pdu.channel] ?? []
+        // Back to back is no overlap.
+        others.removeAll { $0.end <= pdu.start }
+        for other in others where other.sender != pdu.sender {
+            destroyed.insert(other.number)
+            destroyed.insert(count)
+        }
+        others.append(Transmission(number: count, sender: pdu.sender, end: pdu.end))
+        onAir[pdu.channel] = others
+        return count
+    }
+
+    /// Whether the packet, which has just ended, got through.
+    mutating func end(_ number: UInt64) -> Bool {
+        destroyed.remove(number) == nil
+    }
+}

@@ -27,8 +27,8 @@ struct SampleFrame {
             try SampleFrame(
                 .iBeacon(
                     IBeacon(
-                        uuid: try FixedOctets(hexadecimal: "2f234454-cf6d-4a0f-adf2-f4911ba9ffa6"), major: 1, minor: 2,
-                        measuredPower: oneMeter))),
+                        uuid: .uuid128(try FixedOctets(hexadecimal: "2f234454-cf6d-4a0f-adf2-f4911ba9ffa6")), major: 1,
+                        minor: 2, measuredPower: oneMeter))),
             try SampleFrame(
                 .altBeacon(
                     AltBeacon(

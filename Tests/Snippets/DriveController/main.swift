@@ -15,7 +15,8 @@ _ = try beacon.execute(LESetAdvertisingData([0x02, 0x01, 0x06]))
 _ = try beacon.execute(LESetAdvertisingEnable(true))
 
 _ = try scanner.execute(SetEventMask(.standardAndLE))
-_ = try scanner.execute(LESetScanParameters(type: .passive, interval: 16, window: 16))
+let always = ScanInterval(rawValue: 16)  // 10 ms of every 10 ms
+_ = try scanner.execute(LESetScanParameters(type: .passive, interval: always, window: always))
 _ = try scanner.execute(LESetScanEnable(true))
 
 // Waiting moves the air's clock: ten seconds take no time.

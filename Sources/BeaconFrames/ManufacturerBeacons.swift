@@ -1,0 +1,124 @@
+public import BluetoothTypes
+
+/// An iBeacon: manufacturer data of Apple (0x004C) with type 02, length 15.
+///
+/// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 octets. The UUID
+/// stands in text order. Measured power is the signal strength at 1 m.
+public struct IBeacon: Hashable, Sendable {
+    /// The UUID on the air, most significant octet first.
+    private var proximity: FixedOctets<16>
+    /// Big-endian on the air; groups the beacons of one UUID, such as a building.
+    public var major: UInt16
+    /// Big-endian on the air; tells the beacons of one major apart.
+    public var minor: UInt16
+    public var measuredPower: MeasuredPowerAtOneMeter
+
+    /// A frame with any of these values. A measured power that may not be sent is refused by
+    /// ``advertisingData(flags:)``.
+    ///
+    /// - Parameter uuid: Of any width: see ``uuid``.
+    public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
+        self.init(proximity: uuid.expanded, major: major, minor: minor, measuredPower: measuredPower)
+    }
+
+    @inline(__always)
+    private init(proximity: FixedOctets<16>, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
+        self.proximity = proximity
+        self.major = major
+        self.minor = minor
+        self.measuredPower = measuredPower
+    }
+
+    /// The proximity UUID, which the beacons of one organisation or application share. It is always sent, and read
+    /// here, with 128 bits; what is set may be shorter.
+    public var uuid: BluetoothUUID {
+        get { .uuid128(proximity) }
+        set { proximity = newValue.expanded }
+    }
+}
+
+extension IBeacon {
+    /// Apple's company identifier.
+    public static let companyID: UInt16 = 0x004C
+    /// Octets of manufacturer data: company, type, length, UUID, major, minor and power.
+    static let manufacturerDataLength = 25
+
+    /// From manufacturer data; `nil` unless it is exactly an iBeacon's.
+    @inline(__always)
+    init?(manufacturerData data: Span<UInt8>) {
+        guard data.count == Self.manufacturerDataLength, data.uint32BigEndian(at: 0) == 0x4C00_0215,
+            let proximity = FixedOctets<16>(data, at: 4)
+        else { return nil }
+        self.init(
+            proximity: proximity, major: data.uint16BigEndian(at: 20), minor: data.uint16BigEndian(at: 22),
+            measuredPower: MeasuredPowerAtOneMeter(octet: data[24]))
+    }
+
+    /// The manufacturer data alone, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        var data: [UInt8] = [0x02, 0x15] + proximity.octets
+        data.append(bigEndian: major)
+        data.append(bigEndian: minor)
+        data.append(measuredPower.octet)
+        return [.manufacturerData(Self.companyID, data)]
+    }
+
+    /// The payload, 30 octets with Flags and 27 without.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}
+
+/// An AltBeacon (github AltBeacon/spec): manufacturer data of any company with code BE AC.
+///
+/// `1B FF | company id LE | BE AC | beacon id[20] | reference RSSI s8 at 1 m | manufacturer reserved u8`: 28 octets.
+public struct AltBeacon: Hashable, Sendable {
+    /// A company identifier of the Bluetooth SIG; little-endian on the air.
+    public var companyID: UInt16
+    /// By convention 16 octets that an organisation chooses for all of its beacons, and 4 that tell them apart.
+    public var beaconID: FixedOctets<20>
+    public var measuredPower: MeasuredPowerAtOneMeter
+    /// For what the manufacturer likes.
+    public var reserved: UInt8
+
+    /// A frame with any of these values. A measured power that may not be sent is refused by
+    /// ``advertisingData(flags:)``.
+    public init(
+        companyID: UInt16, beaconID: FixedOctets<20>, measuredPower: MeasuredPowerAtOneMeter, reserved: UInt8 = 0
+    ) {
+        self.companyID = companyID
+        self.beaconID = beaconID
+        self.measuredPower = measuredPower
+        self.reserved = reserved
+    }
+}
+
+extension AltBeacon {
+    /// Octets of manufacturer data: company, code, id, power and the reserved octet.
+    static let manufacturerDataLength = 26
+
+    /// From manufacturer data; `nil` unless it is exactly an AltBeacon's.
+    @inline(__always)
+    init?(manufacturerData data: Span<UInt8>) {
+        guard data.count == Self.manufacturerDataLength, data.uint16BigEndian(at: 2) == 0xBEAC,
+            let beaconID = FixedOctets<20>(data, at: 4)
+        else { return nil }
+        self.init(
+            companyID: data.uint16LittleEndian(at: 0), beaconID: beaconID,
+            measuredPower: MeasuredPowerAtOneMeter(octet: data[24]), reserved: data[25])
+    }
+
+    /// The manufacturer data alone, without Flags, whatever the power.
+    public var adStructures: [ADStructure] {
+        [.manufacturerData(companyID, [0xBE, 0xAC] + beaconID.octets + [measuredPower.octet, reserved])]
+    }
+
+    /// The payload, 31 octets with Flags and 28 without.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try .checked(adStructures, power: measuredPower, flags: flags)
+    }
+}

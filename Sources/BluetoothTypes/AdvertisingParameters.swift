@@ -1,0 +1,98 @@
+/// Advertising_Interval: the time between the starts of two advertising events, without the random advDelay of
+/// 0...10 ms that the link layer adds to each.
+///
+/// Stored as the controller's own integer, in units of 0.625 ms, so that what is compared and sent is never rounded
+/// twice. Core Specification 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
+public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Sendable {
+    /// Units of 0.625 ms.
+    public let rawValue: UInt32
+
+    /// Any number of units; whether a controller takes it is asked with the ranges below.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// What the legacy commands take: 20 ms...10.24 s.
+    public static let legacyRange = AdvertisingInterval(rawValue: 0x0020)...AdvertisingInterval(rawValue: 0x4000)
+    /// What the extended commands take: 20 ms...10,485.759375 s.
+    public static let extendedRange = AdvertisingInterval(rawValue: 0x20)...AdvertisingInterval(rawValue: 0xFF_FFFF)
+    /// Before Core 5.0 the shortest interval of a non-connectable or scannable advertiser: 100 ms.
+    public static let nonconnectableMinimumBefore5 = AdvertisingInterval(rawValue: 0x00A0)
+
+    /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 24 bits of units.
+    public init?(microseconds: Int) {
+        guard microseconds >= 0, microseconds <= 0xFF_FFFF * 625 + 312 else { return nil }
+        self.init(rawValue: UInt32((2 * microseconds + 625) / 1250))
+    }
+
+    /// The exact length.
+    public var microseconds: Int { Int(rawValue) * 625 }
+
+    /// The mean of advDelay, which the link layer draws anew for each event, uniform over 0...10 ms, in microseconds
+    /// (Core Specification, volume 6, part B, section 4.4.2.2.1).
+    public static let meanDelayMicroseconds = 5000
+
+    /// The mean time between advertising events: the interval and the mean advDelay.
+    public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension AdvertisingInterval: CustomStringConvertible {
+    /// Milliseconds without superfluous digits: `100 ms`, `152.5 ms`.
+    public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
+}
+
+/// Advertising_Channel_Map: which of the three primary advertising channels an event uses.
+///
+/// Core Specification 5.4, Vol 4 Part E 7.8.5: at least one bit is set.
+public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt8
+
+    /// Any bits: bit 0 is channel 37, 1 is 38 and 2 is 39. A controller takes at least one of them, and no other bit.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    public static let channel37 = Self(rawValue: 1)
+    public static let channel38 = Self(rawValue: 2)
+    public static let channel39 = Self(rawValue: 4)
+    /// What a controller uses unless it is told otherwise.
+    public static let all: Self = [.channel37, .channel38, .channel39]
+
+    /// From channel numbers; `nil` when empty or when one is not 37, 38 or 39.
+    public init?(numbers: some Sequence<Int>) {
+        var mask: UInt8 = 0
+        for number in numbers {
+            guard (37...39).contains(number) else { return nil }
+            mask |= 1 << UInt8(number - 37)
+        }
+        guard mask != 0 else { return nil }
+        self.init(rawValue: mask)
+    }
+
+    /// The channel numbers, in the order of the air.
+    public var numbers: [Int] { (37...39).filter { rawValue & 1 << UInt8($0 - 37) != 0 } }
+
+    /// The channel numbers: `37,38,39`.
+    public var description: String { numbers.map(String.init).joined(separator: ",") }
+}
+
+/// What the legacy advertising PDU allows others to do (Core Specification 5.4, Vol 6 Part B 2.3.1).
+public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
+    /// ADV_NONCONN_IND: listen only. What a beacon is.
+    case nonconnectable
+    /// ADV_SCAN_IND: may be asked for scan response data.
+    case scannable
+    /// ADV_IND: may be asked for scan response data, and be connected to.
+    case connectable
+
+    /// The PDU type's name in the Core Specification, such as `ADV_IND`.
+    public var specificationName: String {
+        switch self {
+        case .nonconnectable: "ADV_NONCONN_IND"
+        case .scannable: "ADV_SCAN_IND"
+        case .connectable: "ADV_IND"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// Fixed-point decimal numbers as text, without a detour through binary floating point.
+public enum DecimalText {
+    /// `value` thousandths, without superfluous digits: 152500 is `152.5`.
+    public static func thousandths(_ value: Int) -> String {
+        let whole = value.magnitude / 1000
+        let fraction = value.magnitude % 1000
+        var text = (value < 0 ? "-" : "") + String(whole)
+        if fraction != 0 {
+            var digits = String(1000 + fraction).dropFirst()
+            while digits.last == "0" { digits.removeLast() }
+            text += "." + digits
+        }
+        return text
+    }
+
+    /// Reads a decimal number as thousandths, what is finer rounded half up; `nil` for anything else or too large.
+    public static func thousandths(_ text: some StringProtocol) -> Int? {
+        var digits = text[...]
+        let negative = digits.first == "-"
+        if negative || digits.first == "+" { digits.removeFirst() }
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, !first.isEmpty, first.allSatisfy(isDigit), let whole = Int(first),
+            whole < 1 << 50
+        else { return nil }
+        var fraction = 0
+        if parts.count == 2 {
+            guard !parts[1].isEmpty, parts[1].allSatisfy(isDigit) else { return nil }
+            let padded = (String(parts[1]) + "0000").prefix(4)
+            guard let tenThousandths = Int(padded) else { return nil }
+            fraction = (tenThousandths + 5) / 10
+        }
+        return (negative ? -1 : 1) * (whole * 1000 + fraction)
+    }
+
+    /// Not a range of characters: "1" with a combining accent lies between "0" and "9".
+    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+}
+
+/// A number that a field cannot hold, with the range that it can.
+public struct ValueOutOfRange: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The field's name as the user knows it, such as `major`.
+    public let field: String
+    /// The number that was given.
+    public let value: Int
+    /// What the field holds.
+    public let range: ClosedRange<Int>
+    /// The unit of value and range, such as `dBm`; empty for plain numbers.
+    public let unit: String
+
+    /// An error about `field`, named as the user knows it; `unit` holds for the value and the range.
+    public init(_ field: String, _ value: Int, range: ClosedRange<Int>, unit: String = "") {
+        self.field = field
+        self.value = value
+        self.range = range
+        self.unit = unit
+    }
+
+    public var description: String {
+        let unit = unit.isEmpty ? "" : " " + unit
+        return "\(field): \(value) is out of range \(range.lowerBound)...\(range.upperBound)\(unit)"
+    }
+}

@@ -1,0 +1,112 @@
+/// TX_Power: what the transmitter emits, in dBm.
+///
+/// Never to be mixed up with ``MeasuredPowerAtOneMeter``: this one moves the radio, the other only tells listeners
+/// what to expect. Core Specification 5.4, Vol 4 Part E 7.8.53.
+public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// dBm; -127...20, or 127 for no preference.
+    public let dBm: Int8
+
+    /// What a host may ask an advertising set for.
+    public static let range = -127...20
+    /// 0x7F: the controller chooses.
+    public static let noPreference = RadioPower(octet: 0x7F)
+
+    /// - Throws: ``ValueOutOfRange`` outside -127...20.
+    public init(dBm: Int) throws(ValueOutOfRange) {
+        guard Self.range.contains(dBm), let value = Int8(exactly: dBm) else {
+            throw ValueOutOfRange("radio power", dBm, range: Self.range, unit: "dBm")
+        }
+        self.dBm = value
+    }
+
+    /// What a controller reported, whatever it is.
+    public init(octet: UInt8) {
+        dBm = Int8(bitPattern: octet)
+    }
+
+    /// The octet of HCI and of a TX Power Level structure: two's complement.
+    public var octet: UInt8 { UInt8(bitPattern: dBm) }
+
+    public static func < (left: Self, right: Self) -> Bool { left.dBm < right.dBm }
+
+    public var description: String { self == .noPreference ? "no preference" : "\(dBm) dBm" }
+}
+
+/// The signal strength that a receiver sees at a fixed distance: what a frame carries so that listeners can tell how far
+/// the beacon is.
+///
+/// It claims something about the radio and changes nothing of it; see ``RadioPower`` for what the radio does.
+public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
+    /// What may be sent, in dBm.
+    static var range: ClosedRange<Int> { get }
+    /// The distance in words, such as `1 m`.
+    static var distance: String { get }
+    /// In dBm.
+    var dBm: Int8 { get }
+    /// The octet of a received frame, in range or not.
+    init(octet: UInt8)
+}
+
+extension MeasuredPower {
+    /// A power that may be sent.
+    ///
+    /// - Throws: ``ValueOutOfRange`` outside ``range``.
+    public init(dBm: Int) throws(ValueOutOfRange) {
+        guard Self.range.contains(dBm), let value = Int8(exactly: dBm) else {
+            throw ValueOutOfRange("measured power at \(Self.distance)", dBm, range: Self.range, unit: "dBm")
+        }
+        self.init(octet: UInt8(bitPattern: value))
+    }
+
+    /// The octet that is sent: two's complement.
+    public var octet: UInt8 { UInt8(bitPattern: dBm) }
+    /// Whether it may be sent; what was received may be anything.
+    public var isInRange: Bool { Self.range.contains(Int(dBm)) }
+    public var description: String { "\(dBm) dBm at \(Self.distance)" }
+}
+
+/// The signal strength at a distance of one metre, in dBm: the octet that iBeacon and AltBeacon carry, -127...0.
+public struct MeasuredPowerAtOneMeter: MeasuredPower {
+    /// In dBm.
+    public static let range = -127...0
+    public static let distance = "1 m"
+    public let dBm: Int8
+
+    /// What a received frame claims, in range or not.
+    @inlinable
+    public init(octet: UInt8) {
+        dBm = Int8(bitPattern: octet)
+    }
+
+    /// The same radio seen from 0 m: 41 dB more, the loss over the first metre.
+    ///
+    /// - Throws: ``ValueOutOfRange`` when the sum is over Eddystone's +20 dBm.
+    public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
+        try MeasuredPowerAtZeroMeters(dBm: Int(dBm) + MeasuredPowerAtZeroMeters.stepToOneMeter)
+    }
+}
+
+/// The signal strength at a distance of 0 m, in dBm: the octet that the Eddystone frames carry, -100...20.
+///
+/// github google/eddystone, protocol-specification: measure at 1 m and add 41 dB.
+public struct MeasuredPowerAtZeroMeters: MeasuredPower {
+    /// In dBm.
+    public static let range = -100...20
+    public static let distance = "0 m"
+    /// The free-space loss over the first metre at 2.4 GHz, as Eddystone fixes it, in dB.
+    public static let stepToOneMeter = 41
+    public let dBm: Int8
+
+    /// What a received frame claims, in range or not.
+    @inlinable
+    public init(octet: UInt8) {
+        dBm = Int8(bitPattern: octet)
+    }
+
+    /// The same radio seen from 1 m: 41 dB less.
+    ///
+    /// - Throws: ``ValueOutOfRange`` when the difference is below -127 dBm.
+    public func atOneMeter() throws(ValueOutOfRange) -> MeasuredPowerAtOneMeter {
+        try MeasuredPowerAtOneMeter(dBm: Int(dBm) - Self.stepToOneMeter)
+    }
+}

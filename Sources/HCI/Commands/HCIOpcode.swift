@@ -1,0 +1,126 @@
+import BluetoothTypes
+
+/// An HCI command's number: ten bits of command (OCF) under six bits of group (OGF).
+///
+/// Core Specification 5.4, Vol 4 Part E 5.4.1.
+public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt16
+
+    /// Any number: group in the upper 6 bits, command in the lower 10.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    public var group: UInt8 { UInt8(rawValue >> 10) }
+    public var command: UInt16 { rawValue & 0x3FF }
+
+    /// Group 0x3F: what such a number means depends on the controller's maker.
+    public var isVendorSpecific: Bool { group == 0x3F }
+
+    /// 0x0000: not a command; with it a controller only tells how many commands it takes.
+    public static let noOperation = HCIOpcode(rawValue: 0)
+
+    /// `0x2006`.
+    public var description: String { Hexadecimal.number(rawValue, width: 4) }
+}
+
+/// The head of a command packet: which command, and where its parameters lie.
+///
+/// Core Specification 5.4, Vol 4 Part E 5.4.1.
+public struct HCICommandHeader: Hashable, Sendable {
+    public let opcode: HCIOpcode
+    /// Offsets of the parameters in the packet's octets.
+    public let parameters: Range<Int>
+
+    /// Reads the octets of a command packet (without the H4 type octet); `nil` when the length octet and the number of
+    /// octets disagree.
+    public init?(_ octets: Span<UInt8>) {
+        guard octets.count >= 3, octets.count == 3 + Int(octets[2]) else { return nil }
+        opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: 0))
+        parameters = 3..<octets.count
+    }
+}
+
+extension HCIPacket {
+    /// A command packet; what is over 255 octets of parameters cannot be counted and is left off.
+    public static func command(_ opcode: HCIOpcode, _ parameters: [UInt8]) -> HCIPacket {
+        let parameters = parameters.prefix(255)
+        var octets: [UInt8] = []
+        octets.reserveCapacity(3 + parameters.count)
+        octets.append(littleEndian: opcode.rawValue)
+        octets.append(UInt8(parameters.count))
+        octets += parameters
+        return HCIPacket(.command, octets)
+    }
+
+    /// Opcode and place of the parameters; `nil` when this is no command or its length is wrong.
+    public var commandHeader: HCICommandHeader? {
+        kind == .command ? HCICommandHeader(octets.span) : nil
+    }
+}
+
+/// Any command in words, for dry runs and captures.
+public struct HCICommandDescription: Hashable, Sendable {
+    public let opcode: HCIOpcode
+    /// The specification's name; opcode, group and number for commands that are not known here.
+    public let name: String
+    public let fields: [HCIField]
+    /// Whether the parameters fit the command's layout. Where they do not they are shown as octets.
+    public let isWellFormed: Bool
+
+    /// Describes a command and its parameter octets, whatever they are.
+    public static func describe(_ opcode: HCIOpcode, parameters: Span<UInt8>) -> HCICommandDescription {
+        guard let type = HCICommands.type(opcode) else {
+            return HCICommandDescription(
+                opcode: opcode, name: "\(opcode.isVendorSpecific ? "vendor command" : "command") \(opcode)",
+                fields: raw(parameters), isWellFormed: true)
+        }
+        return describe(type, parameters)
+    }
+
+    /// Describes a command packet; `nil` when it is none, or its length octet is wrong.
+    public static func describe(_ packet: HCIPacket) -> HCICommandDescription? {
+        guard let header = packet.commandHeader else { return nil }
+        return describe(header.opcode, parameters: Array(packet.octets[header.parameters]).span)
+    }
+
+    private static func describe<C: HCICommand>(_ type: C.Type, _ parameters: Span<UInt8>) -> HCICommandDescription {
+        let command = C(parameters: parameters)
+        return HCICommandDescription(
+            opcode: C.opcode, name: C.name, fields: command?.fields ?? raw(parameters), isWellFormed: command != nil)
+    }
+
+    private static func raw(_ parameters: Span<UInt8>) -> [HCIField] {
+        parameters.isEmpty ? [] : [HCIField("parameters", octets: parameters.array(0..<parameters.count))]
+    }
+}
+
+/// Every command that is declared in this module.
+public enum HCICommands {
+    public static let all: [any HCICommand.Type] = [
+        SetEventMask.self, HCIReset.self, WriteLEHostSupported.self,
+        ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self, ReadBDADDR.self,
+        LESetEventMask.self, LEReadLocalSupportedFeatures.self, LESetRandomAddress.self,
+        LESetAdvertisingParameters.self, LEReadAdvertisingPhysicalChannelTxPower.self, LESetAdvertisingData.self,
+        LESetScanResponseData.self, LESetAdvertisingEnable.self,
+        LESetScanParameters.self, LESetScanEnable.self,
+        LESetAdvertisingSetRandomAddress.self, LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingData.self, LESetExtendedScanResponseData.self, LESetExtendedAdvertisingEnable.self,
+        LEReadMaximumAdvertisingDataLength.self, LEReadNumberOfSupportedAdvertisingSets.self,
+        LERemoveAdvertisingSet.self, LEClearAdvertisingSets.self,
+        LESetExtendedScanParameters.self, LESetExtendedScanEnable.self,
+        LEReadTransmitPower.self,
+        BroadcomSetTransmitPower.self,
+        ZephyrReadVersionInformation.self, ZephyrReadSupportedCommands.self, ZephyrWriteTxPowerLevel.self,
+        ZephyrReadTxPowerLevel.self,
+    ]
+
+    /// The declaration of a command; `nil` for those that are not declared here.
+    public static func type(_ opcode: HCIOpcode) -> (any HCICommand.Type)? { byOpcode[opcode] }
+
+    private static let byOpcode: [HCIOpcode: any HCICommand.Type] = {
+        var result: [HCIOpcode: any HCICommand.Type] = [:]
+        for type in all { result[type.opcode] = type }
+        return result
+    }()
+}

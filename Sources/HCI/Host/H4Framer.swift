@@ -1,0 +1,143 @@
+import BluetoothTypes
+
+/// One packet between host and controller: what an H4 type octet announces, without that octet.
+///
+/// Core Specification 5.4, Vol 4 Part A 2.
+public struct HCIPacket: Hashable, Sendable {
+    /// The H4 packet indicator.
+    public enum Kind: UInt8, Hashable, Sendable {
+        case command = 1
+        case acl = 2
+        case sco = 3
+        case event = 4
+        case iso = 5
+    }
+
+    public var kind: Kind
+    /// Header and parameters: for a command opcode, length and parameters; for an event code, length and parameters.
+    public var octets: [UInt8]
+
+    /// A packet of `octets` without the H4 type octet. Whether its lengths are right is not looked at.
+    public init(_ kind: Kind, _ octets: [UInt8]) {
+        self.kind = kind
+        self.octets = octets
+    }
+
+    /// The packet as H4 sends it.
+    public var h4: [UInt8] { [kind.rawValue] + octets }
+}
+
+/// Cuts a stream of octets into HCI packets: a type octet, a header with a length, and that many octets.
+///
+/// However the stream is split into pieces, the same packets come out. H4 has no mark by which to find the next packet
+/// again: after the first error nothing more is read, and the connection must be reopened. Core Specification 5.4,
+/// Vol 4 Part A 2.
+public struct H4Framer: Sendable {
+    /// Octets of a packet, its type octet included, above which the stream is given up.
+    public let limit: Int
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// Octets of the stream before the buffer's first one.
+    private var discarded = 0
+    private var failure: H4Error?
+
+    /// The longest packet that the four headers can announce: ACL, and its type octet.
+    public static let longestPacket = 1 + 4 + 0xFFFF
+
+    /// A framer at the start of a stream, which gives the stream up at a packet of more than `limit` octets.
+    public init(limit: Int = H4Framer.longestPacket) {
+        self.limit = limit
+    }
+
+    /// Octets that wait for the rest of their packet.
+    public var pending: Int { buffer.count - start }
+
+    /// Takes octets as they arrived.
+    public mutating func push(_ octets: some Sequence<UInt8>) {
+        guard failure == nil else { return }
+        compact()
+        buffer.append(contentsOf: octets)
+    }
+
+    /// The next whole packet, or `nil` when more octets are needed.
+    ///
+    /// - Throws: ``H4Error``, the same one for ever after.
+    public mutating func next() throws(H4Error) -> HCIPacket? {
+        if let failure { throw failure }
+        guard start < buffer.count else { return nil }
+        guard let kind = HCIPacket.Kind(rawValue: buffer[start]) else {
+            throw fail(.unknownType(buffer[start]))
+        }
+        guard let length = Self.length(kind, buffer[(start + 1)...]) else { return nil }
+        guard 1 + length <= limit else {
+            throw fail(.tooLong(kind, octets: 1 + length, limit: limit))
+        }
+        guard pending >= 1 + length else { return nil }
+        let packet = HCIPacket(kind, Array(buffer[start + 1..<start + 1 + length]))
+        start += 1 + length
+        return packet
+    }
+
+    /// Octets of header and content; `nil` while the header is incomplete.
+    private static func length(_ kind: HCIPacket.Kind, _ octets: ArraySlice<UInt8>) -> Int? {
+        let first = octets.startIndex
+        switch kind {
+        case .command, .sco:
+            return octets.count < 3 ? nil : 3 + Int(octets[first + 2])
+        case .event:
+            return octets.count < 2 ? nil : 2 + Int(octets[first + 1])
+        case .acl:
+            return octets.count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3]) << 8)
+        case .iso:
+            // The two top bits are reserved.
+            return octets.count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3] & 0x3F) << 8)
+        }
+    }
+
+    private mutating func fail(_ reason: H4Error.Reason) -> H4Error {
+        let error = H4Error(reason, at: discarded + start)
+        failure = error
+        buffer = []
+        start = 0
+        return error
+    }
+
+    /// Drops what has been read, once it is the larger part.
+    private mutating func compact() {
+        guard start > 0, start * 2 >= buffer.count else { return }
+        discarded += start
+        buffer.removeFirst(start)
+        start = 0
+    }
+}
+
+/// Why a stream of octets cannot be followed any more.
+public struct H4Error: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was found where a packet should start.
+    public enum Reason: Hashable, Sendable {
+        /// No packet starts with this octet.
+        case unknownType(UInt8)
+        /// A packet longer than the reader's limit.
+        case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
+    }
+
+    public let reason: Reason
+    /// Octets of the stream before the packet.
+    public let offset: Int
+
+    /// An error at `offset` octets from the start of the stream.
+    public init(_ reason: Reason, at offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+
+    public var description: String {
+        switch reason {
+        case .unknownType(let octet):
+            "\(Hexadecimal.number(octet, width: 2)) at offset \(offset) does not start an HCI packet; "
+                + "the connection must be reopened"
+        case .tooLong(_, let octets, let limit):
+            "the packet at offset \(offset) claims \(octets) octets; at most \(limit) are accepted"
+        }
+    }
+}

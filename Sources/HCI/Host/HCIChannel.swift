@@ -1,0 +1,110 @@
+import BluetoothTypes
+
+/// A way to a controller and back, as the layers above see it: no descriptor, no thread.
+///
+/// Real ones wait in the kernel; the one of a virtual controller under a hand-moved clock moves that clock instead.
+public protocol HCIChannel: AnyObject {
+    /// Now, on the channel's own monotonic clock.
+    var now: HCIInstant { get }
+
+    /// Hands one packet to the controller.
+    func send(_ packet: HCIPacket) throws(HCIChannelError)
+
+    /// The next packet from the controller, or `nil` when `deadline` came first.
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
+}
+
+/// A moment of a channel's monotonic clock.
+///
+/// All arithmetic stays between ``distantPast`` and ``distantFuture`` and never traps.
+public struct HCIInstant: InstantProtocol, Sendable {
+    /// Nanoseconds from the clock's start, which is the channel's own: boot, or the start of a simulation.
+    public let nanoseconds: UInt64
+
+    /// A moment that many nanoseconds from the clock's start.
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The clock's start: nothing is earlier.
+    public static let distantPast = HCIInstant(nanoseconds: 0)
+    /// For waits without a deadline: no sum is later.
+    public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
+
+    /// Later by `duration`, or earlier by a negative one, rounded down to nanoseconds.
+    public func advanced(by duration: Duration) -> HCIInstant {
+        let parts = duration.components
+        let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return parts.seconds < 0 ? .distantPast : max(self, .distantFuture) }
+        // Attoseconds have the sign of the seconds.
+        let fraction = parts.attoseconds / 1_000_000_000 - (parts.attoseconds % 1_000_000_000 < 0 ? 1 : 0)
+        let step = seconds.addingReportingOverflow(fraction)
+        guard !step.overflow else { return seconds < 0 ? .distantPast : max(self, .distantFuture) }
+        if step.partialValue < 0 {
+            let back = step.partialValue.magnitude
+            return HCIInstant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
+        }
+        let sum = nanoseconds.addingReportingOverflow(step.partialValue.magnitude)
+        guard !sum.overflow else { return max(self, .distantFuture) }
+        return max(self, min(HCIInstant(nanoseconds: sum.partialValue), .distantFuture))
+    }
+
+    /// From this moment to `other`; negative when that is earlier.
+    public func duration(to other: HCIInstant) -> Duration {
+        self <= other
+            ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
+            : .nanoseconds(-Int64(clamping: nanoseconds - other.nanoseconds))
+    }
+
+    /// Later by `microseconds`; at the latest ``distantFuture``, and never earlier. In integers of 64 bits, for where
+    /// ``advanced(by:)`` is called for every packet of a simulated air.
+    public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
+        let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
+        let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
+        guard !stepOverflow, !sumOverflow else { return max(self, .distantFuture) }
+        return max(self, min(HCIInstant(nanoseconds: sum), .distantFuture))
+    }
+
+    /// Whole microseconds since `earlier`, negative when it is later.
+    public func microseconds(since earlier: HCIInstant) -> Int {
+        earlier <= self
+            ? Int((nanoseconds - earlier.nanoseconds) / 1000)
+            : -Int((earlier.nanoseconds - nanoseconds) / 1000)
+    }
+
+    /// Whether `left` comes before `right`, both on the same clock.
+    public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+}
+
+/// Why nothing can be sent or received any more, or just now.
+public enum HCIChannelError: Error, Hashable, Sendable {
+    /// The other end is gone: unplugged, closed, ended.
+    case gone(String)
+    /// A system call failed: its name, errno, and that number's text.
+    case system(call: String, errno: Int32, text: String)
+    /// The octets are no HCI packets: the stream cannot be followed any more.
+    case framing(String)
+    /// The wait was ended from outside, by a signal.
+    case interrupted
+}
+
+/// The integers that HCI has beside the usual ones. The caller has checked the bounds.
+extension Span<UInt8> {
+    /// Whether `count` octets lie at `offset`. Everything else here needs that to be asked first.
+    func holds(_ count: Int, at offset: Int) -> Bool {
+        offset >= 0 && offset <= self.count && self.count - offset >= count
+    }
+
+    /// The 24-bit number whose least significant octet is at `offset`.
+    func uint24LittleEndian(at offset: Int) -> UInt32 {
+        UInt32(self[offset + 2]) << 16 | UInt32(uint16LittleEndian(at: offset))
+    }
+}
+
+extension [UInt8] {
+    /// Appends the low 24 bits of `value`, least significant octet first.
+    mutating func append(littleEndian24 value: UInt32) {
+        append(littleEndian: UInt16(truncatingIfNeeded: value))
+        append(UInt8(truncatingIfNeeded: value >> 16))
+    }
+}

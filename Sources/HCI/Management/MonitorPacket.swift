@@ -1,0 +1,186 @@
+public import BluetoothTypes
+
+/// What the kernel's monitor channel tells of: the same numbers in a live socket and in the captures that btmon writes
+/// (struct hci_mon_hdr, the kernel's include/net/bluetooth/hci_mon.h).
+public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt16
+
+    /// Any number; those without a name here are notes of newer kernels.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    public static let newIndex = Self(rawValue: 0)
+    public static let deleteIndex = Self(rawValue: 1)
+    public static let openIndex = Self(rawValue: 8)
+    public static let closeIndex = Self(rawValue: 9)
+    public static let controlOpen = Self(rawValue: 14)
+    public static let controlClose = Self(rawValue: 15)
+    public static let controlCommand = Self(rawValue: 16)
+    public static let controlEvent = Self(rawValue: 17)
+
+    /// The HCI packet that these opcodes carry, and its direction; `nil` for notes about adapters and programs.
+    public var packet: (kind: HCIPacket.Kind, isFromController: Bool)? {
+        switch rawValue {
+        case 2: (.command, false)
+        case 3: (.event, true)
+        case 4: (.acl, false)
+        case 5: (.acl, true)
+        case 6: (.sco, false)
+        case 7: (.sco, true)
+        case 18: (.iso, false)
+        case 19: (.iso, true)
+        default: nil
+        }
+    }
+}
+
+/// One message of the monitor channel: six octets of header (opcode, index, length), then what it tells.
+public struct MonitorPacket: Hashable, Sendable {
+    /// The N of hciN, or ``ManagementPacket/noController``.
+    public let index: UInt16
+    public let content: Content
+
+    /// What the message tells.
+    public enum Content: Hashable, Sendable {
+        /// An adapter appeared; also told of each one that is there when the channel is opened.
+        case newIndex(address: DeviceAddress, name: String)
+        case deleteIndex
+        /// Powered up, or down.
+        case openIndex
+        case closeIndex
+        /// A packet between the kernel, or a program's raw socket, and the controller: which one sent it is not told.
+        case hci(HCIPacket, isFromController: Bool)
+        /// A program opened a Bluetooth socket; also told of each one that is open when the channel is.
+        case socketOpened(cookie: UInt32, kind: SocketKind, program: String)
+        case socketClosed(cookie: UInt32)
+        /// A program's management command, or an event that it was sent.
+        case managementCommand(cookie: UInt32, ManagementPacket)
+        case managementEvent(cookie: UInt32, ManagementPacket)
+        /// What has no name here, and what does not have its opcode's layout.
+        case other(opcode: MonitorOpcode, octets: [UInt8])
+    }
+
+    /// What a socket is for.
+    public enum SocketKind: Hashable, Sendable {
+        case raw
+        case user
+        case management
+        case other(UInt16)
+    }
+
+    /// A message about the adapter `index`.
+    public init(index: UInt16, _ content: Content) {
+        self.index = index
+        self.content = content
+    }
+
+    /// Reads one whole message; `nil` when its length field and the number of octets disagree.
+    public init?(octets: Span<UInt8>) {
+        guard octets.count >= 6, octets.count == 6 + Int(octets.uint16LittleEndian(at: 4)) else { return nil }
+        let opcode = MonitorOpcode(rawValue: octets.uint16LittleEndian(at: 0))
+        index = octets.uint16LittleEndian(at: 2)
+        content =
+            Self.known(opcode, index, octets, 6..<octets.count)
+            ?? .other(opcode: opcode, octets: octets.array(6..<octets.count))
+    }
+
+    private static func known(
+        _ opcode: MonitorOpcode, _ index: UInt16, _ octets: Span<UInt8>, _ body: Range<Int>
+    ) -> Content? {
+        let start = body.lowerBound
+        if let packet = opcode.packet {
+            return .hci(HCIPacket(packet.kind, octets.array(body)), isFromController: packet.isFromController)
+        }
+        switch opcode {
+        case .newIndex:
+            // Type and bus stand before the address.
+            guard body.count == 16, let address = DeviceAddress(littleEndian: octets, at: start + 2) else {
+                return nil
+            }
+            return .newIndex(address: address, name: text(octets, start + 8..<start + 16))
+        case .deleteIndex: return body.isEmpty ? .deleteIndex : nil
+        case .openIndex: return body.isEmpty ? .openIndex : nil
+        case .closeIndex: return body.isEmpty ? .closeIndex : nil
+        case .controlOpen: return socket(octets, body)
+        case .controlClose:
+            guard body.count == 4 else { return nil }
+            return .socketClosed(cookie: octets.uint32LittleEndian(at: start))
+        case .controlCommand, .controlEvent:
+            guard body.count >= 6 else { return nil }
+            let cookie = octets.uint32LittleEndian(at: start)
+            let packet = ManagementPacket(
+                code: octets.uint16LittleEndian(at: start + 4), index: index,
+                parameters: octets.array(start + 6..<body.upperBound))
+            return opcode == .controlCommand
+                ? .managementCommand(cookie: cookie, packet) : .managementEvent(cookie: cookie, packet)
+        default: return nil
+        }
+    }
+
+    /// Cookie, kind, version (3), flags (4), then the program's name with its length before it.
+    private static func socket(_ octets: Span<UInt8>, _ body: Range<Int>) -> Content? {
+        let start = body.lowerBound
+        guard body.count >= 14, body.count == 14 + Int(octets[start + 13]) else { return nil }
+        let kind: SocketKind =
+            switch octets.uint16LittleEndian(at: start + 4) {
+            case 0: .raw
+            case 1: .user
+            case 2: .management
+            case let number: .other(number)
+            }
+        return .socketOpened(
+            cookie: octets.uint32LittleEndian(at: start), kind: kind,
+            program: text(octets, start + 14..<body.upperBound))
+    }
+
+    /// A name that ends at a zero octet or with its field. Anything goes into a program's name, but not into a log.
+    private static func text(_ octets: Span<UInt8>, _ range: Range<Int>) -> String {
+        let characters = octets.array(range).prefix { $0 != 0 }
+        return String(decoding: characters.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}
+
+/// A way to hear what passes between the kernel, its programs and its controllers.
+public protocol MonitorChannel: AnyObject {
+    /// The next message, or `nil` when `deadline` came first.
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket?
+}
+
+/// Who has Bluetooth sockets open, followed from the monitor channel's notes.
+public struct MonitoredSockets: Sendable {
+    /// One open socket.
+    public struct Socket: Hashable, Sendable {
+        public let kind: MonitorPacket.SocketKind
+        /// The name of the thread that opened it; at most 15 characters.
+        public let program: String
+        /// The adapter it is bound to, or ``ManagementPacket/noController``.
+        public let index: UInt16
+    }
+
+    private var sockets: [UInt32: Socket] = [:]
+
+    /// No socket is known yet; the kernel tells of the open ones when its channel is opened.
+    public init() {}
+
+    /// Takes a message: sockets that are opened or closed. All others are passed over.
+    public mutating func receive(_ packet: MonitorPacket) {
+        switch packet.content {
+        case .socketOpened(let cookie, let kind, let program):
+            sockets[cookie] = Socket(kind: kind, program: program, index: packet.index)
+        case .socketClosed(let cookie):
+            sockets[cookie] = nil
+        default:
+            return
+        }
+    }
+
+    /// The socket with that cookie; `nil` when it is not known (any more).
+    public subscript(cookie: UInt32) -> Socket? { sockets[cookie] }
+
+    /// The programs that can send HCI commands of their own to hci`index`, sorted.
+    public func programs(on index: UInt16) -> [String] {
+        let names = sockets.values.filter { $0.index == index && ($0.kind == .raw || $0.kind == .user) }.map(\.program)
+        return Set(names).sorted()
+    }
+}

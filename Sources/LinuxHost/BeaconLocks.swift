@@ -1,0 +1,140 @@
+public import BluetoothTypes
+
+/// The right to send with an adapter, of which there is one for each address on a box: two beacons on one controller
+/// would undo each other's work.
+///
+/// A ``FileLock`` `adapter-ADDRESS.lock`, which only the directory's owner and root can take, and beside it
+/// `adapter-ADDRESS.holder`, in which everybody can read who has it.
+public final class AdapterLock: Sendable {
+    /// Who holds an adapter.
+    public struct Holder: Hashable, Sendable {
+        /// The process' number.
+        public let process: Int32
+        /// The instance's name, as its profile has it.
+        public let instance: String
+
+        /// A process by its number, and the name of the instance that it runs.
+        public init(process: Int32, instance: String) {
+            self.process = process
+            self.instance = instance
+        }
+
+        fileprivate init(_ holder: FileLock.Holder) {
+            self.init(process: holder.process, instance: holder.purpose)
+        }
+    }
+
+    /// The controller's own address.
+    public let address: DeviceAddress
+    private let lock: FileLock
+
+    /// Takes the adapter with `address` for `instance`.
+    ///
+    /// - Parameter directory: Where the locks of this box lie: /run/pharos.
+    /// - Throws: ``AdapterLockError``; `held` when another process, or this one, has it already.
+    public init(_ address: DeviceAddress, for instance: String, in directory: String) throws(AdapterLockError) {
+        do throws(FileLockError) {
+            lock = try FileLock(Self.path(of: address, in: directory), purpose: instance, isPublic: true)
+        } catch {
+            switch error {
+            case .held(_, let holder): throw .held(address, by: holder.map(Holder.init))
+            case .system(let error): throw .system(error)
+            }
+        }
+        self.address = address
+    }
+
+    /// Who holds the adapter with `address`; `nil` when nobody does. Asking disturbs nobody, and every user may ask.
+    public static func holder(of address: DeviceAddress, in directory: String) -> Holder? {
+        FileLock.holder(of: path(of: address, in: directory)).map(Holder.init)
+    }
+
+    /// Everybody who holds an adapter of this box.
+    public static func holders(in directory: String) -> [DeviceAddress: Holder] {
+        var result: [DeviceAddress: Holder] = [:]
+        for name in Files.names(in: directory) where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+            guard let address = DeviceAddress(name.dropFirst(prefix.count).dropLast(suffix.count)) else { continue }
+            result[address] = holder(of: address, in: directory)
+        }
+        return result
+    }
+
+    private static let prefix = "adapter-"
+    private static let suffix = ".lock"
+
+    private static func path(of address: DeviceAddress, in directory: String) -> String {
+        "\(directory)/\(prefix)\(address)\(suffix)"
+    }
+}
+
+/// Why an adapter cannot be had.
+public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another instance sends with it; `nil` when it does not say which.
+    case held(DeviceAddress, by: AdapterLock.Holder?)
+    /// The lock's file cannot be made or locked.
+    case system(SystemError)
+
+    public var description: String {
+        switch self {
+        case .held(let address, let holder?):
+            "the adapter \(address) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
+                + "stop that one, put its advertisements into one profile with these, or name another adapter"
+        case .held(let address, nil):
+            "the adapter \(address) is used by another instance; stop that one or name another adapter"
+        case .system(let error): "\(error)"
+        }
+    }
+}
+
+/// The right to be the instance of a name on this box: two under one name would overwrite each other's status, metrics
+/// and state.
+///
+/// A ``FileLock`` `instance-NAME.lock` with `instance-NAME.holder` beside it, in which everybody can read who has it.
+public final class InstanceLock: Sendable {
+    /// The instance's name, as its profile has it.
+    public let name: String
+    private let lock: FileLock
+
+    /// Takes the name.
+    ///
+    /// - Parameters:
+    ///   - name: One component of a path, as the names of profiles are.
+    ///   - directory: Where the locks of this box lie: /run/pharos.
+    /// - Throws: ``InstanceLockError``; `held` when another process, or this one, has it already.
+    public init(_ name: String, in directory: String) throws(InstanceLockError) {
+        do throws(FileLockError) {
+            lock = try FileLock(Self.path(of: name, in: directory), purpose: name, isPublic: true)
+        } catch {
+            switch error {
+            case .held(_, let holder): throw .held(name, process: holder?.process)
+            case .system(let error): throw .system(error)
+            }
+        }
+        self.name = name
+    }
+
+    /// The number of the process that runs under that name; `nil` when none does. Every user may ask.
+    public static func holder(of name: String, in directory: String) -> Int32? {
+        FileLock.holder(of: path(of: name, in: directory))?.process
+    }
+
+    private static func path(of name: String, in directory: String) -> String { "\(directory)/instance-\(name).lock" }
+}
+
+/// Why a name cannot be had.
+public enum InstanceLockError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another process runs under that name; its number is `nil` when it does not say it.
+    case held(String, process: Int32?)
+    /// The lock's file cannot be made or locked.
+    case system(SystemError)
+
+    /// One sentence: what, where, and what to do next.
+    public var description: String {
+        switch self {
+        case .held(let name, let process):
+            "the beacon \"\(name)\" runs already\(process.map { " (process \($0))" } ?? ""); stop that one first, or give "
+                + "this profile another name"
+        case .system(let error): "\(error)"
+        }
+    }
+}

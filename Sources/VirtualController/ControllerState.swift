@@ -1,0 +1,145 @@
+import BluetoothTypes
+import HCI
+
+/// Which of the two sets of advertising and scanning commands a host uses. The first command after a reset decides, and
+/// from then on those of the other are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
+enum CommandFamily {
+    case legacy
+    case extended
+
+    /// `nil` for commands that belong to neither.
+    init?(_ opcode: HCIOpcode) {
+        switch opcode.rawValue {
+        case 0x2006...0x200C: self = .legacy
+        case 0x2035...0x203D, 0x2041, 0x2042: self = .extended
+        default: return nil
+        }
+    }
+}
+
+/// All that a reset clears.
+struct ControllerState {
+    var family: CommandFamily?
+    var eventMask = HCIEventMask.standard
+    var leEventMask = LEEventMask.standard
+    var randomAddress: DeviceAddress?
+    var sets: [AdvertisingSetID: AdvertisingSet] = [:]
+    var scanParameters = ScanParameters()
+    var scanner: Scanner?
+    var acceptList: Set<DeviceIdentity> = []
+
+    init(_ model: VirtualControllerModel) {
+        sets[.legacy] = AdvertisingSet(.legacy, power: model.defaultPower)
+    }
+
+    /// How many of the host's sets exist.
+    var extendedSetCount: Int { sets.count - 1 }
+}
+
+/// Which advertising set of a controller: a host's handle, or the one advertiser of the legacy commands.
+struct AdvertisingSetID: Hashable {
+    /// `nil` for the legacy advertiser.
+    let handle: UInt8?
+
+    static let legacy = Self(handle: nil)
+}
+
+/// An advertising set: what the host made of it, and how far it has come.
+struct AdvertisingSet {
+    let id: AdvertisingSetID
+    var properties: AdvertisingEventProperties = .legacyConnectable
+    /// 1.28 s is the default of the legacy commands (Core Specification 5.4, Vol 4 Part E 7.8.5).
+    var interval = AdvertisingInterval(rawValue: 0x0800)
+    var channels = AdvertisingChannels.all
+    var ownAddressType = OwnAddressType.publicDevice
+    var peer = DeviceIdentity(.publicDevice, DeviceAddress(FixedOctets()))
+    var filterPolicy = AdvertisingFilterPolicy.all
+    var power: RadioPower
+    var primaryPHY = AdvertisingPHY.le1M
+    var secondaryPHY = AdvertisingPHY.le1M
+    var setIdentifier: UInt8 = 0
+    var notifiesScanRequests = false
+    /// Of an extended set; the legacy advertiser uses the device's.
+    var randomAddress: DeviceAddress?
+    var data = AdvertisingContent()
+    var scanResponse = AdvertisingContent()
+    /// Advertising DID.
+    var dataID: UInt16 = 0
+
+    /// What is planned belongs to this run; `nil` while disabled.
+    var run: AdvertisingRun?
+    /// With which it advertises since it was last enabled.
+    var identity: DeviceIdentity?
+    /// When its next event is due.
+    var nextEvent: HCIInstant?
+    var eventsSent = 0
+    /// 0 has no maximum.
+    var maximumEvents = 0
+
+    init(_ id: AdvertisingSetID, power: RadioPower) {
+        self.id = id
+        self.power = power
+    }
+
+    var isEnabled: Bool { run != nil }
+    var isLegacyPDU: Bool { properties.contains(.legacyPDU) }
+    var isHighDuty: Bool { properties.contains(.highDutyDirected) }
+
+    /// Whether PDUs of these properties carry AdvData: neither directed legacy ones nor scannable extended ones do.
+    static func takesData(_ properties: AdvertisingEventProperties) -> Bool {
+        properties.contains(.legacyPDU) ? !properties.contains(.directed) : !properties.contains(.scannable)
+    }
+
+    /// Microseconds from one event to the next, without advDelay: an event of high duty cycle takes 3.75 ms at most
+    /// (Core Specification 5.4, Vol 6 Part B 4.4.2.4.3).
+    var periodMicroseconds: Int { isHighDuty ? 3750 : interval.microseconds }
+}
+
+/// Advertising or scan response data, perhaps still without its last fragments.
+struct AdvertisingContent {
+    var octets: [UInt8] = []
+    /// The last fragment is still to come.
+    var isPartial = false
+}
+
+/// LE Meta events that only controllers need to know, and what faults make of answers.
+enum ControllerEvents {
+    /// Command Complete for opcode 0: nothing is answered, only the number of commands told (Core Specification 5.4,
+    /// Vol 4 Part E 7.7.14).
+    static let creditsReturned = HCIEvent.commandComplete(
+        CommandComplete(credits: 1, opcode: .noOperation, returnOctets: []))
+
+    /// LE Scan Timeout (7.7.65.17).
+    static let scanTimeout = meta([0x11])
+
+    /// LE Scan Request Received (7.7.65.19).
+    static func scanRequestReceived(handle: UInt8, from scanner: DeviceIdentity) -> HCIEvent {
+        meta([0x13, handle, scanner.type.rawValue] + scanner.address.littleEndian)
+    }
+
+    /// LE Connection Complete (7.7.65.1) with which directed advertising of high duty cycle ends when nobody came.
+    static let directedAdvertisingTimeout = meta(
+        [0x01, HCIStatus.advertisingTimeout.rawValue] + [UInt8](repeating: 0, count: 17))
+
+    private static func meta(_ parameters: [UInt8]) -> HCIEvent { .unknown(code: 0x3E, parameters: parameters) }
+
+    /// An answer with its status exchanged; any other packet as it is.
+    static func with(_ status: HCIStatus, _ packet: HCIPacket) -> HCIPacket {
+        setting(packet, complete: 5, status: 2, to: status.rawValue)
+    }
+
+    /// An answer that takes no further command; any other packet as it is.
+    static func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
+        setting(packet, complete: 2, status: 3, to: 0)
+    }
+
+    /// Sets one octet of an answer: at the one place in Command Complete, at the other in Command Status.
+    private static func setting(_ packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
+        guard packet.kind == .event, let code = packet.octets.first else { return packet }
+        let place = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count
+        guard place < packet.octets.count else { return packet }
+        var packet = packet
+        packet.octets[place] = octet
+        return packet
+    }
+}

@@ -1,0 +1,107 @@
+public import BluetoothTypes
+public import HCI
+
+/// A host's way to a virtual controller under a clock that is moved by hand: waiting for a packet lets the air's time
+/// pass until there is one, so that seconds of advertising take no time at all.
+///
+/// Several channels may share one air; whoever waits moves the time of all. When the channel is released, its
+/// controller leaves the air.
+public final class VirtualChannel: HCIChannel {
+    public let air: VirtualAir
+    public let controller: VirtualController
+    private let arrived: PacketQueue
+
+    /// Attaches a controller of its own to `air`.
+    public init(
+        _ model: VirtualControllerModel, on air: VirtualAir = VirtualAir(), address: DeviceAddress? = nil
+    ) {
+        let queue = PacketQueue()
+        self.air = air
+        arrived = queue
+        controller = air.attach(model, address: address) { queue.append($0) }
+    }
+
+    deinit { air.detach(controller) }
+
+    public var now: HCIInstant { air.now }
+
+    /// Events that were lost because nobody received them.
+    public var lostEvents: Int { arrived.lost }
+
+    /// Hands the packet over at once; its answer takes no time but where a fault says so.
+    public func send(_ packet: HCIPacket) throws(HCIChannelError) {
+        guard controller.isAttached else { throw Self.gone }
+        controller.receive(packet)
+    }
+
+    /// Lets time pass until there is a packet for this host, or until `deadline`. Waiting for ever, when nothing is ever
+    /// going to happen, ends at once and moves no clock.
+    ///
+    /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
+    public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        while true {
+            if let packet = arrived.removeFirst() { return packet }
+            guard controller.isAttached else { throw Self.gone }
+            guard let next = air.nextEvent, next <= deadline else { break }
+            air.advance(to: next)
+        }
+        if deadline < .distantFuture { air.advance(to: deadline) }
+        return nil
+    }
+
+    private static var gone: HCIChannelError { .gone("the virtual controller has left the air") }
+}
+
+/// Packets on their way to a host that may not fetch them for a while. Its room for LE Meta events is bounded, as real
+/// controllers' is: reports get lost before answers do.
+final class PacketQueue {
+    private static let room = 1 << 16
+
+    private var packets: [HCIPacket] = []
+    private var first = 0
+    private(set) var lost = 0
+
+    func append(_ packet: HCIPacket) {
+        if packets.count - first >= Self.room, packet.kind == .event, packet.octets.first == 0x3E {
+            lost += 1
+        } else {
+            packets.append(packet)
+        }
+    }
+
+    func removeFirst() -> HCIPacket? {
+        guard first < packets.count else { return nil }
+        let packet = packets[first]
+        first += 1
+        if 2 * first >= packets.count {
+            packets.removeFirst(first)
+            first = 0
+        }
+        return packet
+    }
+}
+
+/// What goes wrong with one packet on its way to or from a virtual controller.
+public enum VirtualFault: Hashable, Sendable {
+    /// Nothing.
+    case pass
+    /// It is lost: a command is not worked on, an event not sent.
+    case drop
+    /// It arrives so much later, in microseconds; others may overtake it.
+    case delay(microseconds: Int)
+    /// Another packet arrives in its place.
+    case replace(HCIPacket)
+    /// A command is not worked on, but answered with this status; an answer carries this status instead of its own.
+    /// Other packets pass.
+    case fail(HCIStatus)
+    /// The answer carries no credits (Num_HCI_Command_Packets 0). After so many microseconds an answer to no command
+    /// gives them back; `nil`: it never comes.
+    case withoutCredits(forMicroseconds: Int?)
+    /// The controller is gone from this moment on.
+    case vanish
+}
+
+/// For how long answers carry no credits, in microseconds; `nil`: for ever.
+struct CreditWithholding {
+    let microseconds: Int?
+}

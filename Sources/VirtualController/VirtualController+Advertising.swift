@@ -1,0 +1,173 @@
+import BluetoothTypes
+import HCI
+
+/// The advertiser as the air sees it.
+extension VirtualController {
+    /// advDelay: 0...10 ms, new for each event (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+    private static let delayLimitMicroseconds: UInt32 = 10_000
+
+    func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
+
+    /// Puts a set on the air. One that is there already keeps its rhythm, but counts anew and takes up a new address.
+    func startAdvertising(
+        _ id: AdvertisingSetID, as identity: DeviceIdentity, durationMicroseconds: Int = 0, maximumEvents: Int = 0
+    ) {
+        guard let air, var set = state.sets[id] else { return }
+        let run = AdvertisingRun(controller: self.id, set: id, number: newRun())
+        let due = set.isEnabled ? set.nextEvent ?? air.now : air.now
+        set.run = run
+        set.identity = identity
+        set.nextEvent = due
+        set.eventsSent = 0
+        set.maximumEvents = maximumEvents
+        state.sets[id] = set
+        air.plan(.advertisingEvent(run), at: due)
+        if durationMicroseconds > 0 { air.plan(.durationOver(run), inMicroseconds: durationMicroseconds) }
+    }
+
+    func stopAdvertising(_ id: AdvertisingSetID) {
+        state.sets[id]?.run = nil
+    }
+
+    /// An event is due: the set's content is taken as it is now, and the next event planned.
+    func beginAdvertisingEvent(_ run: AdvertisingRun) {
+        guard let air, var set = state.sets[run.set], set.run == run, let identity = set.identity else { return }
+        let isLast = set.maximumEvents > 0 && set.eventsSent + 1 >= set.maximumEvents
+        let delay = set.isHighDuty ? 0 : air.generator.next(upTo: Self.delayLimitMicroseconds)
+        let due = air.now.advanced(byMicroseconds: set.periodMicroseconds + delay)
+        set.nextEvent = due
+        state.sets[run.set] = set
+        if !isLast { air.plan(.advertisingEvent(run), at: due) }
+        air.transmit(event(of: set, run, identity, isLast: isLast), copy: 0)
+    }
+
+    private func event(
+        of set: AdvertisingSet, _ run: AdvertisingRun, _ identity: DeviceIdentity, isLast: Bool
+    ) -> AdvertisingEvent {
+        let isScannable = set.properties.contains(.scannable)
+        let pdu = AirPDU(
+            sender: id, start: HCIInstant(nanoseconds: 0), channel: 37, properties: set.properties,
+            isScanResponse: false, addressType: identity.type, address: identity.address,
+            target: set.properties.contains(.directed) ? set.peer : nil,
+            data: AdvertisingSet.takesData(set.properties) ? set.data.octets : [], power: set.power,
+            announcedPower: set.properties.contains(.includeTxPower) ? set.power : nil, primaryPHY: set.primaryPHY,
+            secondaryPHY: set.isLegacyPDU ? .none : set.secondaryPHY,
+            setID: set.isLegacyPDU ? nil : set.setIdentifier, dataID: set.isLegacyPDU ? 0 : set.dataID)
+        var response = pdu
+        response.isScanResponse = true
+        response.data = set.scanResponse.octets
+        return AdvertisingEvent(
+            run: run, channels: set.channels.numbers, pdu: pdu, scanResponse: isScannable ? response : nil,
+            filterPolicy: set.filterPolicy, isLast: isLast)
+    }
+
+    /// The last copy of an event is on the air.
+    func completedAdvertisingEvent(_ event: AdvertisingEvent) {
+        state.sets[event.run.set]?.eventsSent += 1
+    }
+
+    func durationIsOver(_ run: AdvertisingRun) {
+        guard isRunning(run) else { return }
+        terminate(run.set, .advertisingTimeout)
+    }
+
+    func eventsAreOver(_ run: AdvertisingRun) {
+        guard isRunning(run) else { return }
+        terminate(run.set, .limitReached)
+    }
+
+    /// A set has come to the end that its host gave it.
+    private func terminate(_ id: AdvertisingSetID, _ status: HCIStatus) {
+        guard let set = state.sets[id] else { return }
+        stopAdvertising(id)
+        guard let handle = id.handle else {
+            return sendMeta(ControllerEvents.directedAdvertisingTimeout, .connectionComplete)
+        }
+        // The number counts only where a maximum was given (7.7.65.18).
+        let completed = set.maximumEvents > 0 ? set.eventsSent : 0
+        let event = AdvertisingSetTerminated(
+            status: status, handle: handle, completedEvents: UInt8(clamping: completed))
+        sendMeta(.advertisingSetTerminated(event), .advertisingSetTerminated)
+    }
+
+    /// Whether a scan request of this device is answered.
+    func answers(_ scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
+        policy.rawValue & 1 == 0 || state.acceptList.contains(scanner)
+    }
+
+    func noticeScanRequest(_ id: AdvertisingSetID, from scanner: DeviceIdentity) {
+        guard let handle = id.handle, state.sets[id]?.notifiesScanRequests == true else { return }
+        sendMeta(ControllerEvents.scanRequestReceived(handle: handle, from: scanner), .scanRequestReceived)
+    }
+}
+
+/// The legacy advertising commands (Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9).
+extension VirtualController {
+    func setAdvertisingParameters(_ command: LESetAdvertisingParameters) throws(HCIStatus) {
+        guard var set = state.sets[.legacy] else { throw HCIStatus.hardwareFailure }
+        try HCIStatus.require(!set.isEnabled, else: .commandDisallowed)
+        guard let properties = Self.properties(of: command.type) else { throw HCIStatus.invalidParameters }
+        try HCIStatus.require(
+            command.ownAddressType.rawValue <= 3 && command.peerAddressType.rawValue <= 1
+                && command.filterPolicy.rawValue <= 3 && command.channels.rawValue & 7 != 0,
+            else: .invalidParameters)
+        // Directed advertising of high duty cycle has no interval.
+        if command.type != .directedHighDuty {
+            let isNonconnectable = command.type == .scannable || command.type == .nonconnectable
+            let shortest =
+                isNonconnectable ? model.shortestNonconnectableInterval : AdvertisingInterval.legacyRange.lowerBound
+            try HCIStatus.require(command.intervalMinimum <= command.intervalMaximum, else: .invalidParameters)
+            try HCIStatus.require(
+                command.intervalMinimum >= shortest
+                    && command.intervalMaximum <= AdvertisingInterval.legacyRange.upperBound,
+                else: .unsupportedFeatureOrParameterValue)
+        }
+        set.properties = properties
+        set.interval = command.intervalMinimum
+        set.channels = command.channels
+        set.ownAddressType = command.ownAddressType
+        set.peer = DeviceIdentity(command.peerAddressType, command.peerAddress)
+        set.filterPolicy = command.filterPolicy
+        state.sets[.legacy] = set
+    }
+
+    /// The same thing in the terms of the extended family; `nil` for reserved types.
+    private static func properties(of type: LegacyAdvertisingType) -> AdvertisingEventProperties? {
+        switch type {
+        case .connectable: .legacyConnectable
+        case .directedHighDuty: [.legacyPDU, .connectable, .directed, .highDutyDirected]
+        case .scannable: .legacyScannable
+        case .nonconnectable: .legacyNonconnectable
+        case .directedLowDuty: [.legacyPDU, .connectable, .directed]
+        default: nil
+        }
+    }
+
+    func readAdvertisingPower(
+        _: LEReadAdvertisingPhysicalChannelTxPower
+    ) throws(HCIStatus) -> LEReadAdvertisingPhysicalChannelTxPower.ReturnParameters {
+        LEReadAdvertisingPhysicalChannelTxPower.ReturnParameters(state.sets[.legacy]?.power ?? model.defaultPower)
+    }
+
+    func setAdvertisingData(_ command: LESetAdvertisingData) throws(HCIStatus) {
+        try HCIStatus.require(Int(command.parameter.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
+        state.sets[.legacy]?.data.octets = command.data
+    }
+
+    func setScanResponseData(_ command: LESetScanResponseData) throws(HCIStatus) {
+        try HCIStatus.require(Int(command.parameter.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
+        state.sets[.legacy]?.scanResponse.octets = command.data
+    }
+
+    func setAdvertisingEnable(_ command: LESetAdvertisingEnable) throws(HCIStatus) {
+        guard let set = state.sets[.legacy] else { throw HCIStatus.hardwareFailure }
+        try HCIStatus.require(command.enable <= 1, else: .invalidParameters)
+        if command.enable == 0 {
+            try HCIStatus.require(set.isEnabled || !model.refusesDisablingTwice, else: .commandDisallowed)
+            return stopAdvertising(.legacy)
+        }
+        let identity = try identity(set.ownAddressType, random: state.randomAddress)
+        // Directed advertising of high duty cycle ends by itself after 1.28 s (Vol 6 Part B 4.4.2.4.3).
+        startAdvertising(.legacy, as: identity, durationMicroseconds: set.isHighDuty ? 1_280_000 : 0)
+    }
+}

@@ -1,0 +1,194 @@
+public import BluetoothTypes
+public import HCI
+
+/// A controller in software: takes a host's packets, follows the rules of the Core Specification, and sends and hears
+/// advertisements on its ``VirtualAir``.
+///
+/// Connections are not modelled. Like its air it belongs to one owner.
+public final class VirtualController: Identifiable {
+    /// Tells the controllers of one air apart.
+    public struct ID: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+        /// Given by ``VirtualAir`` in the order of attachment.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+    }
+
+    public let id: ID
+    public let model: VirtualControllerModel
+    /// The public device address; all zero when it has none.
+    public let address: DeviceAddress
+    /// Is asked about each packet from the host before it is worked on.
+    public var commandHook: ((HCIPacket) -> VirtualFault)?
+    /// Is asked about each packet for the host before it is sent.
+    public var eventHook: ((HCIPacket) -> VirtualFault)?
+    /// How long an answer takes, in microseconds.
+    public var latencyMicroseconds = 0
+    /// Whether it is still on the air that made it. Nothing comes from it otherwise.
+    public private(set) var isAttached = true
+
+    weak var air: VirtualAir?
+    let sink: (HCIPacket) -> Void
+    let supported: Set<HCIOpcode>
+    var state: ControllerState
+    /// Set while a command is in work whose answer shall leave the host without credits.
+    private var withholding: CreditWithholding?
+    private var runs: UInt64 = 0
+
+    init(
+        id: ID, model: VirtualControllerModel, address: DeviceAddress, air: VirtualAir,
+        sink: @escaping (HCIPacket) -> Void
+    ) {
+        self.id = id
+        self.model = model
+        self.address = address
+        self.air = air
+        self.sink = sink
+        supported = Self.supportedCommands(of: model)
+        state = ControllerState(model)
+    }
+
+    /// Takes a packet from the host, at the instant that its air calls now. Whatever its octets are, it does no harm; a
+    /// command gets an answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
+    public func receive(_ packet: HCIPacket) {
+        guard isAttached else { return }
+        take(packet, commandHook?(packet) ?? .pass)
+    }
+
+    /// Sends `packet` to the host as if the controller had come to it: a Hardware Error, or nonsense. No hook is asked.
+    public func inject(_ packet: HCIPacket) {
+        guard isAttached else { return }
+        sink(packet)
+    }
+
+    /// Whether an advertising set is on the air.
+    ///
+    /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
+    public func isAdvertising(handle: UInt8? = nil) -> Bool {
+        state.sets[AdvertisingSetID(handle: handle)]?.isEnabled ?? false
+    }
+
+    /// How many advertising events a set has sent since it was last enabled; it keeps the number when it is disabled.
+    ///
+    /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
+    public func advertisingEvents(handle: UInt8? = nil) -> Int {
+        state.sets[AdvertisingSetID(handle: handle)]?.eventsSent ?? 0
+    }
+
+    public var isScanning: Bool { state.scanner != nil }
+
+    /// A number that nothing planned so far bears.
+    func newRun() -> UInt64 {
+        runs += 1
+        return runs
+    }
+
+    /// Everything off and forgotten, as after power-on.
+    func reset() {
+        state = ControllerState(model)
+        air?.setScanning(self, false)
+    }
+
+    /// Out of range.
+    func leave() {
+        isAttached = false
+        reset()
+    }
+}
+
+/// How a command ended, and what it returns after its status.
+struct CommandReply {
+    var status: HCIStatus
+    var returned: [UInt8] = []
+}
+
+extension VirtualController {
+    /// Works on a packet of the host as far as `fault` lets it.
+    private func take(_ packet: HCIPacket, _ fault: VirtualFault) {
+        guard isAttached else { return }
+        switch fault {
+        case .pass: work(on: packet)
+        case .drop: break
+        case .delay(let microseconds): air?.plan(.toController(id, packet), inMicroseconds: microseconds)
+        case .replace(let other): work(on: other)
+        case .fail(let status):
+            guard let opcode = packet.opcode else { return work(on: packet) }
+            answer(opcode, CommandReply(status: status))
+        case .withoutCredits(let microseconds):
+            withholding = CreditWithholding(microseconds: microseconds)
+            work(on: packet)
+            withholding = nil
+        case .vanish: air?.detach(self)
+        }
+    }
+
+    /// Works on a packet that has come through. Data packets belong to connections, of which there are none.
+    func work(on packet: HCIPacket) {
+        guard isAttached, let opcode = packet.opcode else { return }
+        guard supported.contains(opcode) else {
+            let answer = CommandStatus(status: .unknownCommand, credits: credits(), opcode: opcode)
+            return send(.commandStatus(answer), after: latencyMicroseconds)
+        }
+        guard let header = packet.commandHeader else {
+            return answer(opcode, CommandReply(status: .invalidParameters))
+        }
+        let parameters = Array(packet.octets[header.parameters])
+        answer(opcode, execute(opcode, parameters.span))
+    }
+
+    private func answer(_ opcode: HCIOpcode, _ reply: CommandReply) {
+        let answer = CommandComplete(
+            credits: credits(), opcode: opcode, returnOctets: [reply.status.rawValue] + reply.returned)
+        send(.commandComplete(answer), after: latencyMicroseconds)
+    }
+
+    /// What the next answer says about further commands.
+    private func credits() -> UInt8 {
+        guard let withholding else { return 1 }
+        returnCredits(withholding)
+        return 0
+    }
+
+    private func returnCredits(_ withholding: CreditWithholding) {
+        guard let microseconds = withholding.microseconds else { return }
+        air?.plan(.toHost(id, ControllerEvents.creditsReturned.packet), inMicroseconds: microseconds)
+    }
+
+    /// Sends an event to the host, unless the hook has other plans for it.
+    func send(_ event: HCIEvent, after latency: Int = 0) {
+        guard isAttached else { return }
+        let packet = event.packet
+        switch eventHook?(packet) ?? .pass {
+        case .pass: deliver(packet, after: latency)
+        case .drop: break
+        case .delay(let microseconds): deliver(packet, after: max(0, microseconds) &+ latency)
+        case .replace(let other): deliver(other, after: latency)
+        case .fail(let status): deliver(ControllerEvents.with(status, packet), after: latency)
+        case .withoutCredits(let microseconds):
+            deliver(ControllerEvents.withoutCredits(packet), after: latency)
+            returnCredits(CreditWithholding(microseconds: microseconds))
+        case .vanish: air?.detach(self)
+        }
+    }
+
+    private func deliver(_ packet: HCIPacket, after microseconds: Int) {
+        if microseconds > 0 {
+            air?.plan(.toHost(id, packet), inMicroseconds: microseconds)
+        } else {
+            sink(packet)
+        }
+    }
+
+    /// Sends an LE Meta event, if both masks let it out.
+    func sendMeta(_ event: HCIEvent, _ bit: LEEventMask) {
+        guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
+        send(event)
+    }
+}
+
+extension HCIPacket {
+    /// Of a command, however wrong its length is; `nil` for all else.
+    fileprivate var opcode: HCIOpcode? {
+        guard kind == .command, octets.count >= 2 else { return nil }
+        return HCIOpcode(rawValue: octets.span.uint16LittleEndian(at: 0))
+    }
+}
