@@ -8,19 +8,19 @@ internal import LinuxHost
 
 struct Adapters: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adapters", abstract: "Lists the Bluetooth adapters with what each can do.",
+        commandName: "adapters", abstract: "List the Bluetooth adapters and what each supports.",
         discussion: """
-            Without a name it lists every hciN. A controller over a stream is asked with
+            Without --adapter, every hciN is listed. To query a controller behind a serial line or a socket:
             pharos adapters --adapter serial:/dev/ttyACM0@115200
             """)
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Ask this one only; any form but hciN:mgmt.", valueName: "name"),
+        help: ArgumentHelp("Query only this adapter; any form of name but hciN:mgmt.", valueName: "name"),
         completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
@@ -39,7 +39,7 @@ struct Adapters: ParsableCommand {
         } else if rows.isEmpty {
             Terminal.write(
                 BlueZAdapter.kernelHasBluetooth
-                    ? "No Bluetooth adapter is there. `--adapter virtual` works without one.\n"
+                    ? "There is no Bluetooth adapter. `--adapter virtual` works without one.\n"
                     : "This kernel has no Bluetooth. `--adapter virtual` works without it.\n")
         } else {
             Terminal.write(AdapterReport.table(rows))

@@ -15,7 +15,7 @@ struct Advertise: ParsableCommand {
             pharos advertise profiles/lobby-ibeacon.json --adapter hci0
             pharos advertise url --url https://example.org --measured-power-dbm -18 --interval-ms 500
 
-            The options below are those for a profile; `pharos advertise url --help` shows those for a frame.
+            The options below apply to a profile; `pharos advertise url --help` shows those of a frame.
             """,
         subcommands: forms.types, defaultSubcommand: AdvertiseProfile.self)
 
@@ -39,7 +39,7 @@ struct OnAirOptions: ParsableArguments {
     var adapter: AdapterName?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
@@ -48,7 +48,8 @@ struct OnAirOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a dry run, or the virtual adapter, behaves like: \(OptionValue.modelNames) (default: raspberry-pi).",
+            "Controller that a dry run or the virtual adapter imitates: \(OptionValue.modelNames) (default: "
+                + "raspberry-pi).",
             valueName: "model"),
         completion: .models, transform: OptionValue.model)
     var like: VirtualControllerModel = .raspberryPi
@@ -56,10 +57,10 @@ struct OnAirOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
     var capture: String?
 
-    @Flag(help: "Print one JSON line for each thing that happens.")
+    @Flag(help: "Print one line of JSON for each event.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "No live view.")
+    @Flag(name: .shortAndLong, help: "Do not show the live view.")
     var quiet = false
 
     func validate() throws {
@@ -72,14 +73,15 @@ struct OnAirOptions: ParsableArguments {
 /// `advertise PROFILE`.
 struct AdvertiseProfile: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "A beacon profile from a JSON file (the word profile may be left out).")
+        commandName: "profile",
+        abstract: "Advertise a beacon profile from a JSON file (the word profile may be left out).")
 
-    @Argument(help: "A beacon profile, such as profiles/lobby-ibeacon.json.", completion: .file())
+    @Argument(help: "Beacon profile, such as profiles/lobby-ibeacon.json.", completion: .file())
     var profile: String
 
     @Option(
         help: ArgumentHelp(
-            "Send only this one of the profile's advertisements, counted from 1.", valueName: "number"))
+            "Send only this advertisement of the profile, counted from 1.", valueName: "number"))
     var advertisement: Int?
 
     @OptionGroup var options: OnAirOptions
@@ -111,7 +113,7 @@ struct AdvertiseProfile: ParsableCommand {
 /// `advertise FRAME …`, with the options of `encode`.
 struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: Frame.frameName, abstract: Frame.abstract)
+        CommandConfiguration(commandName: Frame.frameName, abstract: "Advertise \(Frame.title).")
     }
 
     @OptionGroup var frame: Frame
@@ -159,7 +161,7 @@ enum DefaultAdapter {
         throw Failure(
             .unavailable,
             BlueZAdapter.kernelHasBluetooth
-                ? "no Bluetooth adapter with LE is there; `--adapter virtual` works without one"
+                ? "there is no Bluetooth adapter with LE; `--adapter virtual` works without one"
                 : "this kernel has no Bluetooth; `--adapter virtual` works without one")
     }
 }

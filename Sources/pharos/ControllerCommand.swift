@@ -6,25 +6,25 @@ internal import VirtualController
 struct ControllerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controller",
-        abstract: "Serves virtual controllers over H4, for other hosts and for kernels.",
+        abstract: "Serve virtual controllers over H4 to other hosts and to the kernel.",
         discussion: """
-            Each connection is a new controller, all on one virtual air. With vhci the kernel gets an hciN; repeat \
-            --listen for more, on the same air.
+            Each connection is a new controller on the same virtual air. With vhci, the kernel gets a new hciN; repeat \
+            --listen for more of them.
             pharos controller --listen unix:/tmp/controller.sock --like raspberry-pi
             """)
 
     @Option(
         help: ArgumentHelp(
-            "unix:PATH, tcp:HOST:PORT (port 0 takes a free one) or vhci. Repeat it for more.", valueName: "address"),
+            "unix:PATH, tcp:HOST:PORT (port 0 chooses a free one) or vhci. May be repeated.", valueName: "address"),
         completion: .list(["unix:", "tcp:127.0.0.1:0", "vhci"]), transform: ListenAddress.init)
     var listen: [ListenAddress]
 
     @Option(
-        help: ArgumentHelp("Behave like this one: \(OptionValue.modelNames) (default: intel).", valueName: "model"),
+        help: ArgumentHelp("Controller to imitate: \(OptionValue.modelNames) (default: intel).", valueName: "model"),
         completion: .models, transform: OptionValue.model)
     var like: VirtualControllerModel = .intel
 
-    @Option(help: ArgumentHelp("The same seed gives the same random delays.", valueName: "number"))
+    @Option(help: ArgumentHelp("Seed of the random delays; the same seed gives the same delays.", valueName: "number"))
     var seed: UInt64 = 0
 
     func validate() throws {

@@ -16,28 +16,28 @@ struct Decode: ParsableCommand {
             """)
 
     @Argument(
-        help: "Hexadecimal octets, a capture, a file with octets in each line, or - for standard input.",
+        help: "Hexadecimal octets, a capture, a file with one payload per line, or - for standard input.",
         completion: .file())
     var input: [String]
 
-    @Flag(help: "Print one JSON object, or one for each packet of a capture or line of input.")
+    @Flag(help: "Print one JSON object, or one per packet of a capture or line of input.")
     var json = false
 
     @Flag(help: "List every broken rule with its offset and section; exit 1 when there is one.")
     var lint = false
 
-    @Flag(help: "Print the meaning of each octet.")
+    @Flag(help: "Explain each octet.")
     var explain = false
 
     @OptionGroup var rotation: RotationOptions
 
     func validate() throws {
         if json && explain {
-            throw ValidationError("--explain goes without --json: its table is meant for people.")
+            throw ValidationError("--explain cannot be combined with --json: its table is meant for people.")
         }
         guard rotation.hasKey else { return }
         if rotation.rotationExponent == nil || rotation.timeS == nil {
-            throw ValidationError("Decrypting needs --rotation-exponent and --time-s beside the identity key.")
+            throw ValidationError("Decrypting needs --rotation-exponent and --time-s as well as the identity key.")
         }
     }
 

@@ -20,21 +20,21 @@ struct Encode: ParsableCommand {
 
 struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: Frame.frameName, abstract: Frame.abstract)
+        CommandConfiguration(commandName: Frame.frameName, abstract: "Encode \(Frame.title).")
     }
 
     @OptionGroup var frame: Frame
 
-    @Option(help: "How to write it: hex, json, hcitool, c or swift.")
+    @Option(help: "Output format: hex, json, hcitool, c or swift.")
     var format: PayloadFormat = .hex
 
-    @Flag(help: "Tell what each octet means.")
+    @Flag(help: "Explain each octet.")
     var explain = false
 
     func validate() throws {
         try frame.validateForEncoding()
         if explain && format != .hex {
-            throw ValidationError("--explain goes with --format hex only: its table would spoil what a program reads.")
+            throw ValidationError("--explain needs --format hex: its table is not meant for programs.")
         }
     }
 

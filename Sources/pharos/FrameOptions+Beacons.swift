@@ -4,7 +4,7 @@ internal import BluetoothTypes
 
 struct IBeaconOptions: FrameOptions {
     static let frameName = "ibeacon"
-    static let abstract = "An iBeacon."
+    static let title = "an iBeacon"
 
     @Option(
         help: ArgumentHelp("Proximity UUID, with or without dashes.", valueName: "uuid"), transform: OptionValue.uuid)
@@ -22,7 +22,7 @@ struct IBeaconOptions: FrameOptions {
 
     @Option(
         help: ArgumentHelp(
-            "The Flags octet (default: 0x06; 0x1a and 0x04 are seen as well), or none.", valueName: "octet"),
+            "Flags octet (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "octet"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
@@ -35,7 +35,7 @@ struct IBeaconOptions: FrameOptions {
 
 struct AltBeaconOptions: FrameOptions {
     static let frameName = "altbeacon"
-    static let abstract = "An AltBeacon."
+    static let title = "an AltBeacon"
 
     @Option(
         help: ArgumentHelp("Company identifier, such as 0x0118.", valueName: "number"), transform: OptionValue.uint16)
@@ -47,12 +47,12 @@ struct AltBeaconOptions: FrameOptions {
     @OptionGroup var power: OneMeterPowerOption
 
     @Option(
-        help: ArgumentHelp("The octet that is left to the manufacturer.", valueName: "octet"),
+        help: ArgumentHelp("Octet reserved for the manufacturer.", valueName: "octet"),
         transform: OptionValue.uint8)
     var reserved: UInt8 = 0
 
     @Option(
-        help: ArgumentHelp("The Flags octet (default: 0x06), or none.", valueName: "octet"),
+        help: ArgumentHelp("Flags octet (default: 0x06), or none.", valueName: "octet"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
@@ -65,7 +65,7 @@ struct AltBeaconOptions: FrameOptions {
 
 struct RawOptions: FrameOptions {
     static let frameName = "raw"
-    static let abstract = "Any row of AD structures."
+    static let title = "any AD structures"
 
     @Option(
         parsing: .upToNextOption,

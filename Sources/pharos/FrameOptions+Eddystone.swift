@@ -5,17 +5,17 @@ internal import EddystoneSecurity
 
 struct UIDOptions: FrameOptions {
     static let frameName = "uid"
-    static let abstract = "Eddystone-UID: namespace and instance."
+    static let title = "an Eddystone-UID frame: namespace and instance"
 
     @Option(
         help: ArgumentHelp("Namespace, 20 hexadecimal digits.", valueName: "hex"), transform: OptionValue.namespace)
     var namespace: FixedOctets<10>?
 
-    @Option(help: ArgumentHelp("Make the namespace from a domain name (SHA-1).", valueName: "domain"))
+    @Option(help: ArgumentHelp("Derive the namespace from a domain name (SHA-1).", valueName: "domain"))
     var namespaceFromDomain: String?
 
     @Option(
-        help: ArgumentHelp("Make the namespace from a UUID (its octets 5...10 left out).", valueName: "uuid"),
+        help: ArgumentHelp("Derive the namespace from a UUID (without its octets 5...10).", valueName: "uuid"),
         transform: OptionValue.uuid)
     var namespaceFromUuid: FixedOctets<16>?
 
@@ -53,10 +53,10 @@ struct UIDOptions: FrameOptions {
 
 struct URLOptions: FrameOptions {
     static let frameName = "url"
-    static let abstract = "Eddystone-URL: a compressed web address."
+    static let title = "an Eddystone-URL frame: a compressed web address"
 
     @Option(
-        help: ArgumentHelp("The address; at most 17 octets after its scheme, compressed.", valueName: "url"),
+        help: ArgumentHelp("Web address; at most 17 octets after its scheme when compressed.", valueName: "url"),
         transform: URLOptions.compress)
     var url: CompressedURL
 
@@ -87,13 +87,13 @@ struct RotationOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("K, 0...15: the id turns over every 2^K seconds.", valueName: "k"),
+        help: ArgumentHelp("K, 0...15: the id changes every 2^K seconds.", valueName: "k"),
         transform: OptionValue.rotationExponent)
     var rotationExponent: UInt8?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The beacon's own clock, in seconds; a new beacon starts at 65280.", valueName: "seconds"),
+        help: ArgumentHelp("Clock of the beacon, in seconds; a new beacon starts at 65280.", valueName: "seconds"),
         transform: OptionValue.uint32)
     var timeS: UInt32?
 
@@ -121,7 +121,7 @@ struct RotationOptions: ParsableArguments {
 
 struct TLMOptions: FrameOptions {
     static let frameName = "tlm"
-    static let abstract = "Eddystone-TLM: telemetry, in the clear or, with an identity key, encrypted."
+    static let title = "an Eddystone-TLM frame: telemetry, encrypted if an identity key is given"
 
     @Option(
         parsing: .unconditional,
@@ -154,7 +154,7 @@ struct TLMOptions: FrameOptions {
     var salt: UInt16?
 
     private static func temperature(_ text: String) throws -> FixedPointTemperature {
-        guard let value = Double(text) else { throw Mistake("it is no temperature") }
+        guard let value = Double(text) else { throw Mistake("it is not a temperature") }
         do { return try FixedPointTemperature(celsius: value) } catch { throw Mistake("\(error)") }
     }
 
@@ -201,7 +201,7 @@ struct TLMOptions: FrameOptions {
 
 struct EIDOptions: FrameOptions {
     static let frameName = "eid"
-    static let abstract = "Eddystone-EID: an id that only the key's owners can resolve."
+    static let title = "an Eddystone-EID frame: an id that only owners of the key can resolve"
 
     @OptionGroup var rotation: RotationOptions
     @OptionGroup var power: ZeroMeterPowerOptions

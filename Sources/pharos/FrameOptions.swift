@@ -8,7 +8,8 @@ internal import EddystoneSecurity
 protocol FrameOptions: ParsableArguments {
     /// The subcommand's name, such as `ibeacon`.
     static var frameName: String { get }
-    static var abstract: String { get }
+    /// The frame with its article and content, as part of the commands' abstracts.
+    static var title: String { get }
 
     /// What is to be sent, before a controller is known.
     func content() throws -> Advertisement.Content
@@ -37,7 +38,8 @@ extension FrameOptions {
 struct OneMeterPowerOption: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Signal strength at 1 m, -127...0 dBm: what listeners reckon with.", valueName: "dBm"),
+        help: ArgumentHelp(
+            "Signal strength at 1 m, -127...0 dBm: receivers estimate distances from it.", valueName: "dBm"),
         transform: OptionValue.powerAtOneMeter)
     var measuredPowerDbm: MeasuredPowerAtOneMeter
 

@@ -35,7 +35,7 @@ enum OptionValue {
         let digits = isNegative ? text.dropFirst() : text[...]
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
         guard let value, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
-            throw Mistake("it is no whole number (decimal, or hexadecimal after 0x)")
+            throw Mistake("it is not a whole number (decimal, or hexadecimal after 0x)")
         }
         return isNegative ? -value : value
     }
@@ -102,7 +102,7 @@ enum OptionValue {
     /// Seconds with up to three decimals, as microseconds.
     static func duration(_ text: String) throws -> Int {
         guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
-            throw Mistake("it is no number of seconds")
+            throw Mistake("it is not a number of seconds")
         }
         let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: 1000)
         guard !isTooLong else { throw Mistake("that is too long; leave it out to advertise until you stop it") }
@@ -180,4 +180,22 @@ struct Mistake: Error, CustomStringConvertible {
     init(_ description: String) {
         self.description = description
     }
+}
+
+/// What shells offer for options whose values have names. Files and directories, and lists that one option alone has,
+/// stand at the options themselves.
+extension CompletionKind {
+    /// The forms of adapters; of those with an address, what it begins with. zsh takes what stands behind a plain colon for
+    /// a description.
+    static var adapters: CompletionKind {
+        let forms = [
+            "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "tcp:", "unix:",
+            "serial:/dev/",
+        ]
+        guard CompletionShell.requesting == .zsh else { return .list(forms) }
+        return .list(forms.map { $0.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") })
+    }
+
+    /// What the virtual controller can behave like.
+    static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
 }

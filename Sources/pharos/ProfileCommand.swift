@@ -50,7 +50,7 @@ struct ProfileCheck: ParsableCommand {
 
 struct ProfileShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Print a profile with all its defaults filled in.")
+        commandName: "show", abstract: "Print a profile with all defaults filled in.")
 
     @Argument(help: "A beacon profile in JSON, or - for standard input.", completion: .file())
     var file: String
@@ -97,5 +97,19 @@ struct ProfileReport {
             ("file", .string(file)), ("good", .boolean(profile != nil)),
             ("problems", .array(problems.map(\.json))),
         ])
+    }
+}
+
+/// Profiles that people name without their directory: installed ones, and the samples.
+enum SampleProfile {
+    private static let directories = ["profiles", "/etc/pharos", "/usr/share/pharos/profiles"]
+
+    /// Where a profile of that name lies, as advice behind "there is no such file"; empty where there is none.
+    static func advice(for name: String) -> String {
+        guard !name.isEmpty, !name.hasPrefix("-") else { return "" }
+        let file = name.hasSuffix(".json") ? name : name + ".json"
+        let found = (name.contains("/") ? [file] : ["."].map { "\($0)/\(file)" } + directories.map { "\($0)/\(file)" })
+            .first { Files.exists($0) && $0 != name }
+        return found.map { "; did you mean \($0.hasPrefix("./") ? String($0.dropFirst(2)) : $0)?" } ?? ""
     }
 }

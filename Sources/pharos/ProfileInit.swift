@@ -11,8 +11,8 @@ struct ProfileInit: ParsableCommand {
         commandName: "init", abstract: "Write a beacon profile to start from.",
         discussion: """
             Without --type it asks on the terminal. An iBeacon gets a new random UUID, an Eddystone-UID a new random \
-            namespace. The measured power is a typical one and said to be so: measure your own beacon before you rely \
-            on distances.
+            namespace. The measured power is a typical value, and the command says so: measure your own beacon \
+            before you rely on distances.
             """)
 
     enum Frame: String, CaseIterable, ExpressibleByArgument {
@@ -21,17 +21,17 @@ struct ProfileInit: ParsableCommand {
         case eddystoneURL = "eddystone-url"
     }
 
-    @Argument(help: "The file to make (default: the beacon's name with .json).", completion: .file())
+    @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())
     var file: String?
 
-    @Option(help: "What to send: ibeacon, eddystone-uid or eddystone-url.")
+    @Option(help: "Frame to send: ibeacon, eddystone-uid or eddystone-url.")
     var type: Frame?
 
     @Option(
-        help: ArgumentHelp("What the beacon is called: letters, digits, \".\", \"_\" and \"-\".", valueName: "name"))
+        help: ArgumentHelp("Name of the beacon: letters, digits, \".\", \"_\" and \"-\".", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("The address that an eddystone-url sends.", valueName: "url"))
+    @Option(help: ArgumentHelp("Web address that an eddystone-url sends.", valueName: "url"))
     var url: String?
 
     @Option(help: ArgumentHelp("Advertising interval, such as 100, 100ms or 1.28s.", valueName: "ms"))
@@ -94,7 +94,7 @@ struct ProfileInit: ParsableCommand {
     ) throws -> Value {
         while true {
             Terminal.writeError(question + (preset.map { " [\($0)]" } ?? "") + ": ")
-            guard let line = readLine() else { throw Failure(.usage, "the answers ended early; nothing was made") }
+            guard let line = readLine() else { throw Failure(.usage, "the input ended early; no file was written") }
             let answer = line.filter { !$0.isWhitespace }
             do {
                 if answer.isEmpty, preset == nil { continue }

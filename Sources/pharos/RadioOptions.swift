@@ -14,7 +14,7 @@ struct RadioOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("What the transmitter is asked for, -127...20.", valueName: "dBm"),
+        help: ArgumentHelp("Requested radio power, -127...20.", valueName: "dBm"),
         transform: OptionValue.radioPower)
     var radioPowerDbm: RadioPower?
 
@@ -59,7 +59,7 @@ struct RadioOptions: ParsableArguments {
     func advertisement(_ frame: some FrameOptions, name: String) throws -> Advertisement {
         let content = try frame.content()
         if case .eddystoneEID = content, address != nil {
-            throw ValidationError("An ephemeral id takes no --address: its address turns over with it.")
+            throw ValidationError("An ephemeral id takes no --address: its address changes with the id.")
         }
         var response = AdvertisingData(octets: [])
         if let localName {
@@ -98,4 +98,23 @@ enum StaticAddress {
         let machine = Privileges.machineID ?? Hexadecimal.text(Privileges.randomOctets(16))
         return DeviceAddress.staticRandom(machineID: machine, name: name)
     }
+}
+
+/// An interval as somebody asked for it, and the nearest one that exists: controllers count in 0.625 ms.
+struct RequestedInterval {
+    let interval: AdvertisingInterval
+    /// What was asked for.
+    let microseconds: Int
+
+    init(_ interval: AdvertisingInterval, microseconds: Int) {
+        self.interval = interval
+        self.microseconds = microseconds
+    }
+
+    init(_ interval: AdvertisingInterval) {
+        self.init(interval, microseconds: interval.microseconds)
+    }
+
+    /// The digits of what was asked for, in milliseconds.
+    var milliseconds: String { DecimalText.thousandths(microseconds) }
 }

@@ -5,14 +5,14 @@ internal import LinuxHost
 /// `run PROFILE`: the service.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Keeps a profile on the air as a service: it never gives up.",
+        commandName: "run", abstract: "Keep a profile on the air as a service.",
         discussion: """
-            Meant for systemd (systemctl enable --now pharos@NAME), and works without: SIGHUP reads the profile anew, \
-            SIGTERM ends it. It waits for adapters that are not there, and brings the beacon back after whatever \
-            happens to them.
+            Meant for systemd (systemctl enable --now pharos@NAME), but works without it: SIGHUP reloads the profile, \
+            SIGTERM ends the service. It waits for a missing adapter, and puts the beacon back on the air whenever the \
+            adapter was unplugged, powered down or reset.
             """)
 
-    @Argument(help: "A beacon profile, such as /etc/pharos/lobby-north.json.", completion: .file())
+    @Argument(help: "Beacon profile, such as /etc/pharos/lobby-north.json.", completion: .file())
     var profile: String
 
     @Option(
@@ -23,18 +23,18 @@ struct Run: ParsableCommand {
     var adapter: AdapterName?
 
     @Option(
-        help: ArgumentHelp("Where the state is kept (default: /var/lib/pharos).", valueName: "folder"),
+        help: ArgumentHelp("Directory of the saved state (default: /var/lib/pharos).", valueName: "directory"),
         completion: .directory)
     var stateDir: String?
 
     @Option(
-        help: ArgumentHelp("Where status and locks lie (default: /run/pharos).", valueName: "folder"),
+        help: ArgumentHelp("Directory of status files and locks (default: /run/pharos).", valueName: "directory"),
         completion: .directory)
     var runtimeDir: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the metrics for Prometheus go (default: NAME.prom in the runtime folder).", valueName: "file"),
+            "File for the Prometheus metrics (default: NAME.prom in the runtime directory).", valueName: "file"),
         completion: .file())
     var metricsFile: String?
 

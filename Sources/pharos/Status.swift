@@ -9,18 +9,18 @@ struct Status: ParsableCommand {
         abstract: "Show whether each beacon on this machine is on the air; exit 1 when any is not.")
 
     @Option(
-        help: ArgumentHelp("Where running instances leave their status.", valueName: "directory"),
+        help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
         completion: .directory)
     var runtimeDir = StatusFile.defaultDirectory
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Flag(help: "Prometheus' text format, as `run` writes it for each instance.")
+    @Flag(help: "Print the metrics in the Prometheus text format, as `run` writes them.")
     var metrics = false
 
     func validate() throws {
-        if json && metrics { throw ValidationError("--json and --metrics exclude each other.") }
+        if json && metrics { throw ValidationError("--json and --metrics cannot be combined.") }
     }
 
     func run() throws {

@@ -49,12 +49,12 @@ import Testing
             value("-1", "--major <number>", "-1 is out of range 0...65535")),
         Mistake(
             "encode ibeacon --uuid \(uuid) --major 0x-1 --minor 1 --measured-power-dbm -59", 64,
-            value("0x-1", "--major <number>", "it is no whole number (decimal, or hexadecimal after 0x)")),
+            value("0x-1", "--major <number>", "it is not a whole number (decimal, or hexadecimal after 0x)")),
         Mistake(
             "encode ibeacon --uuid \(uuid) --major 99999999999999999999 --minor 1 --measured-power-dbm -59", 64,
             value(
                 "99999999999999999999", "--major <number>",
-                "it is no whole number (decimal, or hexadecimal after 0x)")),
+                "it is not a whole number (decimal, or hexadecimal after 0x)")),
         Mistake(
             "encode ibeacon --uuid \(uuid) --major 1 --minor 1 --measured-power-dbm 1", 64,
             value("1", "--measured-power-dbm <dBm>", "measured power at 1 m: 1 is out of range -127...0 dBm")),
@@ -86,7 +86,7 @@ import Testing
             value("16", "--rotation-exponent <k>", "16 is out of range 0...15")),
         Mistake(
             "encode raw --structure 01:06 --format json --explain", 64,
-            "--explain goes with --format hex only: its table would spoil what a program reads."),
+            "--explain needs --format hex: its table is not meant for programs."),
         Mistake("encode raw", 64, "Give at least one --structure TYPE:HEX."),
         Mistake(
             "encode raw --structure 100:00", 64,
@@ -116,7 +116,7 @@ import Testing
                 "1000000000000000", "--duration-s <seconds>",
                 "that is too long; leave it out to advertise until you stop it")),
         Mistake(
-            "\(url) --duration-s -1", 64, value("-1", "--duration-s <seconds>", "it is no number of seconds")),
+            "\(url) --duration-s -1", 64, value("-1", "--duration-s <seconds>", "it is not a number of seconds")),
         Mistake(
             "\(url) --radio-power-dbm 21", 64,
             value("21", "--radio-power-dbm <dBm>", "radio power: 21 is out of range -127...20 dBm")),
@@ -173,14 +173,15 @@ import Testing
         Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),
         Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file at a time, and nothing beside it"),
         Mistake(
-            "decode 020106 --json --explain", 64, "--explain goes without --json: its table is meant for people."),
+            "decode 020106 --json --explain", 64,
+            "--explain cannot be combined with --json: its table is meant for people."),
         Mistake("decode zz", 65, "\"z\" at character 1 is not a hexadecimal digit"),
         Mistake("decode /missing", 66, "/missing: there is no such file"),
         Mistake("decode missing.btsnoop", 66, "missing.btsnoop: there is no such file"),
         Mistake("decode /", 66, "/: this is a directory, not a file"),
         Mistake(
             "decode 00 --identity-key \(EncodeTests.key)", 64,
-            "Decrypting needs --rotation-exponent and --time-s beside the identity key."),
+            "Decrypting needs --rotation-exponent and --time-s as well as the identity key."),
         Mistake("profile check missing.json", 66, "missing.json: there is no such file"),
         Mistake("profile show missing.json", 66, "missing.json: there is no such file"),
         Mistake("profile check /", 66, "/: this is a directory, not a file"),

@@ -222,7 +222,7 @@ import Testing
         let file = try folder.file("plain", [])
         #expect(try Program.run("status", "--runtime-dir", file).code == 66)
         let both = try Program.run("status", "--json", "--metrics")
-        #expect(both.code == 64 && both.errors.hasPrefix("pharos: --json and --metrics exclude each other"))
+        #expect(both.code == 64 && both.errors.hasPrefix("pharos: --json and --metrics cannot be combined"))
     }
 }
 
