@@ -90,7 +90,8 @@ let package = Package(
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles",
                 "QRCodes", "TextEscaping",
             ],
-            swiftSettings: strict),
+            // The samples of `profiles/fleets`.
+            resources: [.embedInCode("Samples")], swiftSettings: strict),
         .target(
             name: "FleetStore",
             dependencies: [
@@ -186,7 +187,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FleetStoreTests",
-            dependencies: ["BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport"],
+            dependencies: [
+                "BeaconStatus", "BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PlannerTests",

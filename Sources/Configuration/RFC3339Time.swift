@@ -66,6 +66,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468 - 146_097
     }
 
+    /// The earlier instant is the lesser.
     public static func < (left: Self, right: Self) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 

@@ -1,5 +1,6 @@
 /// Rows with aligned columns, for people.
 public struct Table: Sendable {
+    /// On which side of its column a cell stands.
     public enum Alignment: Sendable {
         case left
         case right

@@ -1,7 +1,8 @@
 internal import Fleet
 internal import LinuxHost
 
-/// Makes and checks a fleet's files on all cores. Who makes which part changes nothing: the parts are taken in order.
+/// Makes and checks a fleet's files on all cores, each beacon once. Who makes which part changes nothing: the parts are
+/// taken in order.
 final class FleetAssembly: Sendable {
     /// The files of beacons that follow each other.
     struct Part: Sendable {
@@ -12,42 +13,47 @@ final class FleetAssembly: Sendable {
         /// What stands behind the last line of the manifest.
         var manifestEnd: [UInt8] = []
         var beacons = 0
+        var findings = FleetFindings()
     }
 
     private static let partSize = 4096
+    /// Beacons of a part that is only looked at: each part learns anew what its beacons have in common.
+    private static let checkedSize = 1 << 15
     /// Parts that are made ahead of the one that is being written.
     private static let window = 12
 
     private let fleet: Fleet
     private let allocation: FleetAllocation
-    private let keys: FleetKeyFolder?
+    private let inspection: FleetInspection
     private let manifestOnly: Bool
 
     init(_ fleet: Fleet, _ allocation: FleetAllocation, keys: FleetKeyFolder?, manifestOnly: Bool) {
         self.fleet = fleet
         self.allocation = allocation
-        self.keys = keys
+        inspection = FleetInspection(fleet, allocation, keys: keys)
         self.manifestOnly = manifestOnly
     }
 
     private var partCount: Int { (fleet.beaconCount + Self.partSize - 1) / Self.partSize }
 
-    /// Hands all parts to `body`, in order, and says what the check found. What is made of a fleet with errors is of no
-    /// use: then the parts end early.
+    /// Hands all parts to `body`, in order, and says what was found in them. What is made of a fleet with errors is of no
+    /// use: then `body` gets no more of it.
     func run(_ body: (Part) throws(SystemError) -> Void) throws(SystemError) -> FleetReport {
+        var checker = FleetChecker(inspection)
         let parts = try OrderedWork(pieces: partCount, window: Self.window) { [self] in make($0) }
-        let report = try BackgroundResult { [self] in
-            let report = fleet.check(allocation, keys: keys)
-            if !report.isGood { parts.stop() }
-            return report
+        while let part = parts.next() {
+            let wasFull = checker.isFull
+            checker.add(part.findings)
+            if wasFull { parts.stop() }
+            if !checker.hasErrors { try body(part) }
         }
-        while let part = parts.next() { try body(part) }
-        return report.value
+        return checker.report()
     }
 
     private func make(_ number: Int) -> Part {
         let start = number * Self.partSize
-        let generator = FleetGenerator(fleet, allocation, range: start..<min(start + Self.partSize, fleet.beaconCount))
+        let generator = FleetGenerator(
+            fleet, allocation, range: start..<min(start + Self.partSize, fleet.beaconCount), inspection: inspection)
         var part = Part()
         while generator.next() {
             if !manifestOnly { part.profiles.append((generator.name, generator.profile)) }
@@ -56,6 +62,30 @@ final class FleetAssembly: Sendable {
         }
         part.manifestEnd = generator.manifestEnd
         part.beacons = generator.count
+        part.findings = generator.findings
         return part
+    }
+
+    /// Looks at all beacons, and makes nothing of them.
+    ///
+    /// - Parameter progress: Gets how many beacons are done, now and then.
+    static func check(
+        _ fleet: Fleet, _ allocation: FleetAllocation, keys: FleetKeyFolder?, progress: (Int) -> Void = { _ in }
+    ) throws(SystemError) -> FleetReport {
+        let inspection = FleetInspection(fleet, allocation, keys: keys)
+        var checker = FleetChecker(inspection)
+        let count = fleet.beaconCount
+        let parts = try OrderedWork(pieces: (count + checkedSize - 1) / checkedSize, window: window) { number in
+            inspection.findings(in: number * checkedSize..<min((number + 1) * checkedSize, count))
+        }
+        var done = 0
+        while let findings = parts.next() {
+            let wasFull = checker.isFull
+            checker.add(findings)
+            if wasFull { parts.stop() }
+            done = min(done + checkedSize, count)
+            progress(done)
+        }
+        return checker.report()
     }
 }

@@ -9,11 +9,19 @@ public enum FleetComparison {
     public static func make(_ file: String, against path: String) throws(FleetStoreError) -> FleetDiff {
         var files = try FleetFiles(file)
         let (fleet, allocation) = try files.allocated()
-        files.add(fleet.check(allocation).problems)
+        let old = Result { () throws(FleetStoreError) in try oldManifest(path, allocation.lock) }
+        let inspection = FleetInspection(fleet, allocation)
+        let generator = FleetGenerator(fleet, allocation, inspection: inspection)
+        let diff = Result { () throws(FileProblem) in try FleetDiff(from: (try? old.get()) ?? [], to: generator) }
+        // What is wrong with the fleet itself comes first, also of beacons that no one compared any more.
+        while generator.next() {}
+        var checker = FleetChecker(inspection)
+        checker.add(generator.findings)
+        files.add(checker.report().problems)
         guard !files.hasErrors else { throw files.refusal }
-        let old = try oldManifest(path, allocation.lock)
+        _ = try old.get()
         do throws(FileProblem) {
-            return try FleetDiff(from: old, to: FleetGenerator(fleet, allocation))
+            return try diff.get()
         } catch {
             throw FleetStoreError(.malformed, error.text(file: path))
         }

@@ -16,6 +16,7 @@ public struct FleetGeneration: Sendable {
         /// Take the identities from the manifest in the directory, in the place of a lock that is lost.
         public var adoptsManifest = false
 
+        /// Profiles and manifests, and nothing out of the ordinary.
         public init() {}
     }
 

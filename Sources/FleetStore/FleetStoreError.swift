@@ -25,11 +25,13 @@ public struct FleetStoreError: Error, Hashable, Sendable {
     /// One sentence a problem (what, where, what next); at least one.
     public let messages: [String]
 
+    /// - Parameter messages: At least one; each a sentence of what, where, what next.
     public init(_ kind: Kind, _ messages: [String]) {
         self.kind = kind
         self.messages = messages
     }
 
+    /// One sentence: what, where, what next.
     public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
 
     /// The errors of files that cannot be used, in their order, without the warnings.

@@ -116,7 +116,7 @@ public struct FleetWriter: Sendable {
         guard names.contains(Self.manifest) else {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): this folder holds \(Self.some(names)) and no manifest.json: it was not made by `pharos fleet "
+                "\(folder): this directory holds \(Self.some(names)) and no manifest.json: it was not made by `pharos fleet "
                     + "generate`; choose an empty one")
         }
         var known: Set<String> = [Self.manifest, Self.table]
@@ -126,11 +126,11 @@ public struct FleetWriter: Sendable {
         guard let owner = manifest.fleet else {
             throw FleetStoreError(
                 .invalid,
-                "\(path): this is no manifest that `pharos fleet generate` wrote; choose an empty folder")
+                "\(path): this is no manifest that `pharos fleet generate` wrote; choose an empty directory")
         }
         guard owner == fleet.name else {
             throw FleetStoreError(
-                .invalid, "\(folder): this folder holds the fleet \(owner), not \(fleet.name); choose another")
+                .invalid, "\(folder): this directory holds the fleet \(owner), not \(fleet.name); choose another")
         }
         // Only a folder with other files needs the names of all that were made.
         if !names.isSubset(of: known) {
@@ -145,12 +145,12 @@ public struct FleetWriter: Sendable {
             throw FleetStoreError(
                 .invalid,
                 "\(folder): \(Self.some(foreign)) was not made by `pharos fleet generate`; move it elsewhere, or choose "
-                    + "another folder")
+                    + "another directory")
         }
         if manifestOnly, let profile = names.first(where: { $0 != Self.manifest && $0 != Self.table }) {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): this folder holds profiles such as \(profile), which would no longer fit their manifest; choose "
+                "\(folder): this directory holds profiles such as \(profile), which would no longer fit their manifest; choose "
                     + "another for --manifest-only")
         }
     }
@@ -192,23 +192,15 @@ private struct ManifestNames {
     init(_ path: String) throws(SystemError) {
         file = try Descriptor.openRegular(path)
         rest = try file.read(upTo: 1 << 18)
-        fleet = Self.word(behind: FleetManifest.firstOctets, in: rest[...])
-    }
-
-    /// The letters up to a quote, behind a start that must be there.
-    private static func word(behind start: [UInt8], in line: ArraySlice<UInt8>) -> String? {
-        guard line.starts(with: start) else { return nil }
-        let word = line.dropFirst(start.count).prefix { $0 != UInt8(ascii: "\"") && $0 != 0x0A }
-        return word.isEmpty ? nil : String(decoding: word, as: UTF8.self)
+        fleet = FleetManifest.fleet(ofManifest: rest)
     }
 
     mutating func forEach(_ body: (String) -> Void) throws(SystemError) {
-        let start = Array("{\"name\":\"".utf8)
         var isAtEnd = false
         while !isAtEnd {
             var from = rest.startIndex
             while let end = rest[from...].firstIndex(of: 0x0A) {
-                if let name = Self.word(behind: start, in: rest[from..<end]) { body(name) }
+                if let name = FleetManifest.name(ofLine: from..<end, in: rest) { body(name) }
                 from = end + 1
             }
             rest.removeSubrange(..<from)

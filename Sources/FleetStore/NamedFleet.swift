@@ -29,11 +29,18 @@ public struct NamedFleet: Sendable {
     }
 
     /// The whole manifest: as it lies there, or as the fleet file with its lock makes it.
-    public func manifest() throws(FleetStoreError) -> FleetManifest {
+    ///
+    /// - Parameter progress: Gets how many beacons of how many are made from a fleet file, one after the other.
+    public func manifest(
+        progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) throws(FleetStoreError) -> FleetManifest {
         guard let octets = try written() else {
             let generator = try lockedGenerator()
             var manifest = FleetManifest(fleet: generator.fleetName)
-            FleetManifest.forEachBeacon(of: generator) { manifest.beacons.append($0) }
+            while generator.next() {
+                if let beacon = generator.beacon { manifest.beacons.append(beacon) }
+                progress(generator.done, generator.count)
+            }
             return manifest
         }
         let (manifest, problems) = FleetManifest.decode(octets)
@@ -146,12 +153,9 @@ public struct NamedFleet: Sendable {
     private static func forEachBeacon(
         of generator: FleetGenerator, _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
     ) throws(FleetStoreError) {
-        var failure: FleetStoreError?
-        FleetManifest.forEachBeacon(of: generator) { beacon in
-            guard failure == nil else { return }
-            do throws(FleetStoreError) { try body(beacon) } catch { failure = error }
+        while generator.next() {
+            if let beacon = generator.beacon { try body(beacon) }
         }
-        if let failure { throw failure }
     }
 
     /// The fleet file's beacons with the identities that the lock has for them.
@@ -172,7 +176,12 @@ public struct NamedFleet: Sendable {
     private func checked() throws(FleetStoreError) -> (Fleet, FleetAllocation, FleetReport) {
         var files = try FleetFiles(file)
         let (fleet, allocation) = try files.allocated()
-        let report = fleet.check(allocation)
+        let report: FleetReport
+        do throws(SystemError) {
+            report = try FleetAssembly.check(fleet, allocation, keys: nil)
+        } catch {
+            throw FleetStoreError(error, at: file)
+        }
         files.add(report.problems)
         guard !files.hasErrors else { throw files.refusal }
         return (fleet, allocation, report)

@@ -1,3 +1,4 @@
+internal import EddystoneSecurity
 internal import LinuxHost
 
 /// Reading of files that a person or another file has named.
@@ -46,5 +47,43 @@ enum SourceFile {
     /// The directory of a path with its last slash; empty for the directory where we are.
     static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+}
+
+/// A file with a key in it, which nobody but its owner may read.
+enum SecretFile {
+    /// Far more than any key needs.
+    static let sizeLimit = 1 << 20
+
+    /// What stands in it.
+    static func read(_ path: String, limit: Int = sizeLimit) throws(FleetStoreError) -> [UInt8] {
+        guard let octets = try readIfThere(path, limit: limit) else {
+            throw FleetStoreError(.missing, "\(path): there is no such file")
+        }
+        return octets
+    }
+
+    /// The identity key in it; `nil` where there is no such file.
+    static func identityKey(_ path: String) throws(FleetStoreError) -> IdentityKey? {
+        guard var octets = try readIfThere(path, limit: sizeLimit) else { return nil }
+        do {
+            return try IdentityKey(wiping: &octets)
+        } catch {
+            throw FleetStoreError(.invalid, "\(path): \(error)")
+        }
+    }
+
+    private static func readIfThere(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8]? {
+        let secret: Files.Secret
+        do throws(SystemError) {
+            secret = try Files.readSecret(path, limit: limit)
+        } catch {
+            if error.errno == SystemError.noEntry { return nil }
+            throw SourceFile.refusal(error, path, limit)
+        }
+        if let weakness = secret.weakness {
+            throw FleetStoreError(.invalid, weakness.text("identity key", at: path))
+        }
+        return secret.octets
     }
 }

@@ -121,23 +121,3 @@ public struct StatusGathering: Sendable {
         }
     }
 }
-
-extension BeaconReport {
-    init(_ status: InstanceStatus, from source: String) {
-        let state: State =
-            switch status.state {
-            case .onAir: .onAir
-            case .starting: .starting
-            case .recovering: .recovering
-            case .off: .off
-            }
-        self.init(
-            name: status.name, source: source, state: state, since: status.since, lastVerified: status.lastVerified,
-            profileHash: status.profileHash, lastError: status.lastError,
-            advertisements: status.advertisements.map {
-                .init(
-                    type: $0.type, grantedInterval: $0.grantedInterval?.lowerBound,
-                    grantedRadioPower: $0.grantedRadioPower)
-            })
-    }
-}

@@ -29,6 +29,9 @@ public struct BeaconProfile: Hashable, Sendable {
     public var advertisements: [ProfileAdvertisement]
     public var scanResponse: ScanResponse?
 
+    /// Nothing is checked; `decode` reads and checks a file.
+    ///
+    /// - Parameter pdu: `nil` for scannable where there is a scan response, else nonconnectable.
     public init(
         schema: String? = nil, name: String, adapter: String? = nil, address: ProfileAddress = .randomStatic,
         radioPower: RadioPower? = nil, calibration: PowerCalibration? = nil, channels: AdvertisingChannels = .all,
@@ -55,6 +58,7 @@ public struct BeaconProfile: Hashable, Sendable {
         /// Whatever else; no flags (Core Specification Supplement, Part A 1.3).
         public var structures: [ADStructure]
 
+        /// Nothing is checked; ``data()`` says whether it fits.
         public init(localName: String? = nil, structures: [ADStructure] = []) {
             self.localName = localName
             self.structures = structures
@@ -75,4 +79,48 @@ public enum ProfileAddress: Hashable, Sendable {
     case randomStatic
     /// This static random one.
     case explicit(DeviceAddress)
+}
+
+extension BeaconProfile {
+    /// What is wanted on the air.
+    ///
+    /// An EID, and encrypted telemetry with the same identity key, begin at the static random address; whoever sends
+    /// them turns it over with the id.
+    ///
+    /// - Parameter staticAddress: Gives the box's static random address for a profile's name: 46 bits of SHA-256 of
+    ///   the machine's id and the name.
+    /// - Throws: `AdvertisingDataError` for a scan response over 31 octets, which no decoded profile has.
+    public func advertisements(
+        staticAddress: (_ profileName: String) -> DeviceAddress
+    ) throws(AdvertisingDataError) -> [Advertisement] {
+        let response = try scanResponse?.data() ?? AdvertisingData(octets: [])
+        let ownAddress = staticAddress(name)
+        let keysOfEIDs = Set(advertisements.filter { $0.kind == .eddystoneEID }.compactMap(\.rotatingKey))
+        return advertisements.map { advertisement in
+            let turnsOver = advertisement.rotatingKey.map(keysOfEIDs.contains) ?? false
+            let pdu = advertisement.pdu ?? pdu
+            let answers = pdu != .nonconnectable && !turnsOver
+            let address: Advertisement.AddressRule
+            switch turnsOver ? .randomStatic : advertisement.address ?? self.address {
+            case .public: address = .public
+            case .randomStatic: address = .staticRandom(ownAddress)
+            case .explicit(let explicit): address = .staticRandom(explicit)
+            }
+            return Advertisement(
+                content: advertisement.content, interval: advertisement.interval,
+                radioPower: advertisement.radioPower ?? radioPower, measuredPower: rule(for: advertisement),
+                address: address, channels: advertisement.channels ?? channels, pdu: pdu,
+                scanResponse: answers ? response : AdvertisingData(octets: []))
+        }
+    }
+
+    private func rule(for advertisement: ProfileAdvertisement) -> MeasuredPowerRule {
+        switch advertisement.measuredPower {
+        case .none: .none
+        case .typical: .atOneMeter(Self.typicalMeasuredPower)
+        case .atOneMeter(let power): .atOneMeter(power)
+        case .atZeroMeters(let power): .atZeroMeters(power)
+        case .calibrated: .calibrated(calibration ?? PowerCalibration(points: [], fallback: nil))
+        }
+    }
 }

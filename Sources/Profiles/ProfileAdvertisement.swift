@@ -14,6 +14,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
     public var channels: AdvertisingChannels?
     public var pdu: AdvertisingPDU?
 
+    /// - Parameter requestedMicroseconds: `nil` for those of the interval.
     public init(
         content: Advertisement.Content, interval: AdvertisingInterval, requestedMicroseconds: Int? = nil,
         measuredPower: MeasuredPower, radioPower: RadioPower? = nil, address: ProfileAddress? = nil,

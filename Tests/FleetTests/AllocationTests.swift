@@ -353,7 +353,10 @@ struct AllocationTests {
         let gone = try Self.allocate(boxes + [Box(name: "g", site: 1, serial: "")], nil)
         let (fleet, allocation, _) = try Self.allocate(boxes.reversed(), gone.allocation.lock)
         var manifest = FleetManifest(fleet: "made")
-        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { manifest.beacons.append($0) }
+        let generator = FleetGenerator(fleet, allocation)
+        while generator.next() {
+            if let beacon = generator.beacon { manifest.beacons.append(beacon) }
+        }
         let adopted = try FleetLock(adopting: manifest, for: fleet)
         let newcomer = [Box(name: "n", site: 1, serial: "")]
         let again = try Self.allocate(newcomer + boxes, try Self.written(adopted))

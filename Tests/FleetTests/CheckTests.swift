@@ -165,7 +165,7 @@ struct CheckTests {
         #expect(problems(["a.key"]).count == 1)
         #expect(problems(["a.key"]).first?.contains("there is no key \"b.key\" in keys") == true)
         #expect(problems(["a.key", "b.key"], ["a.key"]).first?.contains("others may read the key \"a.key\"") == true)
-        #expect(problems(nil).first?.contains("there is no folder \"keys\"") == true)
+        #expect(problems(nil).first?.contains("there is no directory \"keys\"") == true)
     }
 
     @Test(
@@ -176,7 +176,7 @@ struct CheckTests {
                 #"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
                 "a room has no groups in it"
             ),
-            (#"[ { "name": "a/b" } ]"#, "would lead into another folder"),
+            (#"[ { "name": "a/b" } ]"#, "would lead into another directory"),
             (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
         ])
     func findsGroups(groups: String, problem: String) {

@@ -79,9 +79,10 @@ struct GenerationTests {
         let fleet = try #require(decoded)
         let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
         var traffic = FleetTraffic()
-        FleetManifest.forEachBeacon(of: FleetGenerator(fleet, allocation)) { beacon in
-            let isCounted = traffic.add(beacon)
-            #expect(isCounted)
+        let generator = FleetGenerator(fleet, allocation)
+        while generator.next() {
+            let isCounted = generator.beacon.map { traffic.add($0) }
+            #expect(isCounted == true)
         }
         let wanted = fleet.check(allocation).traffic
         #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
@@ -104,9 +105,15 @@ struct GenerationTests {
         var streamed = FleetManifest(fleet: "")
         streamed.fleet = try FleetManifest.forEachBeacon(in: Array(made.manifest.utf8)) { streamed.beacons.append($0) }
         #expect(streamed == manifest)
+        let (fleet, _) = MadeFleet.decode(Self.everything, tables: ["t.csv": Self.table])
+        let decoded = try #require(fleet)
+        let generator = FleetGenerator(decoded, FleetAllocation.make(decoded, lock: nil, now: MadeFleet.now).allocation)
+        var values = FleetManifest(fleet: generator.fleetName)
+        while generator.next() { values.beacons.append(try #require(generator.beacon)) }
+        #expect(values == manifest)
         let one = try #require(read.beacons.first { $0.name == "one" })
         #expect(one.group == ["n", "g", "r"])
-        #expect(one.json.line.contains(#""position":{"x":1.50,"y":-2,"z":3}"#))
+        #expect(String(decoding: one.line, as: UTF8.self).contains(#""position":{"x":1.50,"y":-2,"z":3}"#))
         #expect(one.advertisements[0].measuredPower == -67)
         #expect(one.advertisements[2].measuredPower == -26)
         #expect(one.advertisements[4].identityKeyFile == "keys/one.key")

@@ -80,7 +80,7 @@ struct LockTests {
             ("\"group\":\"south\"", "\"group\":\"north\"", "6:1: the group north is there twice"),
             ("C1:02:03:04:05:07", "01:02:03:04:05:07", "10:1: 01:02:03:04:05:07 is no static random address"),
             ("\"minor\":2", "\"minor\":65536", "10:"),
-            ("\"name\":\"b\"", "\"name\":\"b/c\"", "would lead into another folder"),
+            ("\"name\":\"b\"", "\"name\":\"b/c\"", "would lead into another directory"),
             ("\"minor\":2", "\"miner\":2", "did you mean \"minor\"?"), ("\"minor\":2", "\"minor\":\"2\"", "10:"),
             ("{\"name\":\"b\"", "<<<<<<< HEAD\n{\"name\":\"b\"", "10:1: here begins a merge conflict"),
             ("\"retired\":true", "\"retired\":1", "11:"), ("2026-03-01", "2026-13-01", "11:"),

@@ -81,8 +81,8 @@ struct TableTests {
     @Test(
         "rows are refused with what is wrong with them",
         arguments: [
-            ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another folder"),
-            ("name,page\n../a,x\n", "would lead into another folder"), ("name,page\n.a,x\n", "would be hidden"),
+            ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another directory"),
+            ("name,page\n../a,x\n", "would lead into another directory"), ("name,page\n.a,x\n", "would be hidden"),
             ("name,page\n-a,x\n", "taken for an option"), ("name,page\na%i,x\n", "unit files replace"),
             ("name,page\n=1+1,x\n", "formula"), ("name,page\n@a,x\n", "formula"), ("name,page\na b,x\n", "a space"),
             ("name,page\n\"a\nb\",x\n", "the control character 0x0A"), ("name,page\nä,x\n", "beyond ASCII"),

@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_the_old_files_whole(tmp_path):
 @pytest.mark.parametrize("name, text, said", [
     ("notes.txt", "mine", "holds \"notes.txt\" and no manifest.json"),
     ("manifest.json", "{}", "this is no manifest that `pharos fleet generate` wrote"),
-    ("manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n', "this folder holds the fleet other, not made"),
+    ("manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n', "this directory holds the fleet other, not made"),
 ])
 def test_folders_of_others_are_left_alone(tmp_path, name, text, said):
     file, out = fleet(tmp_path, 3), tmp_path / "out"
@@ -204,7 +204,7 @@ def test_a_folder_and_a_link_among_ours_are_left_alone(tmp_path):
     (lambda text: text.replace('"minor":2', '"minor":1', 1), "the check mark of this line does not fit it"),
     (lambda text: re.sub(',"check":"[0-9a-f]{4}"', "", text).replace('"minor":2', '"minor":1', 1),
      "both have the minor 1"),
-    (lambda text: text.replace('"name":"box-1"', '"name":"../box-1"'), "would lead into another folder"),
+    (lambda text: text.replace('"name":"box-1"', '"name":"../box-1"'), "would lead into another directory"),
     (lambda text: text.replace('"minor":1', '"minor":70000', 1), "70000"),
     (lambda text: text[:len(text) // 2], "fleet.lock.json:"),
 ])

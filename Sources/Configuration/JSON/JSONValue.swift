@@ -1,3 +1,6 @@
+internal import BluetoothTypes
+internal import TextEscaping
+
 /// JSON to be written: a tree whose members keep their order.
 public indirect enum JSONValue: Hashable, Sendable {
     case null
@@ -7,16 +10,19 @@ public indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
+    /// A key with its value. Keys are not checked for being there once.
     public struct Member: Hashable, Sendable {
         public var key: String
         public var value: JSONValue
 
+        /// The key as it is, without quotes or escapes.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
+    /// A number without a fraction.
     public static func integer(_ value: some BinaryInteger) -> Self { .number(JSONNumber(value)) }
 
     /// Everything in one line without spaces, as JSON Lines has it.
@@ -37,11 +43,148 @@ public indirect enum JSONValue: Hashable, Sendable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A number.
     public init(integerLiteral value: Int) { self = .integer(value) }
+    /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// A list.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object whose members stand in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}
+
+/// What reports are made of.
+extension JSONValue {
+    /// An object whose members stand in this order.
+    public static func record(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(members.map { Member($0.0, $0.1) })
+    }
+
+    /// `null` for `nil`.
+    public static func optional<Value>(_ value: Value?, _ make: (Value) -> JSONValue) -> JSONValue {
+        value.map(make) ?? .null
+    }
+
+    /// Lower-case digits without separators.
+    public static func hex(_ octets: some Sequence<UInt8>) -> JSONValue { .string(Hexadecimal.text(octets)) }
+
+    /// A decimal number by its digits, such as `22.5`.
+    public static func decimal(_ digits: String) -> JSONValue { JSONNumber(digits).map(JSONValue.number) ?? .null }
+}
+
+/// JSON to be written in which some values are not known yet.
+package indirect enum JSONTemplate: Sendable {
+    case value(JSONValue)
+    /// A value that comes later.
+    case gap
+    case array([JSONTemplate])
+    case object([(key: String, value: JSONTemplate)])
+
+    /// What ``JSONValue/pretty`` would give, cut at the gaps: one piece more than there are gaps. A gap counts as a plain
+    /// value, which stays in the line of its list.
+    package var prettyPieces: [String] {
+        var writer = JSONWriter(isPretty: true)
+        writer.write(self)
+        return writer.pieces + [writer.text + "\n"]
+    }
+
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .value(let value): value.isPlain
+        case .gap: true
+        case .array, .object: false
+        }
+    }
+}
+
+/// Turns a ``JSONValue`` or a ``JSONTemplate`` into text.
+struct JSONWriter {
+    private(set) var text = ""
+    /// What stands before each gap, from the one before it on; ``text`` is what follows the last.
+    private(set) var pieces: [String] = []
+    private let isPretty: Bool
+    private var level = 0
+
+    init(isPretty: Bool) {
+        self.isPretty = isPretty
+    }
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: text += "null"
+        case .boolean(let value): text += value ? "true" : "false"
+        case .number(let number): text += number.text
+        case .string(let value): text += JSONText.quoted(value)
+        case .array(let elements):
+            list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
+        case .object(let members): object(members.map { ($0.key, $0.value) }) { $0.write($1) }
+        }
+    }
+
+    mutating func write(_ template: JSONTemplate) {
+        switch template {
+        case .value(let value): write(value)
+        case .gap:
+            pieces.append(text)
+            text = ""
+        case .array(let elements):
+            list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
+        case .object(let members): object(members) { $0.write($1) }
+        }
+    }
+
+    private mutating func list<Element>(
+        _ elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
+    ) {
+        text += "["
+        level += 1
+        for (index, element) in elements.enumerated() {
+            separate(index, isBroken: isBroken)
+            write(&self, element)
+        }
+        close("]", isBroken: isBroken)
+    }
+
+    private mutating func object<Value>(
+        _ members: [(key: String, value: Value)], write: (inout JSONWriter, Value) -> Void
+    ) {
+        let isBroken = isPretty && !members.isEmpty
+        text += "{"
+        level += 1
+        for (index, member) in members.enumerated() {
+            separate(index, isBroken: isBroken)
+            text += JSONText.quoted(member.key)
+            text += isPretty ? ": " : ":"
+            write(&self, member.value)
+        }
+        close("}", isBroken: isBroken)
+    }
+
+    private mutating func separate(_ index: Int, isBroken: Bool) {
+        if index > 0 { text += isPretty && !isBroken ? ", " : "," }
+        if isBroken { breakLine() }
+    }
+
+    private mutating func close(_ bracket: String, isBroken: Bool) {
+        level -= 1
+        if isBroken { breakLine() }
+        text += bracket
+    }
+
+    private mutating func breakLine() {
+        text += "\n" + String(repeating: "  ", count: level)
+    }
+}
+
+extension JSONValue {
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .array, .object: false
+        default: true
+        }
     }
 }

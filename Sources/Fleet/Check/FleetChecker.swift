@@ -1,216 +1,169 @@
-internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
-internal import Profiles
 
 extension Fleet {
-    /// Looks at every beacon of the fleet as it would be generated.
+    /// Looks at every beacon of the fleet as it would be generated, on this thread.
     ///
-    /// - Parameter keys: What lies in the folder that the fleet file names for its keys; `nil` where it names none.
+    /// - Parameter keys: What lies in the directory that the fleet file names for its keys; `nil` where it names none.
     public func check(_ allocation: FleetAllocation, keys: FleetKeyFolder? = nil) -> FleetReport {
-        guard allocation.entries.count == beacons.count else {
-            return FleetReport(problems: [], beacons: beacons.count, sites: [])
-        }
-        var checker = FleetChecker(self, allocation, keys)
-        return checker.run()
+        let inspection = FleetInspection(self, allocation, keys: keys)
+        var checker = FleetChecker(inspection)
+        checker.add(inspection.findings(in: beacons.indices))
+        return checker.report()
     }
 }
 
-/// Walks over all beacons once.
-struct FleetChecker {
-    let fleet: Fleet
-    let allocation: FleetAllocation
-    let keys: FleetKeyFolder?
-    var problems = ProblemList()
-    var reader: BeaconReader
-    var other: BeaconReader
-    var shapes = ShapeTable()
-    var otherShapes = ShapeTable()
-    var identities: NumberTable
-    var key: [UInt8] = []
-    var otherKey: [UInt8] = []
-    var air: SiteAir
-    var homeAssistant = PairCount()
+/// Puts together what was found in the parts of a fleet, and looks for what no two beacons may share.
+///
+/// ```swift
+/// let inspection = FleetInspection(fleet, allocation)
+/// var checker = FleetChecker(inspection)
+/// for part in parts { checker.add(inspection.findings(in: part)) }
+/// let report = checker.report()
+/// ```
+public struct FleetChecker {
+    private let inspection: FleetInspection
+    private let fleet: Fleet
+    private var problems = ProblemList()
+    private var said: Set<FleetFindings.Once> = []
+    private var marks: NumberTable
+    /// How many pairs of major and minor each iBeacon UUID has.
+    private var pairs: [[UInt8]: Int] = [:]
     /// The first beacon with each identity key.
-    private var keyFiles: [[UInt8]: Int] = [:]
-    /// What has been said for all beacons of a plan.
-    private var saidOfPlans: Set<Int> = []
-    private var saidOfShapes: Set<[Int]> = []
-    private var controllers: [ControllerKey: [ControllerFault]] = [:]
+    private var keyFiles: [String: Int] = [:]
+    private var traffic = FleetTraffic()
+    private var one: Bench
+    private var other: Bench
 
-    private struct ControllerKey: Hashable {
-        var shape: Int
-        var controller: ControllerKind
+    /// MAX_IDS_PER_UUID of Home Assistant's ibeacon integration.
+    private static let pairLimit = 50
+
+    /// A beacon that is looked at again.
+    private struct Bench {
+        let reader: BeaconReader
+        var shapes = ShapeTable()
     }
 
-    init(_ fleet: Fleet, _ allocation: FleetAllocation, _ keys: FleetKeyFolder?) {
-        self.fleet = fleet
-        self.allocation = allocation
-        self.keys = keys
-        reader = BeaconReader(fleet)
-        other = BeaconReader(fleet)
-        air = SiteAir(fleet)
-        identities = NumberTable(capacity: fleet.beacons.count)
-    }
-
-    mutating func run() -> FleetReport {
+    /// - Parameter inspection: Whose findings will be added.
+    public init(_ inspection: FleetInspection) {
+        self.inspection = inspection
+        fleet = inspection.fleet
+        one = Bench(reader: BeaconReader(fleet))
+        other = Bench(reader: BeaconReader(fleet))
+        marks = NumberTable(capacity: inspection.range.count)
+        for name in inspection.sites { traffic.begin(site: name) }
         checkKeyFolder()
-        for number in fleet.beacons.indices {
-            if problems.isFull {
-                problems.cut()
-                break
+    }
+
+    /// Whether an error was found so far.
+    public var hasErrors: Bool { problems.hasErrors }
+    /// Whether so many problems were found that nobody needs to look for more.
+    public var isFull: Bool { problems.isFull }
+
+    /// Adds what was found in a part of the fleet. The parts come in the order of the beacons.
+    public mutating func add(_ findings: FleetFindings) {
+        guard !problems.isFull else { return problems.cut() }
+        var new: Set<FleetFindings.Once> = []
+        for finding in findings.findings {
+            if let once = finding.once {
+                if said.contains(once) { continue }
+                new.insert(once)
             }
-            reader.fill(number, allocation)
-            if !reader.plan.faults.isEmpty {
-                reportPlan(number)
-                continue
-            }
-            let (shape, shapeNumber) = shapes.find(reader)
-            if !shape.problems.isEmpty { report(shape, shapeNumber, number) }
-            guard shape.profile != nil else { continue }
-            checkIdentities(shape, number)
-            checkController(shape, shapeNumber, number)
-            if fleet.template.hasEpoch { checkSharedKeys(shape, number) }
-            if let keys, keys.files != nil { checkKeys(shape, number, keys) }
-            air.add(shape, shapeNumber, group: Int(fleet.beacons[number].group))
+            problems.add(finding.problem)
         }
-        let traffic = air.traffic(shapes)
+        said.formUnion(new)
+        for mark in findings.marks {
+            let number = Int(mark.beacon)
+            if let first = marks.insert(mark.hash, number), first != number {
+                if problems.isFull {
+                    problems.cut()
+                    break
+                }
+                compare(first, number, mark)
+            } else if mark.uuid >= 0 {
+                pairs[findings.uuids[Int(mark.uuid)], default: 0] += 1
+            }
+        }
+        for key in findings.keys { check(key) }
+        for boxes in findings.boxes {
+            traffic.add(boxes.advertisements, count: boxes.count, site: inspection.sites[boxes.site])
+        }
+        if findings.isCut { problems.cut() }
+    }
+
+    /// What was found in all parts.
+    public mutating func report() -> FleetReport {
+        let traffic = self.traffic.withoutEmptySites
         let sites = traffic.sites.map { FleetReport.Site($0) }
         checkAir(sites)
-        if fleet.listeners.contains(.homeAssistant) { checkHomeAssistant() }
+        checkHomeAssistant()
         return FleetReport(
             problems: problems.sorted, beacons: fleet.beacons.count, sites: sites, traffic: traffic)
     }
 
-    func add(_ message: String, at place: BeaconReader.Place, severity: FileProblem.Severity = .error)
-        -> FileProblem
-    {
-        FileProblem(message, at: place.position, path: place.path, severity: severity, in: place.file)
+    private static func look(
+        at number: Int, _ bench: inout Bench, _ allocation: FleetAllocation
+    ) -> (BeaconReader, Shape) {
+        bench.reader.fill(number, allocation)
+        return (bench.reader, bench.shapes.find(bench.reader).shape)
     }
 
-    private mutating func reportPlan(_ number: Int) {
-        for fault in reader.plan.faults {
-            if case .node = fault.origin, let plan = reader.planNumber, saidOfPlans.contains(plan) { continue }
-            problems.add(add(fault.message + whose(fault.origin, number), at: reader.place(fault.origin, of: number)))
+    /// Whether two beacons with the same hash have the same identity or address, too.
+    private mutating func compare(_ first: Int, _ number: Int, _ mark: FleetFindings.Mark) {
+        let (reader, shape) = Self.look(at: number, &one, inspection.allocation)
+        let (otherReader, otherShape) = Self.look(at: first, &other, inspection.allocation)
+        let index = Int(mark.advertisement)
+        let owner = fleet.names.string(first)
+        if mark.isAddress {
+            let address = index < 0 ? shape.explicitAddress : shape.advertisements[index].address
+            let path = index < 0 ? JSONPath([.key("address")]) : FleetTemplate.path(index, "address")
+            guard let address, otherShape.hasAddress(address) else { return }
+            add("\(address) is also the address of \"\(owner)\"", at: reader.place(ofPath: path, number))
+            return
         }
-        if let plan = reader.planNumber { saidOfPlans.insert(plan) }
-    }
-
-    /// Names the beacon, as the end of a message about a variable that is set for it or for its group.
-    private func whose(_ origin: BeaconPlan.Origin, _ number: Int) -> String {
-        guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
-        else { return "" }
-        return " (the beacon \"\(fleet.names.string(number))\")"
-    }
-
-    /// What the decoder of profiles says, said of the place where somebody would change it.
-    private mutating func report(_ shape: Shape, _ shapeNumber: Int?, _ number: Int) {
-        var said = [shapeNumber ?? -1, reader.planNumber ?? -1]
-        var list = shape.problems
-        if shape.profile == nil, problems.problems.count < ProblemList.limit {
-            // Another beacon's values may stand in the shape's messages.
-            var text: [UInt8] = []
-            reader.appendProfile(to: &text)
-            list = BeaconProfile.decode(text).problems
-            said = []
-        }
-        let isKnown = shapeNumber != nil && reader.planNumber != nil && !said.isEmpty && saidOfShapes.contains(said)
-        for problem in list {
-            let slot = slot(at: problem.path)
-            let origin = slot.map { reader.plan.slots[$0].origin } ?? .node(templateNode(problem.path))
-            if isKnown, case .node = origin { continue }
-            let place = reader.place(origin, of: number)
-            problems.add(add(problem.message + whose(origin, number), at: place, severity: problem.severity))
-        }
-        if shapeNumber != nil, reader.planNumber != nil, !said.isEmpty { saidOfShapes.insert(said) }
-    }
-
-    /// The slot that is at a path or around it.
-    func slot(at path: JSONPath) -> Int? {
-        fleet.template.slots.firstIndex { path.components.starts(with: $0.path.components) }
-    }
-
-    /// The innermost value of the template around a path of the profile.
-    func templateNode(_ path: JSONPath) -> JSONNode {
-        var node = fleet.template.node
-        for component in path.components {
-            let next: JSONNode? =
-                switch component {
-                case .key(let key): node[key]
-                case .index(let index): node[index]
-                }
-            guard let next else { break }
-            node = next
-        }
-        return node
-    }
-
-    private mutating func checkController(_ shape: Shape, _ shapeNumber: Int?, _ number: Int) {
-        guard let controller = reader.controller(number) else { return }
-        var faults: [ControllerFault]
-        if let shapeNumber {
-            let key = ControllerKey(shape: shapeNumber, controller: controller)
-            faults = controllers[key] ?? ControllerFault.find(shape, controller)
-            controllers[key] = faults
-        } else {
-            faults = ControllerFault.find(shape, controller)
-        }
-        for fault in faults { problems.add(add(fault.message, at: place(ofPath: fault.path, number))) }
-    }
-
-    private mutating func checkKeyFolder() {
-        guard let keys, keys.files == nil, let node = fleet.keysNode else { return }
-        problems.add(
-            "there is no folder \(ProblemText.quoted(keys.path)); `pharos fleet keys` makes the keys", at: node,
-            in: fleet.file)
-    }
-
-    private mutating func checkKeys(_ shape: Shape, _ number: Int, _ keys: FleetKeyFolder) {
-        for (index, advertisement) in shape.advertisements.enumerated() {
-            guard let file = keyFile(advertisement) else { continue }
-            let reason: String
-            if keys.files?.contains(file) != true {
-                reason = "there is no key \(ProblemText.quoted(file)) in \(keys.path); `pharos fleet keys` makes it"
-            } else if keys.exposed.contains(file) {
-                reason = "others may read the key \(ProblemText.quoted(file)) in \(keys.path): chmod 0600"
-            } else {
-                continue
+        let advertisement = shape.advertisements[index]
+        var (key, otherKey): ([UInt8], [UInt8]) = ([], [])
+        IdentityText.key(advertisement, reader, into: &key)
+        for candidate in otherShape.advertisements where !candidate.text.identity.isEmpty {
+            IdentityText.key(candidate, otherReader, into: &otherKey)
+            guard otherKey == key else { continue }
+            let text = String(decoding: key, as: UTF8.self).split(separator: "\0").dropFirst().joined(separator: " ")
+            let place = otherReader.place(of: first)
+            let message =
+                "\(advertisement.type) \(text) is also what \"\(owner)\" sends (\(place.file):\(place.position))"
+            let slots = advertisement.text.identity.compactMap {
+                fleet.template.slot(at: FleetTemplate.path(index, $0.name))
             }
-            let path2 = JSONPath([.key("advertisements"), .index(index), .key("identityKeyFile")])
-            let slot = slot(at: path2).map { reader.plan.slots[$0].origin }
-            if case .column = slot {
-                problems.add(add(reason, at: place(ofPath: path2, number)))
-            } else {
-                problems.add(add(reason, at: reader.place(of: number)))
-            }
+            let origins = slots.map { reader.plan.slots[$0].origin }
+            let own = origins.first { if case .column = $0 { true } else { false } }
+            add(message, at: own.map { reader.place($0, of: number) } ?? reader.place(of: number))
+            return
         }
-    }
-
-    /// The name of an advertisement's key file, without the directories before it.
-    private mutating func keyFile(_ advertisement: ShapeAdvertisement) -> String? {
-        guard let source = advertisement.keyFile else { return nil }
-        key.removeAll(keepingCapacity: true)
-        IdentityText.append(source, isUUID: false, reader, to: &key)
-        let path = String(decoding: key, as: UTF8.self)
-        return path.split(separator: "/").last.map(String.init) ?? path
     }
 
     /// Whether another beacon has the same key: then both would send the same ids, and nobody could tell them apart.
-    private mutating func checkSharedKeys(_ shape: Shape, _ number: Int) {
-        for (index, advertisement) in shape.advertisements.enumerated() {
-            guard let file = keyFile(advertisement) else { continue }
-            let octets = Array(file.utf8)
-            guard let first = keyFiles[octets], first != number else {
-                keyFiles[octets] = number
-                continue
-            }
-            let path = JSONPath([.key("advertisements"), .index(index), .key("identityKeyFile")])
-            let message =
-                "\"\(fleet.names.string(first))\" and \"\(fleet.names.string(number))\" would share the identity key "
-                + "\(file); let identityKeyFile contain ${name}, so that each has its own"
-            problems.add(add(message, at: place(ofPath: path, number)))
+    private mutating func check(_ key: FleetFindings.Key) {
+        guard let first = keyFiles[key.file], first != key.beacon else {
+            keyFiles[key.file] = key.beacon
             return
         }
+        guard !problems.isFull else { return problems.cut() }
+        one.reader.fill(key.beacon, inspection.allocation)
+        add(
+            "\"\(fleet.names.string(first))\" and \"\(fleet.names.string(key.beacon))\" would share the identity key "
+                + "\(key.file); let identityKeyFile contain ${name}, so that each has its own",
+            at: one.reader.place(ofPath: FleetTemplate.path(key.advertisement, "identityKeyFile"), key.beacon))
+    }
+
+    private mutating func add(_ message: String, at place: BeaconReader.Place) {
+        problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
+    }
+
+    private mutating func checkKeyFolder() {
+        guard let keys = inspection.keys, keys.files == nil, let node = fleet.keysNode else { return }
+        problems.add(
+            "there is no directory \(ProblemText.quoted(keys.path)); `pharos fleet keys` makes the keys", at: node,
+            in: fleet.file)
     }
 
     private mutating func checkAir(_ sites: [FleetReport.Site]) {
@@ -231,10 +184,12 @@ struct FleetChecker {
     }
 
     private mutating func checkHomeAssistant() {
-        for (uuid, count) in homeAssistant.tooMany {
+        let tooMany = pairs.filter { $0.value > Self.pairLimit }
+            .map { (uuid: String(decoding: $0.key, as: UTF8.self), count: $0.value) }.sorted { $0.uuid < $1.uuid }
+        for (uuid, count) in tooMany {
             problems.add(
                 "\(count) pairs of major and minor share the UUID \(uuid): Home Assistant ignores a UUID after "
-                    + "\(PairCount.limit) of them; give each floor or room a UUID of its own (a variable of its group), "
+                    + "\(Self.pairLimit) of them; give each floor or room a UUID of its own (a variable of its group), "
                     + "or send Eddystone-UID and track the addresses (`pharos fleet export homeassistant`)",
                 at: fleet.listenersNode ?? fleet.template.node, in: fleet.file, severity: .warning)
         }

@@ -16,6 +16,7 @@ public struct FleetTraffic: Sendable {
         /// Octets of advertising data.
         public var payloadOctets: Int
 
+        /// - Parameter payloadOctets: 0...31.
         public init(type: String, interval: AdvertisingInterval, payloadOctets: Int) {
             self.type = type
             self.interval = interval
@@ -61,6 +62,7 @@ public struct FleetTraffic: Sendable {
         }
     }
 
+    /// Of no box.
     public init() {}
 
     /// The number of a site; sites stand in the order in which they were begun.

@@ -5,7 +5,9 @@ internal import Profiles
 
 /// What beacons have in common that differ only in values of the same classes: one look at a whole profile is enough
 /// for all of them.
-struct Shape: Sendable {
+final class Shape: Sendable {
+    /// Tells it from other shapes of the fleet.
+    let hash: UInt64
     /// `nil` where the profile is not good.
     let profile: BeaconProfile?
     /// In the places of the profile.
@@ -15,109 +17,77 @@ struct Shape: Sendable {
     let manifest: [ManifestSegment]
     /// What stands in each line of its table behind them.
     let rows: [[ManifestSegment]]
-    /// The adapter in the manifest, and in its table.
-    let adapterMember: [UInt8]
-    let adapterCell: [UInt8]
-
-    /// The text of a value: always the same, or what fills a slot.
-    enum Source: Sendable {
-        case constant([UInt8])
-        case slot(Int)
-    }
+    let adapter: [UInt8]?
 
     /// - Parameter isGeneral: Whether a slot's value is of a class rather than one of its own.
-    init(_ text: [UInt8], template: FleetTemplate, isGeneral: (Int) -> Bool) {
+    init(_ text: [UInt8], hash: UInt64, template: FleetTemplate, isGeneral: (Int) -> Bool) {
+        self.hash = hash
         let (profile, problems) = BeaconProfile.decode(text)
         self.profile = profile
         self.problems = problems
-        func slot(_ path: JSONPath) -> Int? {
-            template.slots.firstIndex { $0.path == path }.flatMap { isGeneral($0) ? $0 : nil }
-        }
         let wanted = try? profile?.advertisements { _ in DeviceAddress(FixedOctets<6>(repeating: 0xC1)) }
-        let advertisements = (profile?.advertisements ?? []).enumerated().map { index, advertisement in
-            let path = JSONPath([.key("advertisements"), .index(index)])
+        advertisements = (profile?.advertisements ?? []).enumerated().map { index, advertisement in
             let whole = wanted.flatMap { index < $0.count ? $0[index] : nil }
-            return ShapeAdvertisement(advertisement, whole, radioPower: profile?.radioPower) { slot(path.key($0)) }
+            return ShapeAdvertisement(advertisement, whole, radioPower: profile?.radioPower) { key in
+                let path = FleetTemplate.path(index, key)
+                guard let slot = template.slots.firstIndex(where: { $0.path == path }), isGeneral(slot) else {
+                    return nil
+                }
+                return (slot, template.slots[slot].kind)
+            }
         }
-        self.advertisements = advertisements
-        let adapter = profile?.adapter
-        adapterMember = adapter.map { Array((",\"adapter\":" + JSONValue.string($0).line).utf8) } ?? []
-        adapterCell = adapter.map { Array(FleetManifest.cell($0).utf8) } ?? []
-        let slots = template.slots
-        manifest = ManifestSegment.joined(ManifestSegment.json(advertisements, slots))
+        adapter = profile?.adapter.map { Array($0.utf8) }
+        manifest = ManifestSegment.joined(AdvertisementText.json(advertisements.map(\.text)))
         rows = advertisements.enumerated().map { index, advertisement in
-            ManifestSegment.joined(ManifestSegment.row(advertisement, index, slots))
+            ManifestSegment.joined(advertisement.text.row(index))
         }
+    }
+
+    /// The profile's address that stands in the file.
+    var explicitAddress: DeviceAddress? {
+        if case .explicit(let address) = profile?.address { address } else { nil }
+    }
+
+    /// Whether the beacon sends from this address, as far as the file says so.
+    func hasAddress(_ address: DeviceAddress) -> Bool {
+        explicitAddress == address || advertisements.contains { $0.address == address }
     }
 }
 
 /// One advertisement of a shape.
 struct ShapeAdvertisement: Sendable {
     let type: String
-    let requestedMicroseconds: Int
     let interval: AdvertisingInterval
     let pdu: AdvertisingPDU
     /// Octets of advertising data.
     let octets: Int
-    /// The same where the type does not say it.
-    let unusualOctets: Int?
-    let radioPower: Int?
-    let measuredPower: Int?
-    /// Names in the manifest and where their values are, in its order.
-    let identity: [(name: String, value: Shape.Source, isNumber: Bool)]
-    let url: Shape.Source?
-    let keyFile: Shape.Source?
-    let rotationExponent: Int?
     /// An address of its own that stands in the file.
     let address: DeviceAddress?
+    /// What the manifest says of it.
+    let text: AdvertisementText
 
     init(
         _ advertisement: ProfileAdvertisement, _ wanted: Advertisement?, radioPower: RadioPower?,
-        slot: (String) -> Int?
+        slot: (String) -> (number: Int, kind: SlotKind)?
     ) {
         type = advertisement.content.typeName
-        requestedMicroseconds = advertisement.requestedMicroseconds
         interval = advertisement.interval
         pdu = wanted?.pdu ?? .nonconnectable
         octets = (try? wanted?.payloadOctetCount()) ?? PayloadLength.range.upperBound
-        let usual = PayloadLength.usual(type, isRotating: advertisement.rotatingKey != nil)
-        unusualOctets = usual == octets || type == "eddystone-url" ? nil : octets
-        let power = advertisement.radioPower ?? radioPower
-        self.radioPower = power.map { Int($0.dBm) }
-        measuredPower = wanted.flatMap { Self.measuredPower($0, power) }
-        func source(_ key: String, _ constant: String) -> Shape.Source {
-            slot(key).map { .slot($0) } ?? .constant(Array(constant.utf8))
-        }
-        switch advertisement.content {
-        case .iBeacon(let uuid, let major, let minor, _):
-            identity = [
-                ("uuid", source("uuid", uuid.uuidText), false), ("major", source("major", "\(major)"), true),
-                ("minor", source("minor", "\(minor)"), true),
-            ]
-            url = nil
-        case .altBeacon(let company, let id, _, _):
-            identity = [
-                ("companyId", .constant(Array(Hexadecimal.number(company, width: 4).utf8)), false),
-                ("id", source("id", id.description), false),
-            ]
-            url = nil
-        case .eddystoneUID(let namespace, let instance):
-            identity = [
-                ("namespace", source("namespace", namespace.description), false),
-                ("instance", source("instance", instance.description), false),
-            ]
-            url = nil
-        case .eddystoneURL(let text):
-            identity = []
-            url = source("url", text.text)
-        case .eddystoneTLM, .eddystoneEID, .raw:
-            identity = []
-            url = nil
-        }
-        keyFile = advertisement.rotatingKey?.identityKeyFile.map { source("identityKeyFile", $0) }
-        rotationExponent = advertisement.rotatingKey.map { Int($0.rotationExponent) }
         address = if case .explicit(let own) = advertisement.address { own } else { nil }
+        let usual = PayloadLength.usual(type, isRotating: advertisement.rotatingKey != nil)
+        let power = advertisement.radioPower ?? radioPower
+        text = AdvertisementText(
+            FleetManifest.Advertisement(
+                type: type, identity: .init(advertisement.content),
+                intervalMicroseconds: advertisement.requestedMicroseconds, radioPower: power.map { Int($0.dBm) },
+                measuredPower: wanted.flatMap { Self.measuredPower($0, power) },
+                identityKeyFile: advertisement.rotatingKey?.identityKeyFile,
+                rotationExponent: advertisement.rotatingKey.map { Int($0.rotationExponent) },
+                payloadOctets: usual == octets || type == "eddystone-url" ? nil : octets), slot: slot)
     }
+
+    var traffic: FleetTraffic.Advertisement { .init(type: type, interval: interval, payloadOctets: octets) }
 
     /// The octet that will be sent, where it is known before the controller has been asked.
     private static func measuredPower(_ wanted: Advertisement, _ power: RadioPower?) -> Int? {
@@ -128,6 +98,19 @@ struct ShapeAdvertisement: Sendable {
             return (try? wanted.measuredPower.atZeroMeters(radioPower: power)).map { Int($0.dBm) }
         case .eddystoneTLM, .raw: return nil
         }
+    }
+}
+
+extension FleetManifest.Identity {
+    fileprivate init(_ content: Advertisement.Content) {
+        self =
+            switch content {
+            case .iBeacon(let uuid, let major, let minor, _): .iBeacon(uuid: uuid, major: major, minor: minor)
+            case .altBeacon(let company, let id, _, _): .altBeacon(companyID: company, id: id)
+            case .eddystoneUID(let namespace, let instance): .eddystoneUID(namespace: namespace, instance: instance)
+            case .eddystoneURL(let url): .eddystoneURL(url.text)
+            case .eddystoneTLM, .eddystoneEID, .raw: .none
+            }
     }
 }
 
@@ -160,12 +143,34 @@ struct ShapeTable: Sendable {
         if let known = numbers[key] { return (shapes[known], known) }
         profile.removeAll(keepingCapacity: true)
         reader.appendProfile(to: &profile)
-        let shape = Shape(profile, template: reader.fleet.template) { index in
+        let hash = StableHash.of(key, 0..<key.count)
+        let shape = Shape(profile, hash: hash, template: reader.fleet.template) { index in
             SlotClass.isGeneral(slots[index].kind, types[index], values, reader.range(index))
         }
         guard shapes.count < Self.limit else { return (shape, nil) }
         shapes.append(shape)
         numbers[key] = shapes.count - 1
         return (shape, shapes.count - 1)
+    }
+}
+
+/// The identity of one advertisement as octets that are the same only where it is.
+enum IdentityText {
+    /// Everything that tells the advertisement from others.
+    static func key(_ advertisement: ShapeAdvertisement, _ reader: BeaconReader, into key: inout [UInt8]) {
+        key.removeAll(keepingCapacity: true)
+        key.append(contentsOf: advertisement.type.utf8)
+        for (_, value, _) in advertisement.text.identity {
+            key.append(0)
+            append(value, reader, to: &key)
+        }
+    }
+
+    /// Appends a value in the manifest's form: hexadecimal digits in lower case, a UUID with its dashes.
+    static func append(_ source: AdvertisementText.Source, _ reader: BeaconReader, to text: inout [UInt8]) {
+        switch source {
+        case .constant(let octets): text.append(contentsOf: octets)
+        case .slot(let slot, let form): ManifestSegment.append(slot, form, reader, to: &text)
+        }
     }
 }

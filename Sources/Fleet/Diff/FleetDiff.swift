@@ -9,11 +9,13 @@ public struct FleetDiff: Hashable, Sendable {
     public var changed: [Change] = []
     public var unchanged = 0
 
+    /// A beacon under another name: both send from the same address.
     public struct Renamed: Hashable, Sendable {
         public var name: String
         public var was: String
     }
 
+    /// A beacon of both manifests, and what differs.
     public struct Change: Hashable, Sendable {
         public var name: String
         public var fields: [Field]

@@ -21,6 +21,7 @@ public struct AnsibleInventory {
     /// Where the service may read keys.
     private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
 
+    /// Refuses names, hosts, key files and hashes that Ansible could take for more than words.
     public init(_ manifest: FleetManifest) throws(AnsibleInventoryError) {
         try Self.check(manifest.fleet, of: manifest.fleet)
         var boxes: [String: Int] = [:]

@@ -101,7 +101,7 @@ struct FleetDecoder {
 
     private static func hint(_ key: String) -> String? {
         switch key {
-        case "advertisements", "calibration", "scanResponse", "adapter": "it belongs into \"template\""
+        case "advertisements", "calibration", "scanResponse", "adapter": "it belongs in \"template\""
         case "variables", "controller", "intervalMs", "intervalSpread": "it belongs in \"defaults\""
         case "csv": "a table is named as \"beacons\": { \"csv\": \"beacons.csv\" }"
         default: nil
@@ -150,7 +150,7 @@ struct FleetDecoder {
         case "eidEpoch": "it is allocated: \"identities\": { \"eidEpoch\": … } says from when"
         case "$schema": "it belongs to the fleet file itself"
         case "uuid", "major", "minor", "namespace", "instance", "url", "intervalMs", "type":
-            "it belongs into one of the advertisements"
+            "it belongs in one of the advertisements"
         default: nil
         }
     }

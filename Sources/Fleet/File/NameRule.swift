@@ -57,7 +57,7 @@ enum NameRule {
         if name.count > limit { return "\(shown) has \(name.count) octets, more than the \(limit) of a name" }
         for octet in name {
             switch octet {
-            case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(shown) would lead into another folder" + rule
+            case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(shown) would lead into another directory" + rule
             case UInt8(ascii: "%"): return "\(shown) has a \"%\", which unit files replace by something else" + rule
             case 0..<0x20, 0x7F:
                 return "\(shown) has the control character \(Hexadecimal.number(octet, width: 2)) in it" + rule

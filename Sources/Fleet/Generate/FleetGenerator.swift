@@ -12,7 +12,7 @@ internal import Profiles
 /// write(generator.manifestEnd)
 /// ```
 ///
-/// The fleet has been checked; beacons whose profiles are not good are passed over.
+/// Beacons whose profiles are not good are passed over: the fleet has been checked, or is while it is generated.
 public final class FleetGenerator {
     private let fleet: Fleet
     private let allocation: FleetAllocation
@@ -21,9 +21,13 @@ public final class FleetGenerator {
     private let range: Range<Int>
     private var number: Int
     private var isFirst: Bool
+    private var inspector: FleetInspector?
     /// What is the same for all beacons of a group: that of the last one.
-    private var group = (number: -1, member: [UInt8](), cells: [UInt8]())
+    private var group = (number: -1, text: BeaconText.Group([]))
     private var epoch: (seconds: Int64, text: [UInt8]) = (FleetLock.noEpoch, [])
+    private var address: [UInt8] = []
+    private var shape: Shape?
+    private var hash: [UInt8] = []
 
     /// The profile of the beacon that ``next()`` came to: the file `NAME.json`.
     public private(set) var profile: [UInt8] = []
@@ -32,15 +36,20 @@ public final class FleetGenerator {
     /// Its lines in `manifest.csv`.
     public private(set) var tableLines: [UInt8] = []
 
-    /// - Parameter range: Which of the fleet's beacons; `nil` for all. Parts behind each other, made by several threads,
-    ///   are the same as the whole.
-    public init(_ fleet: Fleet, _ allocation: FleetAllocation, range: Range<Int>? = nil) {
+    /// - Parameters:
+    ///   - range: Which of the fleet's beacons; `nil` for all. Parts behind each other, made by several threads, are the
+    ///     same as the whole.
+    ///   - inspection: Inspects the same beacons on the way; see ``findings``.
+    public init(
+        _ fleet: Fleet, _ allocation: FleetAllocation, range: Range<Int>? = nil, inspection: FleetInspection? = nil
+    ) {
         self.fleet = fleet
         self.allocation = allocation
         self.range = (range ?? fleet.beacons.indices).clamped(to: fleet.beacons.indices)
         number = self.range.lowerBound - 1
         isFirst = self.range.lowerBound == 0
         reader = BeaconReader(fleet)
+        inspector = inspection.map { FleetInspector($0) }
     }
 
     public var fleetName: String { fleet.name }
@@ -59,25 +68,26 @@ public final class FleetGenerator {
     /// The beacon's name.
     public var name: String { range.contains(number) ? fleet.names.string(number) : "" }
 
+    /// What the inspection has found in the beacons so far.
+    public var findings: FleetFindings { inspector?.findings(shapes) ?? FleetFindings() }
+
     /// Goes on to the next beacon; `false` after the last one.
     public func next() -> Bool {
         while number + 1 < range.upperBound, allocation.entries.count == fleet.beacons.count {
             number += 1
             reader.fill(number, allocation)
-            guard reader.plan.faults.isEmpty else { continue }
-            let (shape, _) = shapes.find(reader)
-            guard shape.profile != nil else { continue }
+            let found = reader.plan.faults.isEmpty ? shapes.find(reader) : nil
+            inspector?.inspect(number, reader, found)
+            guard let shape = found?.shape, shape.profile != nil else { continue }
+            self.shape = shape
             // Taken out while they are written, so that nobody has to copy them.
             var text = profile
             profile = []
             text.removeAll(keepingCapacity: true)
             reader.appendProfile(to: &text)
-            let hash = Array(Fingerprint.text(of: text).utf8)
+            hash = Array(Fingerprint.text(of: text).utf8)
             profile = text
-            chooseEpoch()
-            chooseGroup()
-            writeManifest(shape, hash)
-            writeTable(shape, hash)
+            write(beaconText(shape), shape)
             isFirst = false
             return true
         }
@@ -85,18 +95,57 @@ public final class FleetGenerator {
         return false
     }
 
-    /// The group as both manifests have it; beacons of one group mostly follow each other.
-    private func chooseGroup() {
-        let next = Int(fleet.beacons[number].group)
-        guard next != group.number else { return }
-        let path = fleet.groups[next].path
-        let cells = (0..<Fleet.depthLimit).map { $0 < path.count ? path[$0] : "" }
-        group.number = next
-        group.member = path.isEmpty ? [] : Array(",\"group\":\"\(path.joined(separator: "/"))\"".utf8)
-        group.cells = Array((cells.joined(separator: ",") + ",").utf8)
+    /// The beacon as the manifest has it.
+    ///
+    /// - Returns: `nil` before the first and after the last.
+    public var beacon: FleetManifest.Beacon? {
+        guard range.contains(number), let shape else { return nil }
+        func text(_ octets: ArraySlice<UInt8>?) -> String? { octets.map { String(decoding: $0, as: UTF8.self) } }
+        let entry = allocation.lock.entries[Int(allocation.entries[number])]
+        return FleetManifest.Beacon(
+            name: name, group: fleet.groups[Int(fleet.beacons[number].group)].path, host: text(reader.host(number)),
+            serial: text(reader.serial(number)), controller: reader.controller(number)?.rawValue,
+            adapter: shape.profile?.adapter,
+            address: fleet.template.hasAddress ? DeviceAddress(number: entry.address) : shape.explicitAddress,
+            position: position, profileHash: String(decoding: hash, as: UTF8.self),
+            eidEpoch: fleet.template.hasEpoch ? RFC3339Time(secondsSince1970: Int(entry.epoch)) : nil,
+            advertisements: shape.advertisements.map { $0.text.value(reader) })
     }
 
-    /// The epoch as text; beacons that came together have the same one.
+    private var position: FleetManifest.Position? {
+        func coordinate(_ index: Int) -> JSONNumber? {
+            reader.coordinate(number, index).flatMap { JSONNumber(String(decoding: $0, as: UTF8.self)) }
+        }
+        if let x = coordinate(0), let y = coordinate(1) { return .plan(x: x, y: y, z: coordinate(2)) }
+        if let north = coordinate(3), let east = coordinate(4) { return .globe(latitude: north, longitude: east) }
+        return nil
+    }
+
+    private func beaconText(_ shape: Shape) -> BeaconText {
+        chooseGroup()
+        chooseEpoch()
+        chooseAddress(shape)
+        var text = BeaconText(
+            name: fleet.names.text[fleet.names.range(number)], group: group.text, profileHash: hash[...])
+        text.host = reader.host(number)
+        text.serial = reader.serial(number)
+        text.controller = reader.controller(number).map { Array($0.rawValue.utf8)[...] }
+        text.adapter = shape.adapter?[...]
+        if !address.isEmpty { text.address = address[...] }
+        if reader.hasPosition(number) {
+            text.coordinates = TableColumns.coordinateNames.indices.map { reader.coordinate(number, $0) }
+        }
+        if !epoch.text.isEmpty { text.eidEpoch = epoch.text[...] }
+        return text
+    }
+
+    /// Beacons of one group mostly follow each other.
+    private func chooseGroup() {
+        let next = Int(fleet.beacons[number].group)
+        if next != group.number { group = (next, BeaconText.Group(fleet.groups[next].path)) }
+    }
+
+    /// Beacons that came together have the same epoch.
     private func chooseEpoch() {
         guard fleet.template.hasEpoch else { return }
         let seconds = allocation.lock.entries[Int(allocation.entries[number])].epoch
@@ -104,102 +153,33 @@ public final class FleetGenerator {
         epoch = (seconds, Array(RFC3339Time(secondsSince1970: Int(seconds)).description.utf8))
     }
 
-    /// The address of the profile, as text: allocated, or one that the template has.
-    private func appendAddress(_ shape: Shape, before: StaticString, after: StaticString, to text: inout [UInt8]) {
+    /// Allocated, or one that stands in the file.
+    private func chooseAddress(_ shape: Shape) {
+        address.removeAll(keepingCapacity: true)
         if fleet.template.hasAddress {
-            text.append(staticText: before)
-            text.append(address: allocation.lock.entries[Int(allocation.entries[number])].address)
-            text.append(staticText: after)
-        } else if case .explicit(let address) = shape.profile?.address {
-            text.append(staticText: before)
-            text.append(contentsOf: address.description.utf8)
-            text.append(staticText: after)
+            address.append(address: allocation.lock.entries[Int(allocation.entries[number])].address)
+        } else if let explicit = shape.explicitAddress {
+            address.append(contentsOf: explicit.description.utf8)
         }
     }
 
-    private func writeManifest(_ shape: Shape, _ hash: [UInt8]) {
+    private func write(_ text: BeaconText, _ shape: Shape) {
         var line = manifestLine
         manifestLine = []
         line.removeAll(keepingCapacity: true)
         if !isFirst { line.append(staticText: ",\n") }
-        line.append(staticText: "{\"name\":\"")
-        fleet.names.append(number, to: &line)
-        line.append(UInt8(ascii: "\""))
-        line.append(contentsOf: group.member)
-        line.append(member: ",\"host\":\"", reader.host(number))
-        line.append(member: ",\"serial\":\"", reader.serial(number))
-        if let controller = reader.controller(number) {
-            line.append(staticText: ",\"controller\":\"")
-            line.append(contentsOf: controller.rawValue.utf8)
-            line.append(UInt8(ascii: "\""))
-        }
-        line.append(contentsOf: shape.adapterMember)
-        appendAddress(shape, before: ",\"address\":\"", after: "\"", to: &line)
-        if reader.hasPosition(number) { writePosition(to: &line) }
-        line.append(member: ",\"profileHash\":\"", hash[...])
-        if !epoch.text.isEmpty { line.append(member: ",\"eidEpoch\":\"", epoch.text[...]) }
+        text.appendJSON(to: &line)
         ManifestSegment.append(shape.manifest, reader, to: &line)
         manifestLine = line
-    }
-
-    private static let coordinateMembers: [StaticString] = [
-        "\"x\":", "\"y\":", "\"z\":", "\"latitude\":", "\"longitude\":",
-    ]
-
-    private func writePosition(to line: inout [UInt8]) {
-        var separator: StaticString = ",\"position\":{"
-        for (index, name) in Self.coordinateMembers.enumerated() {
-            guard let value = reader.coordinate(number, index) else { continue }
-            line.append(staticText: separator)
-            line.append(staticText: name)
-            line.append(contentsOf: value)
-            separator = ","
-        }
-        line.append(UInt8(ascii: "}"))
-    }
-
-    private func writeTable(_ shape: Shape, _ hash: [UInt8]) {
         var lines = tableLines
         tableLines = []
         lines.removeAll(keepingCapacity: true)
-        let comma = UInt8(ascii: ",")
-        fleet.names.append(number, to: &lines)
-        lines.append(comma)
-        lines.append(contentsOf: group.cells)
-        if let host = reader.host(number) { lines.append(contentsOf: host) }
-        lines.append(comma)
-        if let serial = reader.serial(number) { lines.append(contentsOf: serial) }
-        lines.append(comma)
-        if let controller = reader.controller(number) { lines.append(contentsOf: controller.rawValue.utf8) }
-        lines.append(comma)
-        lines.append(contentsOf: shape.adapterCell)
-        lines.append(comma)
-        appendAddress(shape, before: "", after: "", to: &lines)
-        lines.append(comma)
-        let hasPosition = reader.hasPosition(number)
-        for index in 0..<5 {
-            if hasPosition, let value = reader.coordinate(number, index) { lines.append(contentsOf: value) }
-            lines.append(comma)
-        }
-        lines.append(contentsOf: hash)
-        lines.append(comma)
-        lines.append(contentsOf: epoch.text)
-        lines.append(comma)
+        text.appendCells(to: &lines)
         let start = lines.count
         for (index, row) in shape.rows.enumerated() {
             if index > 0 { lines.append(contentsOf: lines[..<start]) }
             ManifestSegment.append(row, reader, to: &lines)
         }
         tableLines = lines
-    }
-}
-
-extension [UInt8] {
-    /// A text without anything that would have to be escaped, behind `start` and before a quote.
-    fileprivate mutating func append(member start: StaticString, _ value: ArraySlice<UInt8>?) {
-        guard let value else { return }
-        append(staticText: start)
-        append(contentsOf: value)
-        append(UInt8(ascii: "\""))
     }
 }

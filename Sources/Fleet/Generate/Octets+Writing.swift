@@ -2,22 +2,28 @@ internal import Configuration
 
 extension [UInt8] {
     /// As a JSON string.
-    mutating func append(quoted text: [UInt8], _ range: Range<Int>) {
-        var isPlain = true
-        let span = text.span
-        for index in range {
-            let octet = span[index]
-            if octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F {
-                isPlain = false
-                break
-            }
+    mutating func append(quoted text: ArraySlice<UInt8>) {
+        let isPlain = !text.contains { octet in
+            octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F
         }
         if isPlain {
             append(UInt8(ascii: "\""))
-            append(contentsOf: text[range])
+            append(contentsOf: text)
             append(UInt8(ascii: "\""))
         } else {
-            append(contentsOf: JSONValue.string(String(decoding: text[range], as: UTF8.self)).line.utf8)
+            append(contentsOf: JSONValue.string(String(decoding: text, as: UTF8.self)).line.utf8)
+        }
+    }
+
+    /// As a cell of a table that spreadsheets take.
+    mutating func append(cell text: ArraySlice<UInt8>) {
+        // Most need no quotes, and begin with a letter or digit.
+        if let first = text.first, NameRule.isLetterOrDigit(first),
+            !text.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 < 0x20 })
+        {
+            append(contentsOf: text)
+        } else {
+            append(contentsOf: FleetManifest.cell(String(decoding: text, as: UTF8.self)).utf8)
         }
     }
 

@@ -64,6 +64,7 @@ public struct BeaconRotation: Hashable, Sendable {
 
 /// Why a beacon's identity key cannot be kept.
 public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What of the beacon contradicts itself.
     public enum Reason: Hashable, Sendable {
         case severalKeys([String])
         case noFile(String)

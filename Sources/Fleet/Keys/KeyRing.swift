@@ -17,6 +17,7 @@ public struct KeyRing: Hashable, Sendable {
     public static let version = 1
     private var isFirst = true
 
+    /// Without a key.
     public init() {}
 
     /// What stands before the first key.

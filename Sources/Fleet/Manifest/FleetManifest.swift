@@ -26,6 +26,7 @@ public struct FleetManifest: Hashable, Sendable {
     /// In the order of the fleet file.
     public var beacons: [Beacon]
 
+    /// - Parameter beacons: In the order of the fleet file, each name once.
     public init(fleet: String, beacons: [Beacon] = []) {
         self.fleet = fleet
         self.beacons = beacons
@@ -56,6 +57,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// At least one, in the profile's order.
         public var advertisements: [Advertisement]
 
+        /// Nothing is checked: whoever reads a manifest has done so.
         public init(
             name: String, group: [String] = [], host: String? = nil, serial: String? = nil, controller: String? = nil,
             adapter: String? = nil, address: DeviceAddress? = nil, position: Position? = nil, profileHash: String,
@@ -112,6 +114,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// other flags than the usual ones.
         public var payloadOctets: Int?
 
+        /// Nothing is checked: whoever reads a manifest has done so.
         public init(
             type: String, identity: Identity, intervalMicroseconds: Int, radioPower: Int? = nil,
             measuredPower: Int? = nil, identityKeyFile: String? = nil, rotationExponent: Int? = nil,

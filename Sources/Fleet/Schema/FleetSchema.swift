@@ -24,7 +24,7 @@ public enum FleetSchema {
                     "minItems": 1, "uniqueItems": true, "items": words(FleetListener.self),
                 ],
                 "keys": [
-                    "description": "The folder with identity keys, beside this file: one file of mode 0600 each.",
+                    "description": "The directory with identity keys, beside this file: one file of mode 0600 each.",
                     "type": "string",
                 ],
                 "template": TemplateSchema.template,

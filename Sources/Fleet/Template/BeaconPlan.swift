@@ -60,3 +60,25 @@ struct BeaconPlan: Sendable {
     var slots: [Slot]
     var faults: [Fault]
 }
+
+/// The plans that were made, so that beacons of one group share theirs.
+struct PlanCache: Sendable {
+    struct Key: Hashable, Sendable {
+        var group: UInt32
+        var source: UInt32
+        /// Which columns of the table have something in them.
+        var filled: UInt64
+    }
+
+    /// More are not kept: those of a fleet with a room for every beacon would fill the memory.
+    private static let limit = 16_384
+
+    private var plans: [Key: BeaconPlan] = [:]
+
+    func find(_ key: Key) -> BeaconPlan? { plans[key] }
+
+    mutating func insert(_ plan: BeaconPlan, _ key: Key) {
+        if plans.count >= Self.limit { plans.removeAll() }
+        plans[key] = plan
+    }
+}

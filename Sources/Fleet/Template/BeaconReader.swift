@@ -10,8 +10,8 @@ final class BeaconReader {
     private var plans = PlanCache()
     /// The plan of the beacon that was filled last.
     private(set) var plan = BeaconPlan(slots: [], faults: [])
-    /// Whether other beacons may have the same plan.
-    private(set) var planNumber: Int?
+    /// By what other beacons have the same plan; `nil` where the beacon has one of its own.
+    private(set) var planKey: PlanCache.Key?
 
     /// The values of all slots behind each other, where each ends, and what each is.
     private(set) var values: [UInt8] = []
@@ -168,9 +168,10 @@ final class BeaconReader {
             filled |= 1 << UInt64(index)
         }
         let key = PlanCache.Key(group: beacon.group, source: beacon.source, filled: filled)
-        if key == plans.lastKey { return }
+        if key == planKey { return }
+        planKey = key
         if let known = plans.find(key) {
-            (plan, planNumber) = known
+            plan = known
             return
         }
         var compiler = PlanCompiler(fleet, group: Int(key.group))
@@ -178,7 +179,7 @@ final class BeaconReader {
         compiler.filledColumns = columns.variables.enumerated().filter { filled >> UInt64($0.offset) & 1 == 1 }
             .map(\.element)
         plan = compiler.compile()
-        planNumber = plans.insert(plan, key)
+        plans.insert(plan, key)
     }
 
     /// Beacons of a list that say nothing of their own share a plan.
@@ -187,14 +188,14 @@ final class BeaconReader {
         let isPlain = listed.map { $0.variables.isEmpty && $0.host == nil && $0.serial == nil } ?? true
         let key = PlanCache.Key(group: beacon.group, source: beacon.source, filled: 0)
         if isPlain, let known = plans.find(key) {
-            (plan, planNumber) = known
+            (plan, planKey) = (known, key)
             return
         }
-        plans.lastKey = nil
         var compiler = PlanCompiler(fleet, group: Int(beacon.group))
         compiler.listed = listed
         plan = compiler.compile()
-        planNumber = isPlain && plan.faults.isEmpty ? plans.insert(plan, key) : nil
+        planKey = isPlain && plan.faults.isEmpty ? key : nil
+        if let planKey { plans.insert(plan, planKey) }
     }
 
     /// The profile's text.
@@ -205,11 +206,55 @@ final class BeaconReader {
             text.append(contentsOf: fixed)
             guard index < ends.count else { continue }
             if types[index] == .string {
-                text.append(quoted: values, start..<ends[index])
+                text.append(quoted: values[start..<ends[index]])
             } else {
                 text.append(contentsOf: values[start..<ends[index]])
             }
             start = ends[index]
         }
+    }
+}
+
+extension BeaconReader {
+    struct Place {
+        var file: String
+        var position: JSONPosition
+        var path: JSONPath
+    }
+
+    /// Where a value comes from.
+    func place(_ origin: BeaconPlan.Origin, of number: Int) -> Place {
+        switch origin {
+        case .node(let node): return Place(file: fleet.file, position: node.position, path: node.path)
+        case .column(let column):
+            guard let table = load(number)?.table, column < row.cells.count else {
+                return Place(file: fleet.file, position: .init(line: 1, column: 1), path: .root)
+            }
+            let position = table.position(of: Int(row.cells[column].start), in: row)
+            return Place(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
+        }
+    }
+
+    /// Where the value at a path of the profile comes from.
+    func origin(of path: JSONPath) -> BeaconPlan.Origin {
+        fleet.template.slot(at: path).map { plan.slots[$0].origin } ?? .node(fleet.template.node(at: path))
+    }
+
+    func place(ofPath path: JSONPath, _ number: Int) -> Place { place(origin(of: path), of: number) }
+
+    /// Where the beacon itself stands, or one of its own columns or keys.
+    func place(of number: Int, column name: String = "name") -> Place {
+        if let columns = load(number)?.columns {
+            let column: Int? =
+                switch name {
+                case "serial": columns.serial
+                case "was": columns.was
+                case "controller": columns.controller
+                default: nil
+                }
+            return place(.column(column ?? columns.name), of: number)
+        }
+        let node = listed(number)?.node ?? fleet.template.node
+        return place(.node(node[name] ?? node), of: number)
     }
 }

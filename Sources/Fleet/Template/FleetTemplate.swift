@@ -14,8 +14,7 @@ struct FleetTemplate: Sendable {
     }
 
     let slots: [Slot]
-    /// The text between the slots: one more than there are slots. A slot that is a whole value has no quotes around it
-    /// here.
+    /// The text between the slots, which are whole values: one more than there are slots.
     let fixedText: [[UInt8]]
     /// The object in the fleet file.
     let node: JSONNode
@@ -36,9 +35,9 @@ struct FleetTemplate: Sendable {
     init(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) {
         self.node = node
         var builder = TemplateBuilder()
-        var members: [JSONValue.Member] = [.init("version", .integer(BeaconProfile.version))]
+        var members: [(String, JSONTemplate)] = [("version", .value(.integer(BeaconProfile.version)))]
         builder.add(expression: "name", at: JSONPath([.key("name")]), node: node["name"])
-        members.append(.init("name", builder.lastMark))
+        members.append(("name", .gap))
         let wantsAddress = node["address"].map { $0.string == "random-static" } ?? true
         let rotates = Self.rotates(node)
         for key in [
@@ -48,19 +47,19 @@ struct FleetTemplate: Sendable {
             let path = JSONPath([.key(key)])
             if key == "address", wantsAddress {
                 builder.add(expression: "address", at: path, node: node[key], kind: .allocated)
-                members.append(.init(key, builder.lastMark))
+                members.append((key, .gap))
             } else if key == "eidEpoch" {
                 guard rotates else { continue }
                 builder.add(expression: "eidEpoch", at: path, node: nil, kind: .allocated)
-                members.append(.init(key, builder.lastMark))
+                members.append((key, .gap))
             } else if let value = node[key] {
-                members.append(.init(key, builder.value(value, at: path, &decoder)))
+                members.append((key, builder.value(value, at: path, &decoder)))
             }
         }
         hasAddress = wantsAddress
         hasEpoch = rotates
         slots = builder.slots
-        fixedText = Self.split(JSONValue.object(members).pretty, slots: builder.slots)
+        fixedText = JSONTemplate.object(members).prettyPieces.map { Array($0.utf8) }
     }
 
     private static func rotates(_ node: JSONNode) -> Bool {
@@ -68,19 +67,31 @@ struct FleetTemplate: Sendable {
         return elements.contains { $0["identityKeyFile"] != nil }
     }
 
-    /// Cuts the text at the marks, and takes the quotes off those that are whole values.
-    private static func split(_ text: String, slots: [Slot]) -> [[UInt8]] {
-        var chunks: [[UInt8]] = []
-        var rest = Array(text.utf8)[...]
-        for index in slots.indices {
-            let mark = Array(TemplateBuilder.mark(index).utf8)
-            guard let place = rest.firstRange(of: mark) else { continue }
-            // Marks are whole values always, so a quote stands on both sides.
-            chunks.append(Array(rest[..<place.lowerBound].dropLast()))
-            rest = rest[place.upperBound...].dropFirst()
+    /// Where the key of an advertisement is in a profile.
+    ///
+    /// - Parameter index: Of the advertisement, from 0.
+    static func path(_ index: Int, _ key: String) -> JSONPath {
+        JSONPath([.key("advertisements"), .index(index), .key(key)])
+    }
+
+    /// The slot that is at a path of the profile or around it.
+    func slot(at path: JSONPath) -> Int? {
+        slots.firstIndex { path.components.starts(with: $0.path.components) }
+    }
+
+    /// The innermost value of the template around a path of the profile.
+    func node(at path: JSONPath) -> JSONNode {
+        var node = self.node
+        for component in path.components {
+            let next: JSONNode? =
+                switch component {
+                case .key(let key): node[key]
+                case .index(let index): node[index]
+                }
+            guard let next else { break }
+            node = next
         }
-        chunks.append(Array(rest))
-        return chunks
+        return node
     }
 }
 
@@ -88,32 +99,27 @@ struct FleetTemplate: Sendable {
 private struct TemplateBuilder {
     var slots: [FleetTemplate.Slot] = []
 
-    /// Two characters that no one types, around the slot's number.
-    static func mark(_ index: Int) -> String { "\u{F8FF}\u{F0000}\(index)\u{F8FF}" }
-
-    var lastMark: JSONValue { .string(Self.mark(slots.count - 1)) }
-
     mutating func add(expression variable: String, at path: JSONPath, node: JSONNode?, kind: SlotKind? = nil) {
         guard let expression = try? Expression("${\(variable)}") else { return }
         slots.append(.init(path: path, kind: kind ?? SlotKind(path), expression: expression, node: node))
     }
 
-    mutating func value(_ node: JSONNode, at path: JSONPath, _ decoder: inout ConfigurationDecoder) -> JSONValue {
+    mutating func value(_ node: JSONNode, at path: JSONPath, _ decoder: inout ConfigurationDecoder) -> JSONTemplate {
         switch node.value {
-        case .string(let text) where text.contains("${") || text.contains("\u{F0000}"):
+        case .string(let text) where text.contains("${"):
             do throws(Expression.Fault) {
                 let expression = try Expression(text)
                 slots.append(.init(path: path, kind: SlotKind(path), expression: expression, node: node))
-                return lastMark
+                return .gap
             } catch {
                 decoder.error(error.description, at: node)
-                return .string(text)
+                return .value(.string(text))
             }
         case .array(let elements):
             return .array(elements.enumerated().map { value($1, at: path.index($0), &decoder) })
         case .object(let members):
-            return .object(members.map { .init($0.key, value($0.value, at: path.key($0.key), &decoder)) })
-        default: return JSONValue(node)
+            return .object(members.map { ($0.key, value($0.value, at: path.key($0.key), &decoder)) })
+        default: return .value(JSONValue(node))
         }
     }
 }

@@ -1,4 +1,4 @@
-import BeaconFrames
+internal import BeaconFrames
 package import BluetoothTypes
 public import Configuration
 
@@ -151,5 +151,78 @@ extension ConfigurationDecoder {
         if let time = RFC3339Time(text) { return time }
         error("\(ProblemText.quoted(text)) is no time such as \"2026-03-01T12:00:00Z\" (RFC 3339)", at: node)
         return nil
+    }
+}
+
+/// Which texts name an adapter. Whether it exists is asked when it is opened.
+enum AdapterSyntax {
+    static let forms = [
+        "hci0", "hci0:user", "hci0:mgmt", "tcp:HOST:PORT", "unix:PATH", "serial:PATH@BAUD", "virtual",
+    ]
+
+    static func accepts(_ text: String) -> Bool {
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return false }
+        if text == "virtual" { return true }
+        if text.hasPrefix("unix:") { return text.utf8.count > 5 }
+        if text.hasPrefix("tcp:") { return hasNumber(text.dropFirst(4), after: ":", limit: 65_535) }
+        if text.hasPrefix("serial:") { return hasNumber(text.dropFirst(7), after: "@", limit: 100_000_000) }
+        guard text.hasPrefix("hci") else { return false }
+        let parts = text.dropFirst(3).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let index = parts.first, index == "0" || number(index, limit: 65_535) != nil else { return false }
+        return parts.count == 1 || parts[1] == "user" || parts[1] == "mgmt"
+    }
+
+    /// Something, the last `separator`, and a number from 1.
+    private static func hasNumber(_ text: Substring, after separator: Character, limit: Int) -> Bool {
+        guard let place = text.lastIndex(of: separator), place > text.startIndex,
+            !text.unicodeScalars.contains(" ") || separator == "@"
+        else { return false }
+        return number(text[text.index(after: place)...], limit: limit) != nil
+    }
+
+    /// Digits without a leading zero.
+    private static func number(_ text: Substring, limit: Int) -> Int? {
+        guard let first = text.utf8.first, first != UInt8(ascii: "0"),
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let value = Int(text), value <= limit
+        else { return nil }
+        return value
+    }
+}
+
+/// What to say about keys that other tools have, or that belong elsewhere.
+enum KeyHint {
+    static func profile(_ key: String) -> String? {
+        if let hint = common(key) { return hint }
+        if key != "type", AdvertisementKind.allCases.contains(where: { $0.keys.contains(key) }) {
+            return "it belongs in one of the advertisements"
+        }
+        return nil
+    }
+
+    static func advertisement(_ key: String, in kind: AdvertisementKind) -> String? {
+        if let hint = common(key) { return hint }
+        if kind == .eddystoneEID, key == "address" {
+            return "an EID has its own address, which turns over with the id"
+        }
+        if kind == .eddystoneTLM, key.hasPrefix("measuredPower") {
+            return "telemetry carries no measured power"
+        }
+        if kind == .raw, key.hasPrefix("measuredPower") {
+            return "raw structures carry their octets themselves"
+        }
+        if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
+        let others = AdvertisementKind.allCases.filter { $0.keys.contains(key) }
+        if others.isEmpty { return BeaconProfile.keys.contains(key) ? "it belongs to the profile itself" : nil }
+        return "it belongs to \(others.map(\.rawValue).joined(separator: ", ")), not to \(kind.rawValue)"
+    }
+
+    private static func common(_ key: String) -> String? {
+        switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
+        case "txpower", "txpowerdbm", "power", "powerdbm":
+            "\"radioPowerDbm\" is what the radio sends with, \"measuredPowerDbm\" what the frame says of it"
+        case "rssi", "rssi1m", "rssiat1m": "the signal strength at 1 m is \"measuredPower1mDbm\""
+        default: nil
+        }
     }
 }

@@ -1,4 +1,4 @@
-import BeaconFrames
+internal import BeaconFrames
 internal import BluetoothTypes
 package import Configuration
 
@@ -177,4 +177,13 @@ extension ConfigurationDecoder {
         return integer(own, in: MeasuredPowerAtOneMeter.range, unit: "dBm at 1 m", expected: expected)
             .flatMap { try? .atOneMeter(MeasuredPowerAtOneMeter(dBm: $0)) }
     }
+}
+
+/// What an advertisement is read against: the profile's own settings.
+struct AdvertisementContext {
+    let root: JSONNode
+    let radioPower: RadioPower?
+    /// What could be read of the calibration.
+    let calibration: PowerCalibration?
+    let pdu: AdvertisingPDU
 }

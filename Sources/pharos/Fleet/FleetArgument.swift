@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Fleet
 internal import FleetStore
+internal import LinuxHost
 
 /// A fleet that is named on the command line: its file, the directory that `fleet generate` wrote, or the manifest in it.
 struct FleetArgument: ParsableArguments {
@@ -12,5 +13,9 @@ struct FleetArgument: ParsableArguments {
     var named: NamedFleet { NamedFleet(path: fleet) }
 
     /// The whole manifest.
-    func manifest() throws -> FleetManifest { try named.manifest() }
+    func manifest() throws -> FleetManifest {
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        return try named.manifest { progress.report($0, of: $1, "beacons") }
+    }
 }

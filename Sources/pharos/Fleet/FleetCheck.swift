@@ -7,19 +7,20 @@ internal import LinuxHost
 struct FleetCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Lists every problem of a fleet, its tables and its lock; exit 1 when there is an error.")
+        abstract: "List every problem of a fleet, its tables and its lock; exit 1 when there is an error.")
 
     @Argument(help: "A fleet in JSON.", completion: .file())
     var file: String
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
         var files = try FleetFiles(file)
-        var report: FleetReport?
-        if let (fleet, allocation) = files.allocation() { report = fleet.check(allocation, keys: files.keys) }
-        files.add(report?.problems ?? [])
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        let report = try files.check { progress.report($0, of: $1, "beacons") }
+        progress.finish()
         show(files, report)
         if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }
         if files.hasErrors || report == nil { throw Failure(.failure) }

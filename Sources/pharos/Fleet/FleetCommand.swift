@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fleet", abstract: "Makes and checks the profiles of many boxes from one file.",
+        commandName: "fleet", abstract: "Make and check the profiles of many machines from one file.",
         discussion: """
             One JSON file, with a table where there is one, says what all boxes send. Try `pharos fleet init museum`, \
             then `pharos fleet check museum.json` and `pharos fleet generate museum.json --output museum`.

@@ -13,7 +13,7 @@ struct FleetDiffCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What it is compared with: a folder that `fleet generate` made, a manifest, or an older fleet file.",
+            "What it is compared with: a directory that `fleet generate` made, a manifest, or an older fleet file.",
             valueName: "path"), completion: .file())
     var against: String
 
@@ -84,7 +84,7 @@ struct FleetDiffCommand: ParsableCommand {
 
 struct FleetSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema of fleet files, for editors.")
+        commandName: "schema", abstract: "Print the JSON Schema of fleet files, for editors.")
 
     func run() {
         Terminal.write(FleetSchema.text)

@@ -4,7 +4,7 @@ internal import LinuxHost
 
 struct FleetInit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Writes a fleet file to start from.")
+        commandName: "init", abstract: "Write a fleet file to start from.")
 
     @Argument(
         help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",

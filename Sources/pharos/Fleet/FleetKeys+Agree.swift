@@ -8,7 +8,7 @@ internal import LinuxHost
 struct FleetKeysAgree: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agree",
-        abstract: "Agrees on identity keys by X25519, so that no key has to be sent.",
+        abstract: "Agree on identity keys by X25519, so that no key has to be sent.",
         discussion: """
             The resolver makes its pair with --resolver-key-file FILE, which prints the public key. Whoever sets up the \
             beacons gives it as --resolver-public-key: every beacon without a key gets one, and beside it its public \
@@ -36,7 +36,7 @@ struct FleetKeysAgree: ParsableCommand {
         completion: .file())
     var resolverKeyFile: String?
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {

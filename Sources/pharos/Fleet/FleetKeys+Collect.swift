@@ -5,7 +5,7 @@ internal import LinuxHost
 struct FleetKeysCollect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Copies the keys of a fleet into one file, in which `resolve` finds an id fast.",
+        abstract: "Copy the keys of a fleet into one file, in which `resolve` finds an id fast.",
         discussion: """
             The file is for its owner alone, as the keys are, and holds what they were when it was made: collect them \
             anew when keys are replaced and when beacons come or go. `pharos fleet keys resolve ID FILE` takes it in \

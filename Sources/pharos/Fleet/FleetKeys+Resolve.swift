@@ -9,7 +9,7 @@ internal import LinuxHost
 struct FleetKeysResolve: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Says which beacon an ephemeral id belongs to; exit 1 when it is none of the fleet's.",
+        abstract: "Print which beacon an ephemeral id belongs to; exit 1 when it is none of the fleet's.",
         discussion: """
             Looks into the window of the given time and into one more on each side, by each beacon's epoch; \
             --drift-s looks as far as its clock may be off. Of a large fleet name the ring that `pharos fleet keys \
@@ -28,10 +28,10 @@ struct FleetKeysResolve: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How many seconds the beacon's clock may be off.", valueName: "s"), transform: Self.seconds)
+        help: ArgumentHelp("Seconds by which the beacon's clock may be off.", valueName: "s"), transform: Self.seconds)
     var driftS: Int?
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {

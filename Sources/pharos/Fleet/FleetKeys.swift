@@ -5,7 +5,7 @@ internal import LinuxHost
 
 struct FleetKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Keeps the identity keys of beacons with ephemeral ids.",
+        commandName: "keys", abstract: "Keep the identity keys of beacons with ephemeral ids.",
         subcommands: [
             FleetKeysGenerate.self, FleetKeysAgree.self, FleetKeysCollect.self, FleetKeysResolve.self,
         ])
@@ -53,7 +53,7 @@ struct KeyReportText {
 struct FleetKeysGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Makes a random identity key for every beacon that needs one and has none.",
+        abstract: "Make a random identity key for every beacon that needs one and has none.",
         discussion: "Keys that are there stay as they are, unless --replace names their beacon.")
 
     @OptionGroup var options: FleetKeyOptions
@@ -62,7 +62,7 @@ struct FleetKeysGenerate: ParsableCommand {
         help: ArgumentHelp("Give this beacon a new key; may be given more than once.", valueName: "name"))
     var replace: [String] = []
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {

@@ -30,7 +30,7 @@ struct FleetList: ParsableCommand {
             beacons.removeAll { $0.advertisements.isEmpty }
         }
         guard !json else {
-            for beacon in beacons { Terminal.write(beacon.json.line + "\n") }
+            for beacon in beacons { Terminal.write(String(decoding: beacon.line, as: UTF8.self) + "\n") }
             return
         }
         var table = Table(

@@ -1,6 +1,7 @@
 internal import BeaconStatus
 internal import Configuration
 internal import Fleet
+internal import FleetStore
 
 /// How a fleet is, for people and for programs.
 struct FleetStatusText {

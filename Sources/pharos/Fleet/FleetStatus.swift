@@ -8,11 +8,11 @@ struct FleetStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract:
-            "Which boxes are silent, since when, or send something else than the fleet wants; exit 1 when any is.",
+            "Show the beacons that are silent or send something else than the fleet wants; exit 1 when there are any.",
         discussion: """
-            --ssh asks every box for `pharos status --json`, several at a time. --from reads files that were gathered \
+            --ssh queries every machine with `pharos status --json`, several at a time. --from reads files that were gathered \
             otherwise: what /run/pharos/NAME.status.json or `pharos status --json` held, in one directory or in one \
-            directory for each box.
+            directory for each machine.
             """)
 
     @OptionGroup var source: FleetArgument
@@ -20,24 +20,24 @@ struct FleetStatus: ParsableCommand {
     @Option(help: ArgumentHelp("Read status files from here.", valueName: "directory"), completion: .directory)
     var from: String?
 
-    @Flag(help: "Ask every box by ssh, which has to work without a password.")
+    @Flag(help: "Query every machine by ssh, which has to work without a password.")
     var ssh = false
 
-    @Option(help: ArgumentHelp("Ask so many boxes at a time (1...256).", valueName: "n"))
+    @Option(help: ArgumentHelp("Machines to query in parallel (1...256).", valueName: "n"))
     var parallel: Int = 16
 
-    @Option(help: ArgumentHelp("Wait so long for the answer of a box (1...3600).", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds to wait for the answer of a machine (1...3600).", valueName: "s"))
     var timeoutS: Int = 20
 
     @Option(
         help: ArgumentHelp(
-            "A beacon that has not looked at its radio for so long counts as silent.", valueName: "s"))
+            "Seconds after which a beacon that has not verified its radio counts as silent.", valueName: "s"))
     var staleAfterS: Int = 60
 
-    @Flag(help: "List the beacons that are as they should be, too.")
+    @Flag(help: "List also the beacons that are as they should be.")
     var all = false
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {

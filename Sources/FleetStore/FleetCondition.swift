@@ -1,4 +1,7 @@
+public import BeaconStatus
+internal import BluetoothTypes
 public import Configuration
+public import Fleet
 
 /// How a fleet is: what its boxes say, held against what its manifest wants.
 public struct FleetCondition: Sendable {
@@ -67,7 +70,7 @@ public struct FleetCondition: Sendable {
             guard let index = rest.firstIndex(where: { $0.type == wanted.type }) else { continue }
             let granted = rest.remove(at: index)
             // Half a unit of 0.625 ms more is the controller's nearest.
-            if let interval = granted.grantedInterval, interval - 313 > wanted.intervalMicroseconds {
+            if let interval = granted.grantedInterval?.lowerBound, interval - 313 > wanted.intervalMicroseconds {
                 problems.append(
                     .slow(type: wanted.type, asked: wanted.intervalMicroseconds, granted: interval))
             }
@@ -76,5 +79,80 @@ public struct FleetCondition: Sendable {
             }
         }
         return problems
+    }
+}
+
+/// What one box says of one beacon, and from where it was heard.
+@dynamicMemberLookup
+public struct BeaconReport: Hashable, Sendable {
+    /// What was said. The instance's name is the beacon's.
+    public var status: InstanceStatus
+    /// The host or file that said so.
+    public var source: String
+
+    /// - Parameter source: The host or file that said so.
+    public init(_ status: InstanceStatus, from source: String) {
+        self.status = status
+        self.source = source
+    }
+
+    /// The values of ``status`` as they are.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<InstanceStatus, Value>) -> Value {
+        get { status[keyPath: path] }
+        set { status[keyPath: path] = newValue }
+    }
+}
+
+/// Why a beacon is not as its fleet wants it.
+public enum BeaconProblem: Hashable, Sendable {
+    /// Nobody has said anything about it.
+    case noReport(String)
+    /// It says that it is not on the air.
+    case silent(InstanceStatus.State, since: RFC3339Time?, lastError: String?)
+    /// It says that it is, but nobody has looked for so long.
+    case stale(since: RFC3339Time?)
+    /// It sends another profile than the fleet has for it.
+    case otherProfile(String)
+    /// An advertisement goes out more rarely than was asked for; in µs.
+    case slow(type: String, asked: Int, granted: Int)
+    /// The transmitter is weaker than was asked for; in dBm.
+    case weak(type: String, asked: Int, granted: Int)
+    /// Several boxes send as this beacon.
+    case several([String])
+
+    /// A word for programs.
+    public var kind: String {
+        switch self {
+        case .noReport: "no-report"
+        case .silent: "silent"
+        case .stale: "stale"
+        case .otherProfile: "other-profile"
+        case .slow: "slow"
+        case .weak: "weak"
+        case .several: "several"
+        }
+    }
+
+    /// Since when, where that is known.
+    public var since: RFC3339Time? {
+        switch self {
+        case .silent(_, let since, _), .stale(let since): since
+        default: nil
+        }
+    }
+}
+
+extension BeaconProblem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noReport(let reason): reason
+        case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
+        case .stale: "says that it is on the air, but has not looked lately"
+        case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
+        case .slow(let type, let asked, let granted):
+            "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(asked)) ms"
+        case .weak(let type, let asked, let granted): "\(type) with \(granted) dBm instead of \(asked) dBm"
+        case .several(let sources): "is sent by several boxes: \(sources.joined(separator: ", "))"
+        }
     }
 }

@@ -6,6 +6,7 @@ extension FleetManifest {
     ///
     /// - Returns: `nil` where there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (manifest: FleetManifest?, problems: [FileProblem]) {
+        if let manifest = decodeLines(octets) { return (manifest, []) }
         let (root, faults) = JSONDocument.parse(octets)
         var problems = faults
         guard let root, faults.isEmpty else { return (nil, problems) }
@@ -13,6 +14,34 @@ extension FleetManifest {
         let manifest = decoder.manifest(root)
         problems += decoder.decoder.problems
         return (problems.isEmpty ? manifest : nil, problems.sorted { $0.position < $1.position })
+    }
+
+    /// Reads a manifest of one beacon a line; `nil` for another form, and where anything is wrong.
+    private static func decodeLines(_ octets: [UInt8]) -> FleetManifest? {
+        var manifest = FleetManifest(fleet: "")
+        var names: Set<String> = []
+        var isUnique = true
+        let fleet = try? forEachBeacon(in: octets) { beacon in
+            isUnique = names.insert(beacon.name).inserted && isUnique
+            manifest.beacons.append(beacon)
+        }
+        guard let fleet, isUnique else { return nil }
+        manifest.fleet = fleet
+        return manifest
+    }
+
+    /// The name of the fleet whose `manifest.json` begins with these octets; `nil` for what is none.
+    public static func fleet(ofManifest start: [UInt8]) -> String? {
+        var cursor = TextCursor(start)
+        guard cursor.take("{\"version\":"), cursor.takeNumber() == version, cursor.take(",\"fleet\":\"") else {
+            return nil
+        }
+        return cursor.takeWord().map { String(decoding: start[$0], as: UTF8.self) }
+    }
+
+    /// The name of the beacon whose line of `manifest.json` this is; `nil` for other lines.
+    public static func name(ofLine range: Range<Int>, in octets: [UInt8]) -> String? {
+        ManifestLines.name(octets, range).map { String(decoding: octets[$0], as: UTF8.self) }
     }
 
     /// Reads `manifest.json` line by line, for fleets whose tree would fill the memory.
@@ -37,19 +66,6 @@ extension FleetManifest {
             if let beacon { body(beacon) }
         }
         return fleet
-    }
-
-    /// Hands on what a generator makes, beacon by beacon, without a text of them all.
-    public static func forEachBeacon(of generator: FleetGenerator, _ body: (Beacon) -> Void) {
-        while generator.next() {
-            let line = generator.manifestLine
-            // A comma and a line feed separate it from the one before it.
-            let start = line.first == UInt8(ascii: ",") ? 2 : 0
-            var decoder = ManifestDecoder()
-            if let beacon = JSONDocument.parse(Array(line[start...])).root.flatMap({ decoder.beacon($0) }) {
-                body(beacon)
-            }
-        }
     }
 }
 
@@ -95,7 +111,7 @@ struct ManifestLines {
         return (range, line - 1)
     }
 
-    /// The name of the beacon whose line this is.
+    /// Where the name of the beacon stands whose line this is; `nil` for a line that is none.
     static func name(_ octets: [UInt8], _ range: Range<Int>) -> Range<Int>? {
         var cursor = TextCursor(octets)
         cursor.offset = range.lowerBound

@@ -1,5 +1,8 @@
+import BeaconStatus
+import BluetoothTypes
 import Configuration
 import Fleet
+import FleetStore
 import Testing
 
 @Suite struct FleetConditionTests {
@@ -12,8 +15,8 @@ import Testing
         #expect(condition.isGood && condition.strangers.isEmpty)
     }
 
-    @Test(arguments: [BeaconReport.State.starting, .recovering, .off])
-    func aBeaconThatIsNotOnTheAirIsSilentSinceThen(_ state: BeaconReport.State) {
+    @Test(arguments: [InstanceStatus.State.starting, .recovering, .off])
+    func aBeaconThatIsNotOnTheAirIsSilentSinceThen(_ state: InstanceStatus.State) {
         let since = RFC3339Time(secondsSince1970: 1_772_000_000)
         var report = Self.report()
         (report.state, report.since, report.lastError) = (state, since, "adapter-gone")
@@ -50,8 +53,8 @@ import Testing
 
     @Test func twoAdvertisementsOfOneTypeAreComparedInTheirOrder() {
         var report = Self.report()
-        report.advertisements.append(.init(type: "ibeacon", grantedInterval: 1_000_000))
-        let beacon = SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2), SampleFleet.iBeacon(1, 3)])
+        report.advertisements.append(.init(type: "ibeacon", interval: 152_500, grantedInterval: 1_000_000...1_000_000))
+        let beacon = Self.beacon([2, 3])
         let fleet = FleetManifest(fleet: "f", beacons: [beacon])
         let condition = FleetCondition(fleet, [report], now: Self.now, staleAfter: 60)
         #expect(
@@ -85,16 +88,28 @@ import Testing
         #expect(condition.strangers == [other])
     }
 
-    private static let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a")])
+    private static let fleet = FleetManifest(fleet: "f", beacons: [beacon([1])])
+
+    /// A beacon with an iBeacon for each of these minors.
+    private static func beacon(_ minors: [UInt16]) -> FleetManifest.Beacon {
+        FleetManifest.Beacon(
+            name: "a", host: "pi-1.example", profileHash: hash,
+            advertisements: minors.map { minor in
+                .init(
+                    type: "ibeacon", identity: .iBeacon(uuid: .init(repeating: 0x0B), major: 1, minor: minor),
+                    intervalMicroseconds: 152_500, radioPower: -4, measuredPower: -59)
+            })
+    }
 
     private static func report(interval: Int = 152_500, power: Int = -4) -> BeaconReport {
-        BeaconReport(
-            name: "a", source: "pi-1.example", state: .onAir, lastVerified: now, profileHash: hash,
-            advertisements: [
-                .init(type: "eddystone-tlm", grantedInterval: 1),
-                .init(
-                    type: "ibeacon", grantedInterval: interval, grantedRadioPower: power),
-            ])
+        var status = InstanceStatus(name: "a", adapter: "hci0", state: .onAir)
+        (status.lastVerified, status.profileHash) = (now, hash)
+        status.advertisements = [
+            .init(type: "eddystone-tlm", interval: 1, grantedInterval: 1...1),
+            .init(
+                type: "ibeacon", interval: 152_500, grantedInterval: interval...interval, grantedRadioPower: power),
+        ]
+        return BeaconReport(status, from: "pi-1.example")
     }
 
     private static func problems(_ report: BeaconReport) -> [BeaconProblem]? {
