@@ -96,30 +96,21 @@ public enum Hexadecimal {
     }
 }
 
-/// Why a text is not the hexadecimal octets that were asked for.
-public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with the text.
-    public enum Reason: Hashable, Sendable {
-        /// A character that is neither a digit nor a separator.
-        case notADigit(Character)
-        /// A digit without its partner: the number of digits is odd.
-        case halfOctet
-        /// Well-formed, but not as many octets as the field has.
-        case wrongLength(expected: Int, found: Int)
-    }
+/// Why a text is not the hexadecimal octets that were asked for. Its offset counts characters.
+public typealias HexadecimalError = PositionedError<HexadecimalFault>
 
-    public let reason: Reason
-    /// Characters before the fault.
-    public let offset: Int
+/// What is wrong with a text that should be hexadecimal octets.
+public enum HexadecimalFault: PositionedReason {
+    /// A character that is neither a digit nor a separator.
+    case notADigit(Character)
+    /// One digit of an octet without the other: the number of digits is odd.
+    case halfOctet
+    /// Well-formed, but not as many octets as the field has.
+    case wrongLength(expected: Int, found: Int)
 
-    /// An error behind `offset` characters.
-    public init(_ reason: Reason, at offset: Int) {
-        self.reason = reason
-        self.offset = offset
-    }
-
-    public var description: String {
-        switch reason {
+    /// One sentence, with the character's number counted from 1.
+    public func sentence(at offset: Int) -> String {
+        switch self {
         case .notADigit(let character):
             "\"\(Self.escaped(character))\" at character \(offset + 1) is not a hexadecimal digit"
         case .halfOctet:

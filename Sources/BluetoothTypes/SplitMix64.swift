@@ -1,6 +1,11 @@
 /// The generator behind everything random that can be replayed: small, fast, and the same on every machine for one seed.
 ///
-/// Sebastiano Vigna's SplitMix64 (public domain).
+/// Sebastiano Vigna's SplitMix64 (public domain). Not for secrets: whoever sees one number knows all that follow.
+///
+/// ```swift
+/// var generator = SplitMix64(seed: 1)
+/// let delay = generator.next(upTo: 10_000)  // advDelay in microseconds
+/// ```
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

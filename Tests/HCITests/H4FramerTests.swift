@@ -1,3 +1,4 @@
+import BluetoothTypes
 import HCI
 import Testing
 

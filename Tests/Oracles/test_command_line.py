@@ -59,7 +59,7 @@ def air(*options: str, adapter="virtual") -> tuple[str, ...]:
 ROWS = [
     bad(DATA, "two digits", "decode", "020"),
     bad(DATA, ("z", "5"), "decode", "0201zz"),
-    bad(DATA, ("input", "2", "z"), "decode", "-", stdin="020106\nzz\n"),
+    bad(DATA, ("input", "1", "z"), "decode", "-", stdin="zz\n"),
     bad(NO_INPUT, "/nonexistent.btsnoop", "decode", "/nonexistent.btsnoop"),
     bad(USAGE, "input", "decode"),
     bad(USAGE, ("space", "10"), *url("https://a b.com")),

@@ -121,7 +121,7 @@ public struct AdvertisingReportCursor: Sendable {
         return value == AdvertisingReport.NotAvailable.rssi ? nil : value
     }
 
-    private func need(_ count: Int, _ field: HCIEventError.Field) throws(HCIEventError) {
+    private func need(_ count: Int, _ field: HCIEventFault.Field) throws(HCIEventError) {
         guard end - offset >= count else {
             throw HCIEventError(.truncated(field: field, needed: count, left: end - offset), at: offset)
         }

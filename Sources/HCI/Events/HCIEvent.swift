@@ -1,4 +1,4 @@
-import BluetoothTypes
+public import BluetoothTypes
 
 /// An event: what a controller says (Core Specification 5.4, Vol 4 Part E 7.7).
 public enum HCIEvent: Hashable, Sendable {
@@ -141,17 +141,17 @@ extension HCIPacket {
     }
 }
 
-/// Why octets are no event: what is wrong, and where.
-public struct HCIEventError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, with the numbers that show it.
-    public enum Reason: Hashable, Sendable {
-        /// The length octet and the number of octets after the header disagree.
-        case lengthMismatch(claimed: Int, found: Int)
-        /// The field needs more octets than are left.
-        case truncated(field: Field, needed: Int, left: Int)
-        /// Octets after the last field.
-        case trailing(Int)
-    }
+/// Why octets are no event. Its offset is where the field starts, in octets from the start of what was read.
+public typealias HCIEventError = PositionedError<HCIEventFault>
+
+/// What is wrong with an event, with the numbers that show it.
+public enum HCIEventFault: PositionedReason {
+    /// The length octet and the number of octets after the header disagree.
+    case lengthMismatch(claimed: Int, found: Int)
+    /// The field needs more octets than are left.
+    case truncated(field: Field, needed: Int, left: Int)
+    /// Octets after the last field.
+    case trailing(Int)
 
     /// The part of an event that is cut short.
     public enum Field: String, Hashable, Sendable {
@@ -166,18 +166,9 @@ public struct HCIEventError: Error, Hashable, Sendable, CustomStringConvertible 
         case setTerminated = "LE Advertising Set Terminated"
     }
 
-    public let reason: Reason
-    /// Where the field starts, in octets from the start of what was read.
-    public let offset: Int
-
-    /// An error at `offset` octets from the start of the span that was read.
-    public init(_ reason: Reason, at offset: Int) {
-        self.reason = reason
-        self.offset = offset
-    }
-
-    public var description: String {
-        switch reason {
+    /// One sentence: which field, where, and the numbers that disagree.
+    public func sentence(at offset: Int) -> String {
+        switch self {
         case .lengthMismatch(let claimed, let found):
             "the event at offset \(offset) claims \(claimed) octets of parameters, but has \(found)"
         case .truncated(let field, let needed, let left):

@@ -1,4 +1,4 @@
-import BluetoothTypes
+public import BluetoothTypes
 
 /// One packet between host and controller: what an H4 type octet announces, without that octet.
 ///
@@ -111,28 +111,19 @@ public struct H4Framer: Sendable {
     }
 }
 
-/// Why a stream of octets cannot be followed any more.
-public struct H4Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was found where a packet should start.
-    public enum Reason: Hashable, Sendable {
-        /// No packet starts with this octet.
-        case unknownType(UInt8)
-        /// A packet longer than the reader's limit.
-        case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
-    }
+/// Why a stream of octets cannot be followed any more. Its offset counts the octets of the stream before the packet.
+public typealias H4Error = PositionedError<H4Fault>
 
-    public let reason: Reason
-    /// Octets of the stream before the packet.
-    public let offset: Int
+/// What was found where a packet should start.
+public enum H4Fault: PositionedReason {
+    /// No packet starts with this octet.
+    case unknownType(UInt8)
+    /// A packet longer than the reader's limit.
+    case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
 
-    /// An error at `offset` octets from the start of the stream.
-    public init(_ reason: Reason, at offset: Int) {
-        self.reason = reason
-        self.offset = offset
-    }
-
-    public var description: String {
-        switch reason {
+    /// One sentence, with what to do.
+    public func sentence(at offset: Int) -> String {
+        switch self {
         case .unknownType(let octet):
             "\(Hexadecimal.number(octet, width: 2)) at offset \(offset) does not start an HCI packet; "
                 + "the connection must be reopened"
