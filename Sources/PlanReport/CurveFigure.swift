@@ -17,9 +17,17 @@ struct CurveFigure {
             x: { Scale(of: shown.map(\.x), from: $0, to: $1, isLogarithmic: curve.x.isLogarithmic) },
             y: {
                 Scale(
-                    of: all.map(\.y), from: $0, to: $1, isLogarithmic: curve.y.isLogarithmic, includesZero: true)
+                    of: all.map(\.y) + (curve.wanted.map { [$0] } ?? []), from: $0, to: $1,
+                    isLogarithmic: curve.y.isLogarithmic, includesZero: true)
             })
         plot.drawAxes(xName: Self.label(curve.x), yName: Self.label(curve.y))
+        if let wanted = curve.wanted, plot.y(wanted).isFinite {
+            plot.drawPath(
+                SVGPath(line: [(PlotArea.left, plot.y(wanted)), (PlotArea.right, plot.y(wanted))]), class: "target")
+            plot.drawText(
+                "wanted: \(NumberText.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
+                class: "label target")
+        }
         for (index, one) in series.enumerated() {
             let points = Self.thinned(one.points, to: limits.points)
             plot.drawPath(SVGPath(line: plot.places(points)), class: "line s\(index)")
@@ -31,8 +39,12 @@ struct CurveFigure {
         }
         let names = series.enumerated().map { (swatch: "s\($0)", name: limits.shortened($1.name)) }
         return HTML.figure(
-            id: id, title: curve.title, drawing: plot.drawing.element(label: label), caption: curve.caption,
+            id: id, title: curve.title, drawing: plot.drawing.element(label: label), caption: caption,
             table: table, legend: names.count > 1 ? HTML.legend(names) : "")
+    }
+
+    private var caption: String {
+        curve.gapMeaning.isEmpty ? curve.caption : "\(curve.caption) Where a line is interrupted: \(curve.gapMeaning)."
     }
 
     private var label: String {
@@ -55,7 +67,7 @@ struct CurveFigure {
     }
 
     private static func nearest(_ x: Double, in points: [PlanPageContent.Point]) -> Double? {
-        points.min { abs($0.x - x) < abs($1.x - x) }?.y
+        points.min { abs($0.x - x) < abs($1.x - x) }.flatMap { $0.y.isFinite ? $0.y : nil }
     }
 
     /// So many points, evenly taken, the first and the last among them.

@@ -10,15 +10,14 @@ struct ExplorerFigures {
     static let times = 0.05...3600.0
     private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
 
-    var html: String { intervalFigure + discoveryFigure }
+    var html: String { intervalFigure + discoveryFigure() }
 
     /// The charts as the script takes them.
     var plots: [(String, PageData)] {
-        [
-            ("intervalCurve", Self.plot(Self.intervals).data(samples: Self.samples)),
-            ("discovery", Self.plot(Self.times).data(samples: Self.samples)),
-        ]
+        [("intervalCurve", Self.plot(Self.intervals).data(samples: Self.samples)), discoveryPlot]
     }
+
+    var discoveryPlot: (String, PageData) { ("discovery", Self.plot(Self.times).data(samples: Self.samples)) }
 
     /// Points of a line that the script draws.
     private static let samples = 161
@@ -26,7 +25,7 @@ struct ExplorerFigures {
     /// Room above the curves for three markers.
     private static func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
-            height: 400, top: 82, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
+            height: 416, top: 98, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
             y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
     }
 
@@ -83,7 +82,8 @@ struct ExplorerFigures {
         plot.drawMarker(text, x: bounded, at: height, class: style, id: id)
     }
 
-    private var discoveryFigure: String {
+    /// One given beacon before one scanner; `extra` are more markers, each at its time, which the script moves.
+    func discoveryFigure(extra: [(id: String, name: String, seconds: Double?)] = []) -> String {
         var plot = Self.plot(Self.times)
         plot.drawAxes(
             xName: "time", yName: "", xTicks: [0.1, 1, 10, 60, 600, 3600], yTicks: [0, 0.25, 0.5, 0.75, 1],
@@ -104,6 +104,10 @@ struct ExplorerFigures {
             plot.drawMarker(
                 value.map { "\(name) \(NumberText.duration($0))" } ?? "", x: place, at: height, class: style,
                 id: style + "Marker")
+        }
+        for mark in extra {
+            let place = mark.seconds.map { min(Self.times.upperBound, max(Self.times.lowerBound, $0)) }
+            plot.drawMarker(mark.name, x: place ?? Self.times.upperBound, at: 78, class: "m0", id: mark.id)
         }
         let rows = [
             ("50 %", numbers.latencyP50), ("90 %", numbers.latencyP90), ("95 %", numbers.latencyP95),

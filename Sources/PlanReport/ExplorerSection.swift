@@ -1,44 +1,30 @@
 internal import Airtime
 
 /// The part of the page that answers again when a control moves: controls, numbers, and two curves.
-struct ExplorerSection {
+struct ExplorerSection: ControlledSection {
     let explorer: PlanPageContent.Explorer
     let limits: PageLimits
 
-    /// Names are shortened alike in the list and in the data.
-    private var scanners: [PlanPageContent.Scanner] {
-        explorer.scanners.prefix(limits.scanners).map { .init(HTMLEscaping.shortened($0.name, to: 80), $0.pattern) }
-    }
+    static let kind = "fleet"
 
-    private var chosen: String { HTMLEscaping.shortened(explorer.scannerName, to: 80) }
+    private var scanners: [PlanPageContent.Scanner] { explorer.scanners.shortened(limits) }
 
-    private var figures: ExplorerFigures { ExplorerFigures(explorer: explorer, limits: limits) }
+    private var chart: ExplorerFigures { ExplorerFigures(explorer: explorer, limits: limits) }
 
-    var html: String {
-        "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">What if</h2>\n"
-            + "<p class=\"hint\">Move a control: every number and both curves are computed again, here in the page."
-            + "</p>\n" + panel.html + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles
-            + "<div class=\"pair\">" + figures.html + "</div></section>\n"
-    }
+    var figures: String { chart.html }
 
-    private var panel: ControlPanel {
+    var plots: [(String, PageData)] { chart.plots }
+
+    var panel: ControlPanel {
         let thresholds = Set([6, 9, 12, 15, 18, 21] + (explorer.captureDecibels.map { [$0] } ?? [])).filter(\.isFinite)
         return ControlPanel(
             sliders: [
-                .init(
-                    id: "beacons", label: "Beacons in range", value: Double(explorer.beacons), range: 1...100_000,
-                    reach: 1...5000, isLogarithmic: true),
-                .init(
-                    id: "intervalMs", label: "Advertising interval (ms)", value: explorer.intervalMs,
-                    range: ExplorerFigures.intervals, reach: ExplorerFigures.intervals, isLogarithmic: true,
-                    step: .interval),
-                .init(
-                    id: "payloadOctets", label: "Payload (octets)", value: Double(explorer.payloadOctets),
-                    range: 0...31, reach: 0...31),
+                .beacons(explorer.beacons), .interval(explorer.intervalMs), .payload(explorer.payloadOctets),
             ],
             choices: [
                 .init(
-                    id: "scanner", label: "Scanner", options: scanners.map { ($0.name, $0.name) }, chosen: chosen),
+                    id: "scanner", label: "Scanner", names: scanners.map(\.name),
+                    chosen: HTMLEscaping.shortened(explorer.scannerName, to: 80)),
                 .init(
                     id: "captureDecibels", label: "Capture above",
                     options: [("", "none")]
@@ -47,15 +33,9 @@ struct ExplorerSection {
             ])
     }
 
-    private var tiles: String {
+    var tiles: String {
         let numbers = explorer.numbers
         let airtime = numbers.airtimeMicroseconds.map { NumberText.significant($0) + " µs" } ?? NumberText.none
-        let seen: [ControlPanel.Tile] = [
-            .init("latencyP50", "Half have seen it after", NumberText.duration(numbers.latencyP50), numbers.latencyP50),
-            .init("latencyP90", "90 of 100 after", NumberText.duration(numbers.latencyP90), numbers.latencyP90),
-            .init("latencyP95", "95 of 100 after", NumberText.duration(numbers.latencyP95), numbers.latencyP95),
-            .init("latencyP99", "99 of 100 after", NumberText.duration(numbers.latencyP99), numbers.latencyP99),
-        ]
         let air: [ControlPanel.Tile] = [
             .init(
                 "collisionFreeProbability", "Packets that arrive clear",
@@ -79,27 +59,34 @@ struct ExplorerSection {
             .init("captureLow", "Clear with capture, at least", NumberText.none, nil, isHidden: true),
             .init("captureHigh", "Clear with capture, at most", NumberText.none, nil, isHidden: true),
         ]
-        return ControlPanel.tiles(seen, class: "seen", id: "latencyNumbers") + ControlPanel.tiles(air)
+        return ControlPanel.tiles(explorer.latencyTiles, class: "seen", id: "latencyNumbers") + ControlPanel.tiles(air)
             + ControlPanel.tiles(best, class: "best") + "\n"
     }
 
-    /// What the script starts from.
-    var data: PageData {
-        .object(
-            [
-                ("kind", .text("fleet")),
-                (
-                    "settings",
-                    .object([
-                        ("shadowingDecibels", .number(explorer.shadowingDecibels)),
-                        ("backgroundLoad", .number(explorer.backgroundLoad.isFinite ? explorer.backgroundLoad : 0)),
-                        ("backgroundAirtimeMs", .number((explorer.backgroundAirtimeMicroseconds ?? 0) / 1000)),
-                        ("copySpacingMs", .number(explorer.copySpacingMs)),
-                        ("horizonS", .number(explorer.horizonSeconds)),
-                    ])
-                ),
-                ("scanners", .list(scanners.map(\.data))), ("plots", .object(figures.plots)),
-            ] + panel.data)
+    var settings: [(String, PageData)] { explorer.settings }
+
+    var lists: [(String, PageData)] { [("scanner", .list(scanners.map(\.data)))] }
+}
+
+extension PlanPageContent.Explorer {
+    /// What no control moves.
+    var settings: [(String, PageData)] {
+        [
+            ("shadowingDecibels", .number(shadowingDecibels)),
+            ("backgroundLoad", .number(backgroundLoad.isFinite ? backgroundLoad : 0)),
+            ("backgroundAirtimeMs", .number((backgroundAirtimeMicroseconds ?? 0) / 1000)),
+            ("copySpacingMs", .number(copySpacingMs)), ("horizonS", .number(horizonSeconds)),
+        ]
+    }
+
+    /// The percentiles as numbers that follow the controls.
+    var latencyTiles: [ControlPanel.Tile] {
+        [
+            ("latencyP50", "Half have seen it after", numbers.latencyP50),
+            ("latencyP90", "90 of 100 after", numbers.latencyP90),
+            ("latencyP95", "95 of 100 after", numbers.latencyP95),
+            ("latencyP99", "99 of 100 after", numbers.latencyP99),
+        ].map { .init($0.0, $0.1, NumberText.duration($0.2), $0.2) }
     }
 }
 

@@ -1,7 +1,6 @@
 /// The floor from above: values as colored squares, walls, beacons, the ways people walk, and the weakest places.
 struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
-    /// Of more than these an even part is drawn.
     let limits: PageLimits
 
     /// More beacons than that are dots without names.
@@ -9,20 +8,22 @@ struct FloorPlanFigure {
     /// Walls are drawn in these widths.
     private static let wallWidths = [1.5, 2.5, 3.5, 5]
 
+    /// Beacons beyond so many have no room for their names.
+    private static let labelledBeacons = 60
+
     var html: String {
         let frame = Frame(of: plan)
-        let values = plan.spots.compactMap(\.value).filter(\.isFinite)
-        let low = values.min() ?? 0
-        let high = values.max() ?? 0
-        let scale = Scale(
-            of: values, from: 0, to: Double(HeatMapFigure.shades), isLogarithmic: low > 0 && high > 20 * low)
+        let shades = FloorPlanShades(plan)
         var drawing = SVG(width: Frame.width, height: frame.height)
-        drawSpots(in: &drawing, frame, scale)
+        drawSpots(in: &drawing, frame, shades)
         drawing.path(SVGPath(line: plan.outline.map(frame.place), isClosed: true), class: "outline")
         for path in plan.paths.prefix(100) {
             drawing.path(SVGPath(line: path.points.prefix(500).map(frame.place)), class: "way")
         }
         drawWalls(in: &drawing, frame)
+        if let target = plan.target {
+            drawing.path(FloorPlanCells(plan, limit: limits.spots).contour(at: target, frame), class: "contour")
+        }
         drawBeacons(in: &drawing, frame)
         for (index, spot) in plan.weakSpots.prefix(limits.weakSpots).enumerated() {
             let place = frame.place(spot.position)
@@ -32,7 +33,7 @@ struct FloorPlanFigure {
         frame.drawRule(in: &drawing)
         return HTML.figure(
             id: "floorPlan", title: plan.title, drawing: drawing.element(label: label), caption: caption,
-            table: table, legend: legend(scale, isEmpty: values.isEmpty))
+            table: table, legend: legend(shades))
     }
 
     /// One path for all walls of a width: a stronger wall is a wider one, in steps of 5 dB.
@@ -54,6 +55,12 @@ struct FloorPlanFigure {
                 drawing.circle(
                     place.x, place.y, radius: 5, class: beacon.isProposed ? "beacon proposed" : "beacon",
                     title: HTMLEscaping.shortened(beacon.name, to: 40))
+                guard plan.beacons.count <= Self.labelledBeacons else { continue }
+                // To the left where there is no room to the right.
+                let isLeft = place.x > Frame.width * 0.75
+                drawing.text(
+                    HTMLEscaping.shortened(beacon.name, to: 24), place.x + (isLeft ? -9 : 9), place.y + 5,
+                    anchor: isLeft ? .end : .start, class: "label beaconName")
             }
             return
         }
@@ -70,30 +77,22 @@ struct FloorPlanFigure {
         drawing.path(proposed, class: "dots proposed")
     }
 
-    private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ scale: Scale) {
-        let kept = CurveFigure.thinned(plan.spots, to: limits.spots)
-        guard !kept.isEmpty else { return }
-        // Where spots are left out the squares of the others cover their places.
-        let growth = (Double(plan.spots.count) / Double(kept.count)).squareRoot()
-        let side = max(1.5, plan.spotSpacing * frame.scale * growth + 0.3)
-        var paths = [SVGPath](repeating: SVGPath(), count: HeatMapFigure.shades)
+    private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ shades: FloorPlanShades) {
+        let cells = FloorPlanCells(plan, limit: limits.spots)
+        var paths = [SVGPath](repeating: SVGPath(), count: FloorPlanShades.count)
         var silent = SVGPath()
-        for spot in kept {
-            let place = frame.place(spot.position)
-            guard let value = spot.value, value.isFinite else {
-                silent.addSquare(place.x - side / 2, place.y - side / 2, side)
-                continue
+        for cell in cells.pieces {
+            let place = frame.place(.init(cell.x, cell.y))
+            // A hair more, so that no ground shows between two cells.
+            let (width, height) = (cell.width * frame.scale + 0.3, cell.height * frame.scale + 0.3)
+            if let value = cell.value {
+                paths[shades.shade(value)].addRectangle(place.x, place.y - height, width, height)
+            } else {
+                silent.addRectangle(place.x, place.y - height, width, height)
             }
-            paths[shade(value, scale)].addSquare(place.x - side / 2, place.y - side / 2, side)
         }
-        for (index, path) in paths.enumerated() { drawing.path(path, class: "h\(index)") }
+        for (index, path) in paths.enumerated() { drawing.path(path, class: "f\(index)") }
         drawing.path(silent, class: "silent")
-    }
-
-    /// Hot is bad.
-    private func shade(_ value: Double, _ scale: Scale) -> Int {
-        let shade = HeatMapFigure.shade(value, scale)
-        return plan.isHigherBetter ? HeatMapFigure.shades - 1 - shade : shade
     }
 
     private var caption: String {
@@ -107,16 +106,17 @@ struct FloorPlanFigure {
             + "\(plan.walls.count) walls. The weakest places stand in the table below."
     }
 
-    private func legend(_ scale: Scale, isEmpty: Bool) -> String {
-        var entries: [(swatch: String, name: String)] = []
-        if !isEmpty {
-            let bounds = [scale.domain.lowerBound, scale.domain.upperBound].map { NumberText.significant($0) }
-            let ends = plan.isHigherBetter ? ("h7", "h0") : ("h0", "h7")
-            entries = [(ends.0, "\(bounds[0]) \(plan.unit)"), (ends.1, "\(bounds[1]) \(plan.unit)")]
-        }
+    private func legend(_ shades: FloorPlanShades) -> String {
+        var entries = shades.legend
         if plan.spots.contains(where: { $0.value == nil }) { entries.append(("silent", "nothing heard")) }
+        if let target = plan.target {
+            entries.append(("contour", "target: \(NumberText.significant(target)) \(plan.unit)"))
+        }
         entries.append(("beacon", "beacon"))
         if plan.beacons.contains(where: \.isProposed) { entries.append(("beacon proposed", "proposed beacon")) }
+        if !plan.walls.isEmpty { entries.append(("wall", "wall: the wider, the more it takes")) }
+        if !plan.paths.isEmpty { entries.append(("way", "way that people walk")) }
+        if !plan.weakSpots.isEmpty { entries.append(("weak", "weakest places, 1 the weakest")) }
         return HTML.legend(entries)
     }
 

@@ -4,11 +4,12 @@ enum PageScript {
     static let text = PageFile.joined([
         PackageResources.models_js, PackageResources.losses_js, PackageResources.coverage_js,
         PackageResources.latency_js, PackageResources.text_js, PackageResources.drawing_js,
-        PackageResources.fleet_js, PackageResources.page_js,
+        PackageResources.discovery_js, PackageResources.fleet_js, PackageResources.battery_js,
+        PackageResources.walk_js, PackageResources.density_js, PackageResources.page_js,
     ])
 
     /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-mDx4nnsOZg0w1cjOycWy5kmh0vDgc6hNKrdJWVpY2X0='"
+    static let source = "'sha256-i1oX4cdTBzU517vZnBFi3E2laGU0AvVtfybP2HQ4rD8='"
 }
 
 /// The style of the page: paper and ink, one blue, one amber; a dark scheme on screens that ask for one, and paper in
@@ -17,7 +18,7 @@ enum PageStyle {
     static let text = PageFile.joined([PackageResources.page_css])
 
     /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-YrgOjwsWbK04gZAwD9TwBsdKTvUjnC60f6nHaQiehDk='"
+    static let source = "'sha256-Fdb5C/ELPWyY+g6CGeBo4VZbSuJcjrqTjuqgray3X74='"
 }
 
 /// The files of the page as the build embeds them.

@@ -4,10 +4,21 @@ struct PageText {
     let limits: PageLimits
 
     var html: String {
-        let explorer = content.explorer.map { ExplorerSection(explorer: $0, limits: limits) }
-        return "<!doctype html>\n<html lang=\"en\">\n" + head + "<body>\n" + top + "<main>\n" + (explorer?.html ?? "")
-            + figureSections + "</main>\n" + bottom + (explorer.map { $0.data.element + script } ?? "")
+        let section = section
+        let script = section.map { $0.data.element + "<script>\(PageScript.text)</script>\n" } ?? ""
+        let deciding = content.decidingCurve.map { CurveFigure(curve: $0, id: "deciding", limits: limits).html } ?? ""
+        return "<!doctype html>\n<html lang=\"en\">\n" + head + "<body>\n" + top(hasControls: section != nil)
+            + "<main>\n" + deciding + (section?.html ?? "") + figureSections + "</main>\n" + bottom + script
             + "</body>\n</html>\n"
+    }
+
+    /// The one part with controls.
+    private var section: (any ControlledSection)? {
+        if let explorer = content.explorer { return ExplorerSection(explorer: explorer, limits: limits) }
+        if let battery = content.battery { return BatterySection(battery: battery) }
+        if let walk = content.walk { return WalkSection(walk: walk, limits: limits) }
+        if let density = content.density { return DensitySection(density: density, limits: limits) }
+        return nil
     }
 
     private var head: String {
@@ -21,11 +32,13 @@ struct PageText {
             + "<style>\(PageStyle.text)</style>\n</head>\n"
     }
 
-    private var script: String { "<script>\(PageScript.text)</script>\n" }
-
-    private var top: String {
-        "<header><p class=\"brand\">\(Self.lighthouse)Pharos, the planner</p>\n<h1>\(text(content.title))</h1>\n"
-            + "<p class=\"answer\">\(text(content.answer))</p>\n"
+    /// Headline, answer and command. Where there are controls it is said whose they are.
+    private func top(hasControls: Bool) -> String {
+        let origin = hasControls ? "<p class=\"origin\">What the command below answered:</p>\n" : ""
+        let reconciliation =
+            content.reconciliation.isEmpty ? "" : "<p class=\"reconciliation\">\(text(content.reconciliation))</p>\n"
+        return "<header><p class=\"brand\">\(Self.lighthouse)Pharos, the planner</p>\n<h1>\(text(content.title))</h1>\n"
+            + origin + "<p class=\"answer\">\(text(content.answer))</p>\n" + reconciliation
             + "<div class=\"command\"><code>\(text(content.command))</code></div></header>\n"
     }
 

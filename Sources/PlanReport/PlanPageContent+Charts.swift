@@ -3,7 +3,7 @@ extension PlanPageContent {
     public struct Curve: Hashable, Sendable {
         public struct Series: Hashable, Sendable {
             public var name: String
-            /// In ascending order of x.
+            /// In ascending order of x. Where y is not finite the line is interrupted.
             public var points: [Point]
 
             public init(_ name: String, _ points: [Point]) {
@@ -44,9 +44,14 @@ extension PlanPageContent {
         public var y: Axis
         public var series: [Series]
         public var markers: [Marker]
+        /// What it means that a line is interrupted: "not within 15 min"; empty where none is.
+        public var gapMeaning: String
+        /// A value of y that is wanted, as a horizontal line; nil for none.
+        public var wanted: Double?
 
         public init(
-            title: String, caption: String = "", x: Axis, y: Axis, series: [Series], markers: [Marker] = []
+            title: String, caption: String = "", x: Axis, y: Axis, series: [Series], markers: [Marker] = [],
+            gapMeaning: String = ""
         ) {
             self.title = title
             self.caption = caption
@@ -54,6 +59,7 @@ extension PlanPageContent {
             self.y = y
             self.series = series
             self.markers = markers
+            self.gapMeaning = gapMeaning
         }
     }
 

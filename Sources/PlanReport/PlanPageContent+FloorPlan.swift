@@ -71,6 +71,9 @@ extension PlanPageContent {
         public var unit: String
         /// Whether a high value is a good one.
         public var isHigherBetter: Bool
+        /// From where on a value is good enough: the colours change there, and a line is drawn; nil where nothing is
+        /// wanted.
+        public var target: Double?
         /// The distance between spots, in m: the size of the squares that are drawn.
         public var spotSpacing: Double
         /// The outer line of the floor; may be empty.
@@ -83,7 +86,8 @@ extension PlanPageContent {
 
         public init(
             title: String, caption: String = "", valueName: String, unit: String, isHigherBetter: Bool,
-            spotSpacing: Double, outline: [Point] = [], walls: [Wall] = [], beacons: [Beacon] = [],
+            target: Double? = nil, spotSpacing: Double, outline: [Point] = [], walls: [Wall] = [],
+            beacons: [Beacon] = [],
             spots: [Spot] = [], paths: [Path] = [], weakSpots: [WeakSpot] = []
         ) {
             self.title = title
@@ -91,6 +95,7 @@ extension PlanPageContent {
             self.valueName = valueName
             self.unit = unit
             self.isHigherBetter = isHigherBetter
+            self.target = target
             self.spotSpacing = spotSpacing
             self.outline = outline
             self.walls = walls

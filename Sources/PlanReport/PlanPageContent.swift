@@ -7,10 +7,20 @@ public struct PlanPageContent: Hashable, Sendable {
     public var title: String
     /// The answer, in one sentence.
     public var answer: String
+    /// How the answer stands to the other numbers of the page; may be empty.
+    public var reconciliation = ""
     /// The command line that made the page.
     public var command: String
+    /// The chart that the answer can be read from, before everything else.
+    public var decidingCurve: Curve?
     /// One fleet before one scanner: the figure with the controls.
     public var explorer: Explorer?
+    /// A beacon's battery, with controls.
+    public var battery: Battery?
+    /// Somebody who walks past a beacon, with controls.
+    public var walk: Walk?
+    /// How many beacons a place bears, with controls.
+    public var density: Density?
     /// How long discovery takes, a distribution for each scanner.
     public var latencies: LatencyComparison?
     /// Advertising interval × scan mode.

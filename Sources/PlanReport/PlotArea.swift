@@ -55,6 +55,10 @@ struct PlotArea {
             id: id.isEmpty ? "" : id + "Name")
     }
 
+    mutating func drawText(_ text: String, _ x: Double, _ y: Double, class style: String, id: String = "") {
+        drawing.text(text, x, y, class: style, id: id)
+    }
+
     mutating func drawPath(_ path: SVGPath, class style: String, id: String = "") {
         drawing.path(path, class: style, id: id)
     }

@@ -75,15 +75,18 @@ struct SVGPath {
 
     /// A line through points.
     init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
-        var isDown = false
+        // How many points the stretch has that is being drawn: one alone is a dot.
+        var length = 0
         for point in points {
             guard point.x.isFinite, point.y.isFinite else {
-                isDown = false
+                if length == 1 { data += "h0" }
+                length = 0
                 continue
             }
-            data += (isDown ? "L" : "M") + SVG.number(point.x) + " " + SVG.number(point.y)
-            isDown = true
+            data += (length > 0 ? "L" : "M") + SVG.number(point.x) + " " + SVG.number(point.y)
+            length += 1
         }
+        if length == 1 { data += "h0" }
         if isClosed, !data.isEmpty { data += "Z" }
     }
 
@@ -105,8 +108,9 @@ struct SVGPath {
         data += "M\(SVG.number(place.x)) \(SVG.number(place.y))h0"
     }
 
-    mutating func addSquare(_ x: Double, _ y: Double, _ side: Double) {
-        guard x.isFinite, y.isFinite, side.isFinite, side > 0 else { return }
-        data += "M\(SVG.number(x)) \(SVG.number(y))h\(SVG.number(side))v\(SVG.number(side))h-\(SVG.number(side))z"
+    mutating func addRectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
+        guard x.isFinite, y.isFinite, width.isFinite, height.isFinite, width > 0, height > 0 else { return }
+        let (across, down) = (SVG.number(width), SVG.number(height))
+        data += "M\(SVG.number(x)) \(SVG.number(y))h\(across)v\(down)h-\(across)z"
     }
 }

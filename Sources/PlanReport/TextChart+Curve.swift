@@ -31,7 +31,7 @@ extension TextChart {
             let label = ticks.first { $0.row == row }?.text ?? ""
             let edge = isPlain ? "|" : label.isEmpty ? "│" : "┤"
             text += Self.line([
-                Self.padded(label, to: labelWidth, isRight: true) + " " + edge + canvas.text(row, isPlain)
+                Self.padded(label, to: labelWidth, isRight: true) + " " + edge + canvas.text(row, isPlain, isColored)
             ])
         }
         return text + axis(x, labelWidth: labelWidth, columns: columns, dots: dots.across) + legend(curve, series.count)
@@ -57,22 +57,54 @@ extension TextChart {
             + Self.line([String(labels)])
     }
 
+    /// What the axis is, which line is which, what the vertical lines and the gaps mean: one a line, in words.
     private func legend(_ curve: PlanPageContent.Curve, _ count: Int) -> String {
-        var entries = [Self.title(curve.x)]
-        if isPlain, count > 1 {
-            entries += curve.series.prefix(count).enumerated().map { "\(Self.signs[$0]) \($1.name)" }
+        let names = curve.series.prefix(count).map(\.name)
+        var entries = [Self.shortened(Self.title(curve.x), to: width)]
+        if count > 1, isColored {
+            entries += names.enumerated().map { index, name in
+                let sign = isPlain ? String(Self.signs[index]) : "━━"
+                return Self.colored(sign, index) + " "
+                    + Self.shortened("\(Self.colors[index].name): \(name)", to: width - 3)
+            }
+        } else if count > 1, isPlain {
+            entries += names.enumerated().map { Self.shortened("\(Self.signs[$0]) \($1)", to: width) }
         } else if count > 1 {
-            entries += ["from the top of the list: " + curve.series.prefix(count).map(\.name).joined(separator: ", ")]
+            let order = Self.fromTheTop(Array(curve.series.prefix(count))).map { names[$0] }
+            entries.append(Self.shortened("lines from the top: " + order.joined(separator: ", "), to: width))
         }
-        entries += curve.markers.map { "\(isPlain ? ":" : "┊") \($0.name) \(NumberText.significant($0.x, 6))" }
-        return entries.map { Self.line([Self.shortened($0, to: width)]) }.joined()
+        for marker in curve.markers {
+            let text = "\(isPlain ? ":" : "┊") \(marker.name) \(NumberText.significant(marker.x, 6))"
+            entries.append(Self.shortened(text, to: width))
+        }
+        if !curve.gapMeaning.isEmpty {
+            entries.append(Self.shortened("where a line is interrupted: " + curve.gapMeaning, to: width))
+        }
+        return entries.map { Self.line([$0]) }.joined()
+    }
+
+    /// The series in the order in which most of their points lie, the highest first.
+    private static func fromTheTop(_ series: [PlanPageContent.Curve.Series]) -> [Int] {
+        let heights = series.map { one in
+            let values = one.points.map(\.y).filter(\.isFinite)
+            return values.isEmpty ? -.infinity : values.reduce(0, +) / Double(values.count)
+        }
+        return series.indices.sorted { heights[$0] > heights[$1] }
+    }
+
+    private static func colored(_ text: String, _ index: Int) -> String {
+        "\u{1B}[\(colors[index].code)m\(text)\u{1B}[0m"
     }
 
     private static func title(_ axis: PlanPageContent.Curve.Axis) -> String {
         axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
     }
 
-    static let signs: [Character] = ["*", "o", "x", "+", "@", "%"]
+    private static let signs: [Character] = ["*", "o", "x", "+", "@", "%"]
+    /// As SGR numbers them: those that are told apart on dark and on light ground.
+    private static let colors: [(code: Int, name: String)] = [
+        (36, "cyan"), (33, "yellow"), (35, "magenta"), (32, "green"), (31, "red"), (34, "blue"),
+    ]
 
     /// Cells of dots.
     private struct Canvas {
@@ -121,15 +153,22 @@ extension TextChart {
             signs[cell] = sign
         }
 
-        func text(_ row: Int, _ isPlain: Bool) -> String {
-            String(
-                (0..<columns).map { column -> Character in
-                    let cell = row * columns + column
-                    if let sign = signs[cell] {
-                        return isPlain ? TextChart.signs[sign] : Self.braille(cells[cell])
-                    }
-                    return marks.contains(column) ? (isPlain ? ":" : "┊") : " "
-                })
+        func text(_ row: Int, _ isPlain: Bool, _ isColored: Bool) -> String {
+            var text = ""
+            var current: Int?
+            for column in 0..<columns {
+                let cell = row * columns + column
+                if isColored, signs[cell] != current {
+                    current = signs[cell]
+                    text += "\u{1B}[\(current.map { TextChart.colors[$0].code } ?? 0)m"
+                }
+                if let sign = signs[cell] {
+                    text.append(isPlain ? TextChart.signs[sign] : Self.braille(cells[cell]))
+                } else {
+                    text.append(marks.contains(column) ? (isPlain ? ":" : "┊") : " ")
+                }
+            }
+            return current == nil ? text : text + "\u{1B}[0m"
         }
 
         private static func braille(_ dots: UInt8) -> Character {

@@ -7,10 +7,14 @@ public struct TextChart: Hashable, Sendable {
     public let width: Int
     /// Only characters that every terminal has.
     public let isPlain: Bool
+    /// Lines in colours (SGR sequences), so that they are told apart where they meet.
+    public let isColored: Bool
 
-    public init(width: Int = 72, isPlain: Bool = false) {
+    /// - Parameter width: Columns, 24...400; what is beyond is taken as the nearest of these.
+    public init(width: Int = 80, isPlain: Bool = false, isColored: Bool = false) {
         self.width = min(400, max(24, width))
         self.isPlain = isPlain
+        self.isColored = isColored
     }
 
     /// One bar a row, with its name on the left and its text on the right: as long as its value is of the largest.

@@ -8,12 +8,18 @@ public struct DensityQuestion: Sendable {
     public let scanner: ScannerPreset
     public let target: DetectionTarget
     public let range: PlannedRange
+    /// Whether other numbers of beacons are looked at as well, which takes time that only a page is worth.
+    public let drawsCurve: Bool
 
-    public init(air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange) {
+    public init(
+        air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange,
+        drawsCurve: Bool = false
+    ) {
         self.air = air
         self.scanner = scanner
         self.target = target
         self.range = range
+        self.drawsCurve = drawsCurve
     }
 
     /// `holds` is false where not even one beacon is received in time.
@@ -45,9 +51,34 @@ public struct DensityQuestion: Sendable {
         if spacing != nil { answer.show("grid spacing", .number(spacing, unit: "m"), remark: "square grid") }
         answer.show("range", .number(range.meters, unit: "m"), remark: range.remark)
         answer.state(latency)
+        if let only = air.onlyFrame {
+            let scanners = [scanner] + ScannerPreset.all.filter { $0.name != scanner.name }
+            answer.pictures.density = .init(
+                beaconsInRange: beacons, gridSpacingM: spacing, detectWithinS: target.seconds,
+                probability: target.probability, rangeM: range.meters, intervalMs: only.milliseconds,
+                payloadOctets: only.payloadOctets, scanners: scanners.map { .init($0.name, $0.pattern) },
+                scannerName: scanner.name,
+                shares: drawsCurve
+                    ? try PlanError.asking { () throws(AirtimeError) in try shares(around: beacons, of: only) } : [])
+        }
         if let origin = air.origin { answer.note("More beacons of the same mixture as at \(origin.name).") }
         answer.noteRounding(of: air)
         return answer
+    }
+
+    /// The share received in time by other numbers of beacons.
+    private func shares(around beacons: Int, of frame: PlannedFrame) throws(AirtimeError) -> [PlanPageContent.Point] {
+        let counts = Set([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, beacons]).filter {
+            (1...4 * beacons + 4).contains($0)
+        }
+        var points: [PlanPageContent.Point] = []
+        for count in counts.sorted() {
+            let share = try LatencyModel(group: frame.group(count), preset: scanner)
+                .distribution(untilSeconds: target.seconds, horizonSeconds: max(60, target.seconds))
+                .received(within: target.seconds)
+            points.append(.init(Double(count), share ?? 1))
+        }
+        return points
     }
 
     private func sentence(_ beacons: Int, _ spacing: Double) -> String {

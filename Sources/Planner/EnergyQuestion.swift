@@ -49,6 +49,11 @@ public struct EnergyQuestion: Sendable {
             answer.note(
                 "The beacon of the site whose battery is empty first; energy for an average one of its packets.")
         }
+        if let only = air.onlyFrame {
+            answer.pictures.battery = .init(
+                beacons: air.beacons, intervalMs: only.milliseconds, payloadOctets: only.payloadOctets, chip: chip,
+                battery: battery)
+        }
         answer.noteRounding(of: air)
         answer.note("Sensors, lights and connections come on top; a life of decades outlasts the battery's shelf life.")
         return answer

@@ -85,6 +85,7 @@ public struct IntervalQuestion: Sendable {
         if fleet.map({ $0.logSparingOther == 0 }) ?? true {
             answer.explore(
                 group, scanner, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
+            reconcile(in: &answer)
         }
         if let fleet { answer.note(fleet.note) }
         if comparesScanners { try compareScanners(in: &answer) }
@@ -223,7 +224,8 @@ public struct IntervalQuestion: Sendable {
         let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
         let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
         let points = try advice.curve(
-            over: low...high, points: comparesScanners ? 25 : 7, horizonSeconds: horizon)
+            over: low...high, points: comparesScanners ? 25 : 7, extra: comparesScanners ? 40 : 14,
+            wantedShare: comparesScanners ? wanted?.probability : nil, horizonSeconds: horizon)
         answer.state(
             "curve",
             .list(
@@ -240,7 +242,7 @@ public struct IntervalQuestion: Sendable {
     private func draw(_ points: [IntervalPoint], _ horizon: Double, in answer: inout PlanAnswer) {
         var table = Table(
             ["interval", "p50", "p90", "p99", "collision-free"], alignment: [.right, .right, .right, .right, .right])
-        for point in points {
+        for point in points where !point.isExtra {
             table.add([
                 "\(point.interval)", NumberText.duration(point.p50), NumberText.duration(point.p90),
                 NumberText.duration(point.p99), NumberText.percent(point.collisionFreeProbability),
@@ -250,21 +252,50 @@ public struct IntervalQuestion: Sendable {
         answer.pictures.terminal.append(
             .table(table, legend: isComplete ? "" : "–: not within \(NumberText.duration(horizon))"))
         func series(_ name: String, _ value: (IntervalPoint) -> Double?) -> PlanPageContent.Curve.Series {
-            .init(
-                name,
-                points.compactMap { point in
-                    value(point).map { .init(Double(point.interval.microseconds) / 1000, $0) }
-                })
+            .init(name, points.map { .init(Double($0.interval.microseconds) / 1000, value($0) ?? .nan) })
         }
-        let curve = PlanPageContent.Curve(
+        var curve = PlanPageContent.Curve(
             title: "Time to discovery over the interval",
             caption: "By \(scanner.name), \(beacons) beacons in range.",
             x: .init("advertising interval", unit: "ms", isLogarithmic: true),
             y: .init("time", unit: "s", isLogarithmic: true),
             series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
-            markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)])
-        answer.pictures.curves.append(curve)
+            markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)],
+            gapMeaning: isComplete ? "" : "not within \(NumberText.duration(horizon))")
         answer.pictures.terminal.append(.curve(curve))
+        if comparesScanners, let wanted {
+            if ![0.5, 0.9, 0.99].contains(wanted.probability) {
+                curve.series.insert(series("\(NumberText.percent(wanted.probability)), as wanted", \.wanted), at: 0)
+            }
+            curve.wanted = wanted.seconds
+        }
+        answer.pictures.decidingCurve = curve
+    }
+
+    /// The time and the share of cases that were asked for.
+    private var wanted: (seconds: Double, probability: Double)? {
+        guard case .detect(let seconds, let probability) = goal else { return nil }
+        return (seconds, probability)
+    }
+
+    /// How the interval stands to the two that the page marks beside it.
+    private func reconcile(in answer: inout PlanAnswer) {
+        guard let numbers = answer.pictures.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
+            let most = numbers.bestThroughputIntervalMs
+        else { return }
+        let others =
+            "a beacon would be seen surest at \(NumberText.significant(surest, 7)) ms, and most packets would arrive at "
+            + "\(NumberText.significant(most, 7)) ms"
+        answer.pictures.reconciliation =
+            switch (goal, advice.outcome) {
+            case (.detect, .impossible): "\(advice.interval) comes nearest to what is wanted; \(others)."
+            case (.detect, _):
+                "\(advice.interval) is to be set because it is the longest interval that reaches what is wanted, which "
+                    + "spares the batteries; \(others)."
+            case (.maximumThroughput, _):
+                "\(advice.interval) lets the most packets arrive; to have a given beacon seen as surely as possible, "
+                    + "\(NumberText.significant(surest, 7)) ms would be better."
+            }
     }
 
     /// The same fleet before the known scanners, and each interval of a list with each of them.

@@ -65,6 +65,13 @@ struct PlanPictures: Sendable {
     var terminal: [Drawing] = []
     /// The page's figure with the controls.
     var explorer: PlanPageContent.Explorer?
+    var battery: PlanPageContent.Battery?
+    var walk: PlanPageContent.Walk?
+    var density: PlanPageContent.Density?
+    /// The chart that the answer can be read from, before everything else on the page.
+    var decidingCurve: PlanPageContent.Curve?
+    /// How the answer stands to the other numbers of the page; may be empty.
+    var reconciliation = ""
     var latencies: PlanPageContent.LatencyComparison?
     var heatMap: PlanPageContent.HeatMap?
     var floorPlan: PlanPageContent.FloorPlan?
@@ -109,11 +116,12 @@ extension PlanAnswer {
     ///
     /// - Parameter command: The command line that asked, as somebody would type it again.
     public func page(command: String) -> String {
-        PlanPage(
-            PlanPageContent(
-                title: title, answer: sentence, command: command, explorer: pictures.explorer,
-                latencies: pictures.latencies, heatMap: pictures.heatMap, floorPlan: pictures.floorPlan,
-                curves: pictures.curves, figures: figures, notes: notes)
-        ).html
+        var content = PlanPageContent(
+            title: title, answer: sentence, command: command, explorer: pictures.explorer,
+            latencies: pictures.latencies, heatMap: pictures.heatMap, floorPlan: pictures.floorPlan,
+            curves: pictures.curves, figures: figures, notes: notes)
+        (content.battery, content.walk, content.density) = (pictures.battery, pictures.walk, pictures.density)
+        (content.decidingCurve, content.reconciliation) = (pictures.decidingCurve, pictures.reconciliation)
+        return PlanPage(content).html
     }
 }

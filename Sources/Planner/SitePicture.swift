@@ -24,17 +24,18 @@ struct SitePicture {
             title: site.name,
             caption:
                 "The share of cases in which a beacon is found within \(NumberText.duration(site.target.seconds)), place by place.",
-            valueName: "found in time", unit: "", isHigherBetter: true, spotSpacing: spacing,
+            valueName: "found in time", unit: "%", isHigherBetter: true, target: 100 * site.target.probability,
+            spotSpacing: spacing,
             outline: (site.outline?.corners ?? []).map { point($0) },
             walls: site.walls.prefix(5000).map {
                 .init(from: point($0.from), to: point($0.to), attenuation: $0.attenuation)
             },
             beacons: drawn + proposed,
             spots: points.map {
-                .init(point($0.reception.position), $0.reception.best == nil ? nil : $0.detectedShare)
+                .init(point($0.reception.position), $0.reception.best == nil ? nil : 100 * $0.detectedShare)
             },
             paths: site.paths.map { path in .init(path.name, path.walk.corners.map { point($0) }) },
-            weakSpots: weakest.map { .init(point($0.reception.position), $0.detectedShare) })
+            weakSpots: weakest.map { .init(point($0.reception.position), 100 * $0.detectedShare) })
     }
 
     private func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }

@@ -38,6 +38,11 @@ public struct WalkQuestion: Sendable {
         answer.state("scanner", .word(scanner.name))
         answer.stateTarget(of: air)
         answer.state(latency)
+        if let only = air.onlyFrame, let (group, _) = try? air.fleet() {
+            answer.explore(group, scanner, payloadOctets: only.payloadOctets, background: .none, latency: latency)
+            answer.pictures.walk = answer.pictures.explorer.map { .init(walk, probabilitySeen: seen, fleet: $0) }
+            answer.pictures.explorer = nil
+        }
         answer.noteRounding(of: air)
         return answer
     }

@@ -1,6 +1,7 @@
 """The planner's page in a real Chromium: its numbers against the program's, its controls, its looks, its silence."""
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -20,7 +21,7 @@ LATENCY = 0.015
 def plan(question: str, *options, html: Path | None = None) -> dict:
     """The JSON of `pharos plan …`; with `html` the page is written as well."""
     page = ("--html", html) if html else ()
-    return json.loads(pharos.checked("plan", question, *options, "--json", *page, timeout=60).out)
+    return json.loads(pharos.checked("plan", question, *options, "--json", *page, timeout=240).out)
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +164,91 @@ def test_capture_is_the_programs_band(browser, collisions, threshold):
     assert browser.value("document.getElementById('captureBand').getAttribute('d')").startswith("M")
 
 
+ENERGY = {"--beacons": 50, "--interval-ms": 500, "--chip": "nrf52832", "--battery": "cr2477"}
+WALK = {"--speed-mps": 1.4, "--distance-m": 3, "--range-m": 10, "--interval-ms": 760, "--scanner": "android-low-power"}
+DENSITY = {"--interval-ms": 500, "--detect-within-s": 10, "--probability": 0.95, "--scanner": "android-low-power"}
+
+
+def made(question: str, options: dict, folder: Path) -> tuple[Path, dict]:
+    page = folder / f"{question}.html"
+    return page, plan(question, *[word for option in options.items() for word in option], html=page)
+
+
+def assert_battery(browser: Browser, expected: dict):
+    for name in ("lifeDays", "microjoulePerReceived", "meanCurrentMicroamperes", "collisionFreeProbability"):
+        assert number(browser, name) == pytest.approx(expected[name], rel=1e-6), name
+
+
+def test_a_battery_follows_the_controls(browser, tmp_path):
+    page, expected = made("energy", ENERGY, tmp_path)
+    opened(browser, page)
+    assert_battery(browser, expected)
+    line = browser.value("document.getElementById('lifeLine').getAttribute('d')")
+    turn(browser, intervalMs=100, beacons=250, battery="cr2032", chip="da14580")
+    assert_battery(browser, made("energy", {
+        "--beacons": 250, "--interval-ms": 100, "--chip": "da14580", "--battery": "cr2032"}, tmp_path)[1])
+    assert browser.value("document.getElementById('lifeLine').getAttribute('d')") != line
+    assert browser.complaints() == []
+
+
+def assert_walk(browser: Browser, expected: dict):
+    assert number(browser, "dwellS") == pytest.approx(expected["dwellS"], rel=1e-6)
+    assert number(browser, "probabilitySeen") == pytest.approx(expected["probabilitySeen"], abs=LATENCY)
+    assert_latency(browser, expected)
+
+
+def test_a_walk_follows_the_controls(browser, tmp_path):
+    page, expected = made("walk", WALK, tmp_path)
+    opened(browser, page)
+    assert_walk(browser, expected)
+    turn(browser, speedMps=0.7, distanceM=5, rangeM=20, intervalMs=100, scanner="android-balanced", beacons=250)
+    assert_walk(browser, made("walk", {
+        "--speed-mps": 0.7, "--distance-m": 5, "--range-m": 20, "--interval-ms": 100, "--beacons": 250,
+        "--scanner": "android-balanced"}, tmp_path)[1])
+    turn(browser, distanceM=30)
+    assert number(browser, "probabilitySeen") == 0 and number(browser, "dwellS") == 0
+    assert browser.complaints() == []
+
+
+def assert_density(browser: Browser, expected: dict):
+    assert number(browser, "beaconsInRange") == pytest.approx(expected["beaconsInRange"], rel=0.05)
+    assert number(browser, "gridSpacingM") == pytest.approx(expected["gridSpacingM"], rel=0.05)
+
+
+def test_a_density_follows_the_controls(browser, tmp_path):
+    page, expected = made("density", DENSITY, tmp_path)
+    opened(browser, page)
+    assert_density(browser, expected)
+    assert browser.value("document.getElementById('gridDots').getAttribute('d').length") > 100
+    turn(browser, intervalMs=300, detectWithinS=8, probability=0.9, scanner="android-balanced")
+    assert_density(browser, made("density", {
+        "--interval-ms": 300, "--detect-within-s": 8, "--probability": 0.9, "--scanner": "android-balanced"},
+        tmp_path)[1])
+    assert browser.complaints() == []
+
+
+def test_the_chart_of_intervals_decides_and_never_crosses(browser, tmp_path):
+    page, expected = made("interval", {
+        "--beacons": 100, "--detect-within-s": 15, "--probability": 0.95, "--scanner": "android-low-power"}, tmp_path)
+    opened(browser, page)
+    assert browser.value("document.querySelector('main figure').id") == "deciding"
+    sentence = browser.value("document.querySelector('.reconciliation').textContent")
+    assert "longest interval" in sentence
+    # The script marks the same two intervals as the sentence names.
+    for name in ("bestLatencyIntervalMs", "bestThroughputIntervalMs"):
+        assert f"{number(browser, name):g} ms" in sentence, name
+    lines = browser.value("""[...document.querySelectorAll('#deciding path.line')].map(path => path.getAttribute('d'))""")
+    heights = [{x: float(y) for x, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", line)} for line in lines]
+    wanted, half, most, nearly_all = heights
+    for upper, lower in ((nearly_all, wanted), (wanted, most), (most, half)):
+        shared = upper.keys() & lower.keys()
+        assert len(shared) > 20 and all(upper[x] <= lower[x] for x in shared)
+    # What is not reached is no line: the last percentile is interrupted, and the peaks are there.
+    assert lines[3].count("M") > 1
+    slow = [point for point in expected["curve"] if 1010 < point["intervalMs"] < 1035]
+    assert any(point["p99"] is None or point["p99"] > 60 for point in slow)
+
+
 def test_the_page_asks_nothing_of_any_network_and_complains_of_nothing(browser, collisions, latency):
     for page in (collisions[0], latency[0]):
         opened(browser, page)
@@ -190,6 +276,16 @@ def test_everything_has_a_name_for_screen_readers(browser, collisions):
     assert {"spinbutton", "slider", "combobox", "button", "heading"} <= {role for role, _ in named}
     assert [role for role, name in named if not name and role not in ("table", "figure")] == []
     assert browser.value("document.querySelectorAll('h1').length") == 1
+
+
+@pytest.mark.parametrize("question, options", [("energy", ENERGY), ("walk", WALK), ("density", DENSITY)])
+@pytest.mark.parametrize("width", [1200, 360])
+def test_the_other_pages_can_be_looked_at(browser, tmp_path, question, options, width):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    opened(browser, made(question, options, tmp_path)[0], width=width)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    picture = browser.screenshot(SCREENSHOTS / f"{question}-{width}.png")
+    assert sum(count > 0 for count in picture.histogram()) > 50
 
 
 @pytest.mark.parametrize("look, width, is_dark", [

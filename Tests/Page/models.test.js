@@ -42,3 +42,35 @@ test("the best intervals are settings of controllers", () => {
     }
   }
 });
+
+// The rows of the program's tables that the vectors name.
+const chips = {
+  nrf52832: { emptyMicrocoulombs: 7.03, fullMicrocoulombs: 13.65, sleepMicroamperes: 2 },
+  da14580: { emptyMicrocoulombs: 9.6, fullMicrocoulombs: 9.6, sleepMicroamperes: 3 },
+};
+const batteries = { cr2032: 235, cr2477: 1000, "2xaa": 2200 };
+
+for (const { settings, chip, battery, days, microjoules } of vectors.batteries) {
+  test(`a ${battery} with ${chip} every ${settings.intervalMs} ms`, () => {
+    const cell = { capacityMilliampereHours: batteries[battery], volts: 3, efficiency: 0.85 };
+    const s = { ...usual, ...settings, backgroundLoad: 0, chip: chips[chip], battery: cell };
+    const result = models.energy(s, s.intervalMs);
+    assertNear(result.days, days, 1e-9, "life");
+    assertNear(result.microjoules, microjoules, 1e-9, "energy for a received packet");
+  });
+}
+
+test("grids hold as many beacons as the program's", () => {
+  for (const { radiusM, beacons, spacingM } of vectors.grids) {
+    assertNear(models.gridSpacing(beacons, radiusM), spacingM, 1e-9, "spacing");
+    assert.ok(models.gridCount(radiusM, spacingM) <= beacons);
+  }
+  assert.equal(models.gridCount(100, 10), 317);
+  assert.equal(models.gridCount(100, 15), 137);
+});
+
+test("a walk is as long in range as its chord", () => {
+  assertNear(models.dwell({ speedMps: 1.4, distanceM: 0, rangeM: 10 }), 20 / 1.4, 1e-12, "through the middle");
+  assertNear(models.dwell({ speedMps: 1, distanceM: 3, rangeM: 5 }), 8, 1e-12, "beside it");
+  assert.equal(models.dwell({ speedMps: 1, distanceM: 5, rangeM: 5 }), 0);
+});

@@ -27,6 +27,12 @@ import Testing
                 #expect(abs(before - value) <= 1e-9 * abs(value), "\(name) of \(new.settings)")
             }
         }
+        #expect(written.grids == answers.grids)
+        for (old, new) in zip(written.batteries, answers.batteries) {
+            #expect(old.settings == new.settings && old.chip == new.chip && old.battery == new.battery)
+            #expect(abs(old.days - new.days) <= 1e-9 * new.days)
+            #expect(abs(old.microjoules - new.microjoules) <= 1e-9 * new.microjoules)
+        }
         #expect(written.latencies.map(\.settings) == answers.latencies.map(\.settings))
         for (old, new) in zip(written.latencies, answers.latencies) {
             for (before, value) in zip(old.percentiles, new.percentiles) {
@@ -58,7 +64,25 @@ struct PageVectors: Codable {
         var duration: String
     }
 
+    /// A battery's life in days.
+    struct Battery: Codable {
+        var settings: [String: Double]
+        var chip: String
+        var battery: String
+        var days: Double
+        var microjoules: Double
+    }
+
+    /// Beacons of a square grid within a radius, and the grid that holds so many.
+    struct Grid: Codable, Equatable {
+        var radiusM: Double
+        var beacons: Int
+        var spacingM: Double
+    }
+
     var airs: [Air]
+    var batteries: [Battery]
+    var grids: [Grid]
     var latencies: [Latency]
     var texts: [Text]
 
@@ -71,6 +95,15 @@ struct PageVectors: Codable {
             (1, 100.0, 512, 5120), (1, 760, 512, 5120), (100, 100, 4096, 4096), (250, 271.25, 1024, 4096),
             (1, 1022.5, 30, 300), (50, 1000, 20, 600),
         ].map { try Latency($0, $1, $2, $3) }
+        batteries = try [
+            ("nrf52832", "cr2477", 500.0, 31), ("da14580", "cr2032", 100, 10), ("nrf52832", "2xaa", 20, 0),
+        ]
+        .map { try Battery($0, $1, $2, $3) }
+        grids = try [(317, 100.0), (137, 100), (1, 10), (5, 20), (1000, 50)].map { beacons, radius in
+            Grid(
+                radiusM: radius, beacons: beacons,
+                spacingM: try Neighborhood.gridSpacing(holding: beacons, radiusMeters: radius))
+        }
         let values = [
             0, 1e-12, 3.21e-7, 9.9996e-5, 0.00043, 0.05, 0.167, 0.9951, 0.99951, 0.99999, 1, 2.154, 9.999, 12.5, 99.96,
             100, 185, 599.96, 702, 1022.5, 7199, 7800, 123_456.7, 1e9, 1.5e15, -3.1,
@@ -114,6 +147,22 @@ extension PageVectors.Air {
         ).band
         values["captureLow"] = band.stayingWithFirst
         values["captureHigh"] = band.fullCapture
+    }
+}
+
+extension PageVectors.Battery {
+    init(_ chip: String, _ battery: String, _ intervalMs: Double, _ octets: Int) throws {
+        (self.chip, self.battery) = (chip, battery)
+        settings = ["beacons": 50, "intervalMs": intervalMs, "payloadOctets": Double(octets)]
+        let model = try EnergyModel(
+            chip: #require(BeaconChip.named(chip)), battery: #require(BeaconBattery.named(battery)),
+            intervalMicroseconds: intervalMs * 1000, payloadOctets: octets)
+        let clear = try CollisionModel(
+            beacons: 50, intervalMicroseconds: intervalMs * 1000,
+            airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: octets)
+        ).collisionFreeProbability
+        days = model.lifeDays
+        microjoules = try model.microjoulesPerReceived(probability: clear)
     }
 }
 

@@ -142,4 +142,64 @@ import Testing
     @Test func theSameContentMakesTheSamePage() throws {
         #expect(try PlanPage(SamplePage.content()).html == PlanPage(SamplePage.content()).html)
     }
+
+    private static func questions() throws -> [(String, PlanPageContent)] {
+        var pages: [(String, PlanPageContent)] = []
+        for kind in ["battery", "walk", "density"] {
+            var content = PlanPageContent(title: kind, answer: "answer", command: "pharos plan")
+            switch kind {
+            case "battery": content.battery = try SamplePage.battery
+            case "walk": content.walk = try SamplePage.walk
+            default: content.density = try SamplePage.density
+            }
+            pages.append((kind, content))
+        }
+        return pages
+    }
+
+    @Test func everyQuestionHasPicturesControlsAndNumbers() throws {
+        for (kind, content) in try Self.questions() {
+            let html = PlanPage(content).html
+            let reader = try MarkupReader(html)
+            #expect(reader.problems == [])
+            #expect(reader.tags.count { $0.hasPrefix("<svg") } == 3, "\(kind)")
+            #expect(reader.identifiers.isSuperset(of: ["controls", "sentence", "reset", "intervalMs", "plan"]))
+            #expect(html.contains(#""kind":"\#(kind)""#))
+            #expect(html.contains("What the command below answered"))
+        }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 0, -1, 1e308])
+    func questionsTakeAnyNumbers(value: Double) throws {
+        for (_, page) in try Self.questions() {
+            var content = page
+            content.battery?.intervalMs = value
+            content.walk?.fleet.intervalMs = value
+            content.walk?.probabilitySeen = value
+            content.density?.gridSpacingM = value
+            content.density?.rangeM = value
+            content.density?.probability = value
+            content.density?.shares = [.init(value, 0.5), .init(1, value)]
+            let reader = try MarkupReader(PlanPage(content).html)
+            #expect(reader.problems == [])
+            #expect(reader.tags.filter { $0.contains(/\b-?(nan|inf)\b/.ignoresCase()) } == [])
+        }
+    }
+
+    @Test func linesAreInterruptedWhereThereIsNoValue() throws {
+        var content = PlanPageContent(title: "t", answer: "a", command: "c")
+        content.decidingCurve = .init(
+            title: "curve", x: .init("x"), y: .init("y", unit: "s"),
+            series: [.init("a", [.init(1, 1), .init(2, 2), .init(3, .nan), .init(4, 4), .init(5, .nan), .init(6, 6)])],
+            gapMeaning: "not within 60 s")
+        content.decidingCurve?.wanted = 3
+        let html = PlanPage(content).html
+        let line = try MarkupReader(html).tags.first { $0.hasPrefix("<path class=\"line s0\"") } ?? ""
+        let path = MarkupReader.attribute("d", of: line) ?? ""
+        #expect(path.count { $0 == "M" } == 3 && path.count { $0 == "L" } == 1)
+        // A value alone between two gaps is a dot.
+        #expect(path.hasSuffix("h0"))
+        #expect(html.contains("Where a line is interrupted: not within 60 s."))
+        #expect(html.contains("wanted: 3 s"))
+    }
 }

@@ -132,4 +132,28 @@ enum SamplePage {
                 .init(.init(58, 27), nil, remark: "behind two walls"),
             ])
     }
+
+    static var battery: Content.Battery {
+        get throws {
+            .init(
+                beacons: 50, intervalMs: 500, payloadOctets: 31, chip: BeaconChip.all[0], battery: BeaconBattery.all[2])
+        }
+    }
+
+    static var walk: Content.Walk {
+        get throws {
+            .init(
+                try WalkPast(speedMetersPerSecond: 1.4, closestDistanceMeters: 3, rangeMeters: 10),
+                probabilitySeen: 0.93, fleet: try explorer())
+        }
+    }
+
+    static var density: Content.Density {
+        get throws {
+            .init(
+                beaconsInRange: 120, gridSpacingM: 2.3, detectWithinS: 10, probability: 0.95, rangeM: 15,
+                intervalMs: 500, payloadOctets: 31, scanners: try scanners, scannerName: "continuous",
+                shares: [.init(1, 1), .init(10, 0.999), .init(120, 0.95), .init(500, 0.4)])
+        }
+    }
 }

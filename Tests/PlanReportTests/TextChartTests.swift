@@ -50,6 +50,30 @@ import Testing
         #expect(lines.last == ": best 25")
     }
 
+    /// Twenty columns in the middle have no value: nothing may be drawn there.
+    @Test func gapsAreGaps() {
+        var curve = Self.curve
+        curve.series = [.init("a", (0...50).map { .init(Double($0), (20...30).contains($0) ? .nan : 10) })]
+        curve.markers = []
+        curve.gapMeaning = "not within 60 s"
+        let lines = TextChart(width: 60, isPlain: true).curve(curve, height: 8).split(separator: "\n")
+        let row = lines.first { $0.contains("*") } ?? ""
+        #expect(row.contains("*" + String(repeating: " ", count: 11) + "*") || row.contains(/\* {8,}\*/))
+        #expect(lines.last == "where a line is interrupted: not within 60 s")
+    }
+
+    @Test(arguments: [true, false])
+    func linesAreToldApartInWords(isPlain: Bool) {
+        let text = TextChart(width: 60, isPlain: isPlain).curve(Self.curve, height: 8)
+        #expect(text.contains(isPlain ? "* up\no down" : "lines from the top: up, down"))
+        let colored = TextChart(width: 60, isPlain: isPlain, isColored: true).curve(Self.curve, height: 8)
+        #expect(colored.contains("\u{1B}[36m\(isPlain ? "*" : "━━")\u{1B}[0m cyan: up"))
+        let bare = colored.replacing(/\u{1B}\[[0-9]+m/, with: "")
+        for line in bare.split(separator: "\n") { #expect(line.count <= 60) }
+        // Every line of the frame is the same but for the colours.
+        #expect(bare.split(separator: "\n").prefix(10) == text.split(separator: "\n").prefix(10))
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e308, -1e308, 0])
     func whatIsNoNumberLeavesAGap(value: Double) {
         for isPlain in [true, false] {

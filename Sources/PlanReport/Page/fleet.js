@@ -5,7 +5,7 @@ const fleet = (() => {
   const { J, airtime, clear, lossAfterLoss, bestIntervals, captureBand } = models;
   const { isNumber, digits, percent, duration, milliseconds } = texts;
   const { byId, show, chart, path, draw, line, mark } = drawing;
-  const { SHARES, sharesAt } = latency;
+  const { latencyOf } = latency;
 
   function drawIntervals(plot, s, best) {
     const rate = T => clear(s, T) / (T + J / 2), rates = plot.values.map(rate), most = Math.max(...rates);
@@ -23,21 +23,6 @@ const fleet = (() => {
       row.cells[1].textContent = percent(clear(s, T));
       row.cells[2].textContent = digits(1000 * rate(T));
     }
-  }
-
-  function drawDiscovery(plot, result, horizon) {
-    const times = plot.values.filter(time => time <= horizon), shares = sharesAt(result, times);
-    const curve = line(plot, times.map((time, i) => [time, shares[i]]));
-    const end = times.length ? plot.across(times[times.length - 1]).toFixed(2) : plot.left;
-    draw("discoveredCurve", curve);
-    draw("discoveredArea", curve && `${curve}L${end} ${plot.bottom}L${plot.left} ${plot.bottom}Z`);
-    const p = result.percentiles, names = { p50: "half", p90: "90 of 100", p99: "99 of 100" };
-    for (const name in names) {
-      const time = p[`latencyP${name.slice(1)}`];
-      mark(plot, `${name}Marker`, time, `${names[name]} ${duration(time)}`);
-    }
-    const cells = document.querySelectorAll("#discovery tbody td");
-    Object.keys(SHARES).forEach((name, i) => { cells[i].textContent = digits(p[name], 4); });
   }
 
   // What can be told at once.
@@ -58,15 +43,8 @@ const fleet = (() => {
     drawIntervals(chart(plots.intervalCurve), s, best);
   }
 
-  // What follows from the latency, as far as it is known.
-  function follow(s, plots, result) {
-    for (const name in SHARES) {
-      const value = result.percentiles[name];
-      const shown = isNumber(value) ? duration(value) : `over ${duration(s.horizonS)}`;
-      show(name, value, (result.isRough ? "about " : "") + shown);
-    }
-    drawDiscovery(chart(plots.discovery), result, s.horizonS);
-  }
+  const steps = s => s.scanner ? latencyOf(s, s.scanner) : null;
+  const follow = discovery.follow;
 
   function sentence(s, result) {
     const p = clear(s, s.intervalMs), best = bestIntervals(s);
@@ -87,5 +65,5 @@ const fleet = (() => {
     return text;
   }
 
-  return { answer, follow, sentence };
+  return { answer, steps, follow, sentence };
 })();

@@ -165,5 +165,40 @@ const latency = (() => {
       : -Math.expm1(-time / mean));
   }
 
-  return { SHARES, latencyOf, sharesAt };
+  // The share of detections among n beacons that take no longer than the wanted time.
+  function* shareOf(s, n) {
+    let result = null;
+    const asked = { ...s, beacons: n, horizonS: s.detectWithinS + s.intervalMs / 500 };
+    for (const step of latencyOf(asked, s.scanner)) {
+      result = step || result;
+      yield null;
+    }
+    return sharesAt(result, [s.detectWithinS])[0];
+  }
+
+  // The most beacons of which each is received in time, with the shares that the search met; 0 where not even one is.
+  function* largestFleet(s) {
+    const met = [];
+    function* holds(n) {
+      const share = yield* shareOf(s, n);
+      met.push([n, share]);
+      return share >= s.probability;
+    }
+    let low = (yield* holds(1)) ? 1 : 0, high = 2;
+    while (low === high / 2 && high < 2e6) {
+      if (yield* holds(high)) low = high;
+      high *= 2;
+    }
+    high = Math.min(high, 2 * low);
+    while (high - low > Math.max(1, low / 500)) {
+      const middle = Math.floor((low + high) / 2);
+      if (yield* holds(middle)) low = middle; else high = middle;
+    }
+    // Beyond the answer, as far as the chart goes.
+    for (const times of [1.5, 2.5, 4]) yield* holds(Math.round(Math.max(1, low) * times) + 1);
+    met.sort(([a], [b]) => a - b);
+    yield { beacons: low, met, isFinal: true };
+  }
+
+  return { SHARES, latencyOf, largestFleet, sharesAt };
 })();

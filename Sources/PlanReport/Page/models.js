@@ -6,8 +6,8 @@ const models = (() => {
   const J = 10, STEP = 0.625, FASTEST = 20, SLOWEST = 10240;
   const airtime = octets => 8 * (16 + octets) / 1000;
   const inRange = ms => Math.min(SLOWEST, Math.max(FASTEST, ms));
-  // The next longer setting, but not one beside it where only a rounding error is missing.
-  const setting = ms => inRange(Math.ceil(ms / STEP - 1e-6) * STEP);
+  // The nearest setting that controllers take.
+  const setting = ms => inRange(Math.round(ms / STEP) * STEP);
 
   // The share of packets that strangers let through.
   const background = s => (1 - s.backgroundLoad)
@@ -88,5 +88,39 @@ const models = (() => {
     return { low: low / weights * background(s), high: high / weights * background(s) };
   }
 
-  return { J, STEP, airtime, background, clear, lossAfterLoss, bestPeriods, bestIntervals, normal, captureBand };
+  // A beacon's battery: charges in µC, currents in µA, the life in days, and the energy for one received packet in µJ;
+  // null where none arrives.
+  function energy(s, intervalMs) {
+    const { chip, battery } = s, E = (intervalMs + J / 2) / 1000;
+    const event = chip.emptyMicrocoulombs + s.payloadOctets / 31 * (chip.fullMicrocoulombs - chip.emptyMicrocoulombs);
+    const current = event / E + chip.sleepMicroamperes, p = Math.min(1, clear(s, intervalMs));
+    return {
+      event, current, days: battery.efficiency * battery.capacityMilliampereHours * 1000 / current / 24,
+      microjoules: p > 0 ? (event + chip.sleepMicroamperes * E) * battery.volts / p : null,
+    };
+  }
+
+  // Seconds in range of a beacon that somebody walks past in a straight line.
+  const dwell = ({ speedMps, distanceM, rangeM }) => rangeM > distanceM
+    ? 2 * Math.sqrt((rangeM - distanceM) * (rangeM + distanceM)) / speedMps : 0;
+
+  // Beacons of a square grid within a radius of one of them, the rim included.
+  function gridCount(radius, spacing) {
+    const reach = radius / spacing * (1 + 1e-12);
+    let count = 0;
+    for (let row = -Math.floor(reach); row <= reach; row++) count += 2 * Math.floor(Math.sqrt(reach * reach - row * row)) + 1;
+    return count;
+  }
+
+  // The densest square grid with at most so many beacons within a radius.
+  function gridSpacing(beacons, radius) {
+    let low = radius * Math.sqrt(Math.PI / beacons) / 2, high = 2 * radius;
+    for (let k = 0; k < 50; k++) {
+      const middle = (low + high) / 2;
+      if (gridCount(radius, middle) > beacons) low = middle; else high = middle;
+    }
+    return high;
+  }
+
+  return { energy, dwell, gridCount, gridSpacing, J, STEP, airtime, background, clear, lossAfterLoss, bestPeriods, bestIntervals, normal, captureBand };
 })();

@@ -5,9 +5,7 @@
 (() => {
   const { STEP } = models;
   const { byId } = drawing;
-  const { latencyOf } = latency;
-
-  const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet }[plan.kind];
+  const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet, battery, walk, density }[plan.kind];
   const inSteps = value => Math.round(value / STEP) * STEP;
   // Each field with a slider: its ends, and the values that it takes.
   const sliders = plan.sliders;
@@ -32,10 +30,10 @@
     if (!form.checkValidity()) return null;
     const s = { ...plan.settings };
     for (const name in sliders) s[name] = Number(byId(name).value);
-    for (const name of ["beacons", "payloadOctets"]) if (name in sliders) s[name] = Math.round(s[name]);
+    for (const name in sliders) if (sliders[name].step === 1) s[name] = Math.round(s[name]);
     for (const name of plan.choices) {
-      const { value } = byId(name);
-      s[name] = name === "captureDecibels" ? (value === "" ? null : Number(value)) : plan[`${name}s`].find(one => one.name === value);
+      const { value } = byId(name), list = plan.lists[name], number = value === "" ? null : Number(value);
+      s[name] = list ? list.find(one => one.name === value) : number;
     }
     return s;
   }
@@ -49,12 +47,13 @@
       return;
     }
     question.answer(s, plan.plots);
-    if (s.scanner) follow(s, turn); else finish(s, null);
+    const steps = question.steps(s);
+    if (steps) follow(s, steps, turn); else finish(s, null);
   }
 
-  // The latency takes longer than a frame: it goes on between frames, and shows what it has on its way.
-  function follow(s, turn) {
-    const steps = latencyOf(s, s.scanner), area = byId("latencyNumbers");
+  // What takes longer than a frame goes on between frames, and shows what it has on its way.
+  function follow(s, steps, turn) {
+    const area = byId("latencyNumbers");
     area.setAttribute("aria-busy", "true");
     const proceed = () => {
       if (turn !== running) return;

@@ -39,7 +39,8 @@ struct PlanDensity: ParsableCommand {
     func run() throws {
         let question = DensityQuestion(
             air: try source.air(interval, packet), scanner: try receiver.presetOrContinuous,
-            target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range)
+            target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range,
+            drawsCurve: output.html != nil)
         try output.show(question.answer())
     }
 }

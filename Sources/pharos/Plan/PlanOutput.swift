@@ -27,12 +27,12 @@ struct PlanOutput: ParsableArguments {
         if !answer.holds { throw Failure(.failure) }
     }
 
-    /// As wide as the terminal and no wider than reads well, in characters that it has.
+    /// As wide as the terminal, in characters and colours that it has.
     private static var charts: TextChart {
         let encoding =
             Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
         let isPlain = encoding.map { !$0.uppercased().contains("UTF") } ?? false
-        return TextChart(width: min(72, Terminal.columns), isPlain: isPlain)
+        return TextChart(width: Terminal.columns, isPlain: isPlain, isColored: Terminal.wantsColor)
     }
 
     /// The command line, as somebody would type it again.

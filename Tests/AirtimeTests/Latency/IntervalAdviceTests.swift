@@ -92,6 +92,25 @@ import Testing
         #expect(best.collisionFreeProbability > 0.4 && best.collisionFreeProbability < 0.62)
     }
 
+    /// 1022.5 ms keeps step with Android's 5.12 s: an even curve of a few points passes over it.
+    @Test func theCurveHasPointsWhereItTurns() throws {
+        let advice = try advice(
+            .detect(withinSeconds: 15, probability: 0.95), beacons: 100, scanner: "android-low-power")
+        let range = AdvertisingInterval(rawValue: 600)...AdvertisingInterval(rawValue: 3000)
+        let even = try advice.curve(over: range, points: 5, horizonSeconds: 30)
+        let curve = try advice.curve(over: range, points: 5, extra: 14, horizonSeconds: 30)
+        let peak = 1_000_000...1_040_000
+        #expect(!even.contains { peak.contains($0.interval.microseconds) })
+        #expect(curve.contains { peak.contains($0.interval.microseconds) && $0.p99 ?? .infinity > 30 })
+        #expect(curve.count > 12 && curve.count <= 19)
+        #expect(curve.filter { !$0.isExtra } == even)
+        #expect(zip(curve, curve.dropFirst()).allSatisfy { $0.interval < $1.interval })
+        for point in curve {
+            let (half, most, all) = (point.p50 ?? .infinity, point.p90 ?? .infinity, point.p99 ?? .infinity)
+            #expect(half <= most && most <= all, "\(point)")
+        }
+    }
+
     @Test func whatMakesNoSenseIsRefused() throws {
         for (seconds, probability) in [(0.0, 0.9), (-1, 0.9), (.nan, 0.9), (4000, 0.9), (1, 0), (1, 1), (1, .nan)] {
             #expect(throws: AirtimeError.self) {

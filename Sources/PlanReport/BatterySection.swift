@@ -1,0 +1,150 @@
+internal import Airtime
+internal import Glibc
+
+/// A battery's life and the energy for one received packet, over the interval.
+struct BatterySection: ControlledSection {
+    let battery: PlanPageContent.Battery
+
+    static let kind = "battery"
+    private static let days = 1.0...10_000.0
+    private static let microjoules = 1.0...100_000.0
+    private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
+    private static let samples = 121
+
+    var panel: ControlPanel {
+        ControlPanel(
+            sliders: [
+                .interval(battery.intervalMs), .payload(battery.payloadOctets), .beacons(battery.beacons),
+            ],
+            choices: [
+                .init(id: "chip", label: "Chip", names: battery.chips.map(\.name), chosen: battery.chipName),
+                .init(
+                    id: "battery", label: "Battery", names: battery.batteries.map(\.name), chosen: battery.batteryName),
+            ])
+    }
+
+    var tiles: String {
+        let now = model(battery.intervalMs)
+        let clear = clear(battery.intervalMs)
+        let cost = cost(battery.intervalMs)
+        return ControlPanel.tiles(
+            [
+                .init(
+                    "lifeDays", "The battery lasts",
+                    now.map {
+                        $0.lifeDays < 730
+                            ? NumberText.significant($0.lifeDays) + " days"
+                            : NumberText.significant($0.lifeDays / 365.25) + " years"
+                    } ?? NumberText.none, now?.lifeDays),
+                .init(
+                    "meanCurrentMicroamperes", "Mean current", unit(now?.meanCurrentMicroamperes, "µA"),
+                    now?.meanCurrentMicroamperes),
+            ], class: "seen", id: "latencyNumbers")
+            + ControlPanel.tiles([
+                .init("microjoulePerReceived", "For each received packet", unit(cost, "µJ"), cost),
+                .init("collisionFreeProbability", "Packets that arrive clear", NumberText.percent(clear), clear),
+                .init(
+                    "eventMicrocoulombs", "Charge of an event", unit(now?.eventMicrocoulombs, "µC"),
+                    now?.eventMicrocoulombs),
+            ])
+    }
+
+    private func unit(_ value: Double?, _ unit: String) -> String {
+        value.map { NumberText.significant($0) + " " + unit } ?? NumberText.none
+    }
+
+    var figures: String {
+        figure("life", title: "How long it lasts", unit: "days", domain: Self.days, caption: lifeCaption) {
+            model($0)?.lifeDays
+        }
+            + figure(
+                "cost", title: "What a received packet costs", unit: "µJ", domain: Self.microjoules,
+                caption: "Short intervals lose packets to collisions, long ones pay for sleep: the least lies between.",
+                value: cost)
+    }
+
+    private var lifeCaption: String { "Life grows with the interval until sleep takes over." }
+
+    private func plot(_ domain: ClosedRange<Double>) -> PlotArea {
+        PlotArea(
+            height: 340, top: 40, x: { Scale(ExplorerFigures.intervals, from: $0, to: $1, isLogarithmic: true) },
+            y: { Scale(domain, from: $0, to: $1, isLogarithmic: true) })
+    }
+
+    private func figure(
+        _ name: String, title: String, unit: String, domain: ClosedRange<Double>, caption: String,
+        value: (Double) -> Double?
+    ) -> String {
+        var plot = plot(domain)
+        plot.drawAxes(
+            xName: "advertising interval (ms)", yName: unit, xTicks: [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
+            yTicks: [1, 10, 100, 1000, 10_000, 100_000].filter(domain.contains))
+        let ratio = ExplorerFigures.intervals.upperBound / ExplorerFigures.intervals.lowerBound
+        let points = (0..<Self.samples).map { step in
+            let interval = ExplorerFigures.intervals.lowerBound * pow(ratio, Double(step) / Double(Self.samples - 1))
+            let bounded = value(interval).map { min(domain.upperBound, max(domain.lowerBound, $0)) }
+            return PlanPageContent.Point(interval, bounded ?? .nan)
+        }
+        plot.drawPath(SVGPath(line: plot.places(points)), class: "line s0", id: "\(name)Line")
+        let text = "\(NumberText.milliseconds(battery.intervalMs)): \(self.unit(value(battery.intervalMs), unit))"
+        let place = battery.intervalMs.isFinite ? max(20, min(10_240, battery.intervalMs)) : 100
+        plot.drawMarker(text, x: place, at: 26, class: "m0", id: "\(name)Marker")
+        return HTML.figure(
+            id: "\(name)Curve", title: title, drawing: plot.drawing.element(label: "\(title), over the interval."),
+            caption: caption,
+            table: HTML.table(
+                caption: title, header: ["interval (ms)", unit],
+                rows: Self.tableIntervals.map {
+                    [NumberText.significant($0, 5), NumberText.significant(value($0), 4)]
+                }))
+    }
+
+    private func model(_ intervalMs: Double) -> EnergyModel? {
+        guard let chip = battery.chips.first(where: { $0.name == battery.chipName }),
+            let cell = battery.batteries.first(where: { $0.name == battery.batteryName })
+        else { return nil }
+        return try? EnergyModel(
+            chip: chip, battery: cell, intervalMicroseconds: intervalMs * 1000, payloadOctets: battery.payloadOctets)
+    }
+
+    private func clear(_ intervalMs: Double) -> Double? {
+        guard let airtime = try? PacketTiming.airtimeMicroseconds(payloadOctets: battery.payloadOctets) else {
+            return nil
+        }
+        return
+            (try? CollisionModel(
+                beacons: battery.beacons, intervalMicroseconds: intervalMs * 1000, airtimeMicroseconds: airtime))?
+            .collisionFreeProbability
+    }
+
+    private func cost(_ intervalMs: Double) -> Double? {
+        guard let model = model(intervalMs), let clear = clear(intervalMs), clear > 1e-9 else { return nil }
+        return try? model.microjoulesPerReceived(probability: min(1, clear))
+    }
+
+    var settings: [(String, PageData)] { [("backgroundLoad", .number(0)), ("backgroundAirtimeMs", .number(0))] }
+
+    var lists: [(String, PageData)] {
+        let chips = battery.chips.map { chip in
+            PageData.object([
+                ("name", .text(chip.name)), ("emptyMicrocoulombs", .number(chip.emptyEventMicrocoulombs)),
+                ("fullMicrocoulombs", .number(chip.fullEventMicrocoulombs)),
+                ("sleepMicroamperes", .number(chip.sleepMicroamperes)),
+            ])
+        }
+        let batteries = battery.batteries.map { cell in
+            PageData.object([
+                ("name", .text(cell.name)), ("capacityMilliampereHours", .number(cell.capacityMilliampereHours)),
+                ("volts", .number(cell.nominalVolts)), ("efficiency", .number(cell.efficiency)),
+            ])
+        }
+        return [("chip", .list(chips)), ("battery", .list(batteries))]
+    }
+
+    var plots: [(String, PageData)] {
+        [
+            ("lifeCurve", plot(Self.days).data(samples: Self.samples)),
+            ("costCurve", plot(Self.microjoules).data(samples: Self.samples)),
+        ]
+    }
+}

@@ -1,0 +1,50 @@
+"use strict";
+
+// How many beacons a place bears: what the controls of a density page answer.
+const density = (() => {
+  const { gridSpacing } = models;
+  const { digits, percent, duration } = texts;
+  const { show, byId, chart, path, draw, line, mark } = drawing;
+
+  // More beacons than these are a grey disk.
+  const DRAWN = 40;
+
+  // The beacons of the grid around the receiver; the circle of the range keeps its size in the picture.
+  function drawGrid({ centerX, centerY, radius }, s, spacing) {
+    const step = spacing ? Math.max(radius * spacing / s.rangeM, radius / DRAWN) : 2 * radius, reach = Math.floor(radius / step + 1e-9);
+    const dots = [];
+    for (let row = -reach; row <= reach; row++) {
+      for (let column = -reach; column <= reach; column++) {
+        if (Math.hypot(row, column) * step <= radius * (1 + 1e-9)) dots.push([centerX + column * step, centerY + row * step]);
+      }
+    }
+    draw("gridDots", spacing ? dots.map(dot => `${path([dot])}h0`).join("") : "");
+    byId("rangeName").textContent = `range ${digits(s.rangeM)} m`;
+    byId("spacingName").textContent = spacing ? `${digits(spacing)} m apart` : "none";
+  }
+
+  function answer(s, plots) {
+    const plot = chart(plots.densityCurve), y = plot.up(s.probability).toFixed(2);
+    draw("targetLine", `M${plot.left} ${y}L${plot.right} ${y}`);
+    byId("targetName").setAttribute("y", (Number(y) + 19).toFixed(2));
+    byId("targetName").textContent = `wanted: ${percent(s.probability)}`;
+  }
+
+  function follow(s, plots, result) {
+    const plot = chart(plots.densityCurve), spacing = result.beacons ? gridSpacing(result.beacons, s.rangeM) : null;
+    show("beaconsInRange", result.beacons, String(result.beacons));
+    show("gridSpacingM", spacing, spacing ? `${digits(spacing)} m` : "–");
+    draw("densityLine", line(plot, result.met));
+    mark(plot, "densityMarker", result.beacons || null, `${result.beacons} beacons`);
+    drawGrid(plots.grid, s, spacing);
+  }
+
+  function sentence(s, result) {
+    const target = `within ${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases`;
+    if (!result.beacons) return `Not even a single beacon is received ${target}.`;
+    return `Up to ${result.beacons} beacons in range of one receiver are each received ${target}: a square grid of `
+      + `${digits(gridSpacing(result.beacons, s.rangeM))} m with a range of ${digits(s.rangeM)} m.`;
+  }
+
+  return { answer, steps: latency.largestFleet, follow, sentence };
+})();

@@ -1,0 +1,44 @@
+"use strict";
+
+// Somebody who walks past a beacon: what the controls of a walk page answer.
+const walk = (() => {
+  const { dwell } = models;
+  const { digits, percent, duration } = texts;
+  const { show, byId, chart, draw, mark } = drawing;
+  const { latencyOf, sharesAt } = latency;
+
+  // The way through the circle of the range, which keeps its size in the picture.
+  function drawWay({ centerX, centerY, radius, left, right }, s) {
+    const share = s.distanceM / s.rangeM, y = (centerY + Math.min(1.15, share) * radius).toFixed(2);
+    const half = share < 1 ? radius * Math.sqrt(1 - share * share) : 0;
+    draw("wayLine", `M${left} ${y}L${right} ${y}`);
+    draw("wayInRange", half > 0 ? `M${(centerX - half).toFixed(2)} ${y}L${(centerX + half).toFixed(2)} ${y}` : "");
+    draw("wayDistance", `M${centerX} ${centerY}L${centerX} ${y}`);
+    byId("rangeName").textContent = `range ${digits(s.rangeM)} m`;
+    byId("distanceName").textContent = `${digits(s.distanceM)} m`;
+    byId("dwellName").textContent = half > 0 ? `in range for ${duration(dwell(s))}` : "never in range";
+    byId("dwellName").setAttribute("y", (Number(y) + 26).toFixed(2));
+  }
+
+  function answer(s, plots) {
+    show("dwellS", dwell(s), duration(dwell(s)));
+    drawWay(plots.way, s);
+  }
+
+  const inTime = (s, result) => dwell(s) > 0 ? sharesAt(result, [Math.min(dwell(s), s.horizonS)])[0] : 0;
+
+  function follow(s, plots, result) {
+    discovery.follow(s, plots, result);
+    const seen = inTime(s, result);
+    show("probabilitySeen", seen, percent(seen));
+    mark(chart(plots.discovery), "dwellMarker", dwell(s), `in range ${duration(dwell(s))}`);
+  }
+
+  function sentence(s, result) {
+    if (!dwell(s)) return "The beacon is not seen: the way does not come within its range.";
+    return `At ${digits(s.speedMps)} m/s and a distance of ${digits(s.distanceM)} m the beacon is in range for `
+      + `${duration(dwell(s))} and is seen in ${percent(inTime(s, result))} of the cases.`;
+  }
+
+  return { answer, steps: s => latencyOf(s, s.scanner), follow, sentence };
+})();
