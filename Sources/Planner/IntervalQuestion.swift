@@ -13,7 +13,7 @@ public struct IntervalQuestion: Sendable {
     public let scanner: ScannerPreset
     /// The site of a fleet whose beacons they are; `nil` where a number was given.
     public let fleet: FleetInterval?
-    /// Whether scanners are compared as well, which takes time that only a page is worth.
+    /// Whether scanners are compared and controls drawn as well, which takes time that only a page is worth.
     public let comparesScanners: Bool
     /// The interval that is advised.
     public let advice: IntervalAdvice
@@ -82,7 +82,7 @@ public struct IntervalQuestion: Sendable {
         try addCurve(to: &answer)
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: Double(advice.interval.microseconds), airtimeMicroseconds: airtime)
-        if fleet.map({ $0.logSparingOther == 0 }) ?? true {
+        if comparesScanners, fleet.map({ $0.logSparingOther == 0 }) ?? true {
             answer.explore(
                 group, scanner, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
             reconcile(in: &answer)

@@ -73,15 +73,37 @@ struct CoverageSet: Sendable {
         return joined
     }
 
-    /// Writes the covered share of each step of `steps` into `shares`, and returns which of its indices are not zero.
+    /// Writes the covered share of each step of `steps` into `shares`, and returns which of its indices are not zero;
+    /// what lies outside of these is left as it was.
     func fill(_ shares: inout [Double], steps: Range<Int>) -> Range<Int> {
         let count = steps.count
         if shares.count < count { shares = Array(repeating: 0, count: count) }
-        for index in 0..<count { shares[index] = 0 }
         let from = Double(steps.lowerBound)
         let to = Double(steps.upperBound)
         var first = count
         var end = 0
+        visit(from: from, to: to) { low, high in
+            first = min(first, Int(low))
+            end = max(end, min(count - 1, Int(high)) + 1)
+        }
+        guard first < end else { return 0..<0 }
+        for index in first..<end { shares[index] = 0 }
+        visit(from: from, to: to) { low, high in
+            let lowStep = Int(low)
+            let highStep = min(count - 1, Int(high))
+            if lowStep == highStep {
+                shares[lowStep] += high - low
+            } else {
+                shares[lowStep] += Double(lowStep + 1) - low
+                for index in lowStep + 1..<highStep { shares[index] += 1 }
+                shares[highStep] += high - Double(highStep)
+            }
+        }
+        return first..<end
+    }
+
+    /// The covered stretches between two times, counted from the first one.
+    private func visit(from: Double, to: Double, _ visit: (Double, Double) -> Void) {
         for interval in intervals {
             // The first repetition that ends after `from`.
             var shift = ((from - interval.upperBound) / period).rounded(.down) * period + period
@@ -89,20 +111,8 @@ struct CoverageSet: Sendable {
                 let low = max(0, interval.lowerBound + shift - from)
                 let high = min(interval.upperBound + shift, to) - from
                 shift += period
-                guard high > low else { continue }
-                let lowStep = Int(low)
-                let highStep = min(count - 1, Int(high))
-                first = min(first, lowStep)
-                end = max(end, highStep + 1)
-                if lowStep == highStep {
-                    shares[lowStep] += high - low
-                } else {
-                    shares[lowStep] += Double(lowStep + 1) - low
-                    for index in lowStep + 1..<highStep { shares[index] += 1 }
-                    shares[highStep] += high - Double(highStep)
-                }
+                if high > low { visit(low, high) }
             }
         }
-        return first < end ? first..<end : 0..<0
     }
 }

@@ -26,6 +26,18 @@ struct EventStretch: Sendable {
         values.append(contentsOf: repeatElement(0, count: range.count))
     }
 
+    /// Makes room for `wanted`; new steps hold nothing.
+    mutating func cover(_ wanted: Range<Int>) {
+        guard !wanted.isEmpty else { return }
+        if wanted.lowerBound < start {
+            values.insert(contentsOf: repeatElement(0, count: start - wanted.lowerBound), at: 0)
+            start = wanted.lowerBound
+        }
+        if wanted.upperBound > range.upperBound {
+            values.append(contentsOf: repeatElement(0, count: wanted.upperBound - range.upperBound))
+        }
+    }
+
     /// Access by index from the first value.
     subscript(index: Int) -> Double {
         get { values[index] }
@@ -34,6 +46,7 @@ struct EventStretch: Sendable {
 
     /// Adds `other`, which lies within this stretch.
     mutating func add(_ other: EventStretch) {
+        guard !other.isEmpty else { return }
         Self.add(other.values, to: &values, at: other.start - start)
     }
 
@@ -53,39 +66,59 @@ struct EventStretch: Sendable {
         Self.tap(values, taps, box: box, into: &tapped)
     }
 
-    // The loops stand apart from the stored properties: only then are they free of checks for shared storage.
+    // The loops run over buffers whose lengths are checked once, before them: with a check for each element they take
+    // three times as long, and they are nearly all that the recursion does.
 
     private static func add(_ source: [Double], to target: inout [Double], at offset: Int) {
-        for index in source.indices { target[offset + index] += source[index] }
+        precondition(offset >= 0 && offset + source.count <= target.count)
+        unsafe source.withUnsafeBufferPointer { source in
+            unsafe target.withUnsafeMutableBufferPointer { target in
+                for index in 0..<source.count { unsafe target[offset &+ index] += source[index] }
+            }
+        }
     }
 
     private static func move(
         from source: inout [Double], at first: Int, shares: [Double], at firstShare: Int, count: Int,
         to target: inout [Double]
     ) {
+        precondition(first >= 0 && first + count <= source.count)
+        precondition(firstShare >= 0 && firstShare + count <= shares.count)
         target.removeAll(keepingCapacity: true)
-        target.reserveCapacity(count)
-        for index in 0..<count {
-            let inside = source[first + index] * shares[firstShare + index]
-            source[first + index] -= inside
-            target.append(inside)
+        target.append(contentsOf: repeatElement(0, count: count))
+        unsafe source.withUnsafeMutableBufferPointer { source in
+            unsafe shares.withUnsafeBufferPointer { shares in
+                unsafe target.withUnsafeMutableBufferPointer { target in
+                    for index in 0..<count {
+                        let inside = unsafe source[first &+ index] * shares[firstShare &+ index]
+                        unsafe source[first &+ index] -= inside
+                        unsafe target[index] = inside
+                    }
+                }
+            }
         }
     }
 
     private static func tap(
         _ source: [Double], _ taps: (Double, Double, Double), box: Int, into target: inout [Double]
     ) {
+        let count = source.count
         target.removeAll(keepingCapacity: true)
-        target.append(contentsOf: repeatElement(0, count: box))
-        var last = 0.0
-        var beforeLast = 0.0
-        for value in source {
-            target.append(taps.0 * value + taps.1 * last + taps.2 * beforeLast)
-            beforeLast = last
-            last = value
+        target.append(contentsOf: repeatElement(0, count: box + count + 2 + box))
+        guard count > 0 else { return }
+        unsafe source.withUnsafeBufferPointer { source in
+            unsafe target.withUnsafeMutableBufferPointer { target in
+                unsafe target[box] = taps.0 * source[0]
+                if count > 1 { unsafe target[box + 1] = taps.0 * source[1] + taps.1 * source[0] }
+                for index in 2..<max(2, count) {
+                    unsafe target[box &+ index] =
+                        taps.0 * source[index] + taps.1 * source[index &- 1] + taps.2 * source[index &- 2]
+                }
+                let last = unsafe source[count - 1]
+                let beforeLast = unsafe count > 1 ? source[count - 2] : 0
+                unsafe target[box + count] = taps.1 * last + taps.2 * beforeLast
+                unsafe target[box + count + 1] = taps.2 * last
+            }
         }
-        target.append(taps.1 * last + taps.2 * beforeLast)
-        target.append(taps.2 * last)
-        target.append(contentsOf: repeatElement(0, count: box))
     }
 }

@@ -56,6 +56,9 @@ struct GapRecursion: Sendable {
         }
     }
 
+    /// How far below ``completeSteps`` masses may still be added: a tile that is merged moves its middle.
+    var marginSteps: Int { 2 * stride }
+
     /// Whether anything is left to follow.
     var isFinished: Bool { groups.allSatisfy { $0.isEmpty } }
 
@@ -159,7 +162,7 @@ struct GapRecursion: Sendable {
         let center = Int(tile.center.rounded())
         let covered = fill(chunk)
         let reach = covered.lowerBound + next..<covered.upperBound + next
-        outside.setZero(chunk)
+        outside.clear()
         for state in tile.lanes.indices where tile.lanes[state].range.lowerBound < chunk.upperBound {
             guard !tile.lanes[state].isEmpty else { continue }
             lostMass += tile.lanes[state].take(before: chunk.upperBound, floor: Self.floor, into: &taken)
@@ -173,7 +176,12 @@ struct GapRecursion: Sendable {
                     tile.lanes[chain.successors[state]].addSuccessors(of: &within, kernel: kernel)
                 }
             }
-            outside.add(taken)
+            if outside.isEmpty {
+                swap(&outside, &taken)
+            } else {
+                outside.cover(taken.range)
+                outside.add(taken)
+            }
         }
         if !isEven { tile.lanes[chain.fresh].addSuccessors(of: &outside, kernel: kernel) }
     }

@@ -51,26 +51,34 @@ struct HitPatterns: Sendable {
         // The signs cancel whatever is taken away from every term, the empty set's 1 included: where losses are rare,
         // what is left keeps its digits so.
         let isRare = Double(interferers) * hit - log(clear) < 0.5
-        let survive = (0...length).map { size in
-            (0..<bins).map { bin in
-                let reach = (Double(bin) - 1) / Double(Self.binsPerUnit)
-                guard hit * reach < 1 else { return isRare ? -1.0 : 0 }
-                let exponent = Double(interferers) * log1p(-hit * reach) + Double(size) * log(clear)
-                return isRare ? expm1(exponent) : exp(exponent)
-            }
+        let spared = (0..<bins).map { bin in
+            let reach = (Double(bin) - 1) / Double(Self.binsPerUnit)
+            guard hit * reach < 1 else { return -1.0 }
+            return expm1(Double(interferers) * log1p(-hit * reach))
+        }
+        let undisturbed = (0...length).map { expm1(Double($0) * log(clear)) }
+        // What survives by size and bin; less 1 where losses are rare.
+        let survive = undisturbed.map { other in
+            spared.map { alone in isRare ? alone + other + alone * other : (1 + alone) * (1 + other) }
         }
         var runs = [1.0]
         var sum = isRare ? 0.0 : 1.0
         for earliest in 0..<length {
             for size in 1...earliest + 1 {
                 let row = (earliest * (length + 1) + size) * bins
-                var part = 0.0
-                for bin in 0..<bins { part += weights[row + bin] * survive[size][bin] }
+                let part = Self.product(weights[row..<row + bins], survive[size])
                 sum += size % 2 == 0 ? part : -part
             }
             runs.append(min(1, max(0, sum)))
         }
         return runs
+    }
+
+    /// The sum of the products, pair by pair.
+    private static func product(_ first: ArraySlice<Double>, _ second: [Double]) -> Double {
+        var sum = 0.0
+        for (one, other) in zip(first, second) { sum += one * other }
+        return sum
     }
 }
 

@@ -66,7 +66,9 @@ private struct IntervalSampling {
         let place = points.firstIndex { $0.interval.rawValue >= unit } ?? points.count
         if place < points.count, points[place].interval.rawValue == unit { return }
         let interval = AdvertisingInterval(rawValue: unit)
-        let distribution = try search.distribution(interval, horizonSeconds: horizonSeconds)
+        let distribution = try search.distribution(
+            interval, horizonSeconds: horizonSeconds,
+            of: ([0.5, 0.9, 0.99] + (wantedShare.map { [$0] } ?? [])).sorted())
         let model = try search.model(interval)
         points.insert(
             IntervalPoint(

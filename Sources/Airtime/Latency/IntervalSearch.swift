@@ -4,7 +4,7 @@ import BluetoothTypes
 struct IntervalSearch: Sendable {
     /// How far the distributions reach: an hour.
     static let horizonSeconds = 3600.0
-    private static let units = 0x20...0x4000
+    fileprivate static let units = 0x20...0x4000
     /// Neighboring candidates of the coarse search.
     private static let ratio = 0.94
 
@@ -49,11 +49,12 @@ struct IntervalSearch: Sendable {
 
     private var otherClearProbability: Double { count > 1 ? exp(Double(count - 1) * logSparingOther) : 1 }
 
+    /// - Parameter shares: See `LatencyModel`.
     func distribution(
-        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double
+        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double, of shares: [Double] = []
     ) throws(AirtimeError) -> LatencyDistribution {
         try model(interval).distribution(
-            untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
+            untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, of: shares,
             patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
     }
 
@@ -90,7 +91,7 @@ struct IntervalSearch: Sendable {
         return (unit(Int(wanted)), .met)
     }
 
-    private static func unit(_ value: Int) -> AdvertisingInterval {
+    fileprivate static func unit(_ value: Int) -> AdvertisingInterval {
         AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
     }
 
@@ -98,23 +99,25 @@ struct IntervalSearch: Sendable {
     func longest(
         within seconds: Double, probability: Double
     ) throws(AirtimeError) -> (interval: AdvertisingInterval, outcome: IntervalOutcome) {
+        var trials = IntervalTrials(search: self, seconds: seconds, probability: probability)
         let low = Int(shortestSensible.interval.rawValue)
         let high = try max(low, longestConceivable(within: seconds, probability: probability))
-        var best = (unit: low, share: -1.0)
+        var candidates: [Int] = []
         var failed = high + 1
         var candidate = high
         while true {
-            let share = try share(Self.unit(candidate), within: seconds)
-            if share > best.share { best = (candidate, share) }
-            if share >= probability {
-                let found = try refine(candidate, below: failed, within: seconds, probability: probability)
-                if let found {
-                    return (Self.unit(found), found == Self.units.upperBound ? .metAtLongest : .met)
-                }
+            candidates.append(candidate)
+            if try trials.reaches(candidate), let found = try trials.refine(candidate, below: failed) {
+                return (Self.unit(found), found == Self.units.upperBound ? .metAtLongest : .met)
             }
             guard candidate > low else { break }
             failed = candidate
             candidate = max(low, min(candidate - 1, Int(Double(candidate) * Self.ratio)))
+        }
+        var best = (unit: low, share: -1.0)
+        for candidate in candidates {
+            let share = try trials.share(candidate)
+            if share > best.share { best = (candidate, share) }
         }
         // An interval that holds alone is better than none.
         if best.share >= probability { return (Self.unit(best.unit), .met) }
@@ -128,32 +131,6 @@ struct IntervalSearch: Sendable {
         let period = seconds * 1_000_000 * share / probability
         let units = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
         return Int(min(max(units, Double(Self.units.lowerBound)), Double(Self.units.upperBound)))
-    }
-
-    /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
-    private func refine(
-        _ unit: Int, below end: Int, within seconds: Double, probability: Double
-    ) throws(AirtimeError) -> Int? {
-        var low = unit
-        var high = end
-        while high - low > max(1, low / 400) {
-            let middle = (low + high) / 2
-            if try share(Self.unit(middle), within: seconds) >= probability { low = middle } else { high = middle }
-        }
-        for candidate in [low, low - low / 100, low - low / 50, unit] where candidate >= Self.units.lowerBound {
-            if try holds(around: candidate, within: seconds, probability: probability) { return candidate }
-        }
-        return nil
-    }
-
-    /// Whether the interval holds, and both neighbors nearly do: to within a tenth of what may be missing.
-    private func holds(around unit: Int, within seconds: Double, probability: Double) throws(AirtimeError) -> Bool {
-        guard try share(Self.unit(unit), within: seconds) >= probability else { return false }
-        let tolerated = probability - 0.1 * (1 - probability)
-        for neighbor in [unit - max(1, unit / 100), unit + max(1, unit / 100)] {
-            guard try share(Self.unit(neighbor), within: seconds) >= tolerated else { return false }
-        }
-        return true
     }
 
     private func shortfall(
@@ -181,5 +158,65 @@ struct IntervalSearch: Sendable {
             if share >= probability { low = middle } else { high = middle }
         }
         return low > 0 ? low : nil
+    }
+}
+
+/// Intervals that were tried for one goal; none is computed twice. Intervals are in steps of 0.625 ms.
+private struct IntervalTrials {
+    let search: IntervalSearch
+    let seconds: Double
+    let probability: Double
+    private var shares: [Int: Double] = [:]
+
+    init(search: IntervalSearch, seconds: Double, probability: Double) {
+        self.search = search
+        self.seconds = seconds
+        self.probability = probability
+    }
+
+    /// The share received in time.
+    mutating func share(_ unit: Int) throws(AirtimeError) -> Double {
+        let interval = IntervalSearch.unit(unit)
+        if let known = shares[Int(interval.rawValue)] { return known }
+        let share = try search.share(interval, within: seconds)
+        shares[Int(interval.rawValue)] = share
+        return share
+    }
+
+    /// Whether that share, the wanted one where none is given, is received in time: often known before the share itself.
+    mutating func reaches(_ unit: Int, _ wanted: Double? = nil) throws(AirtimeError) -> Bool {
+        let interval = IntervalSearch.unit(unit)
+        let wanted = wanted ?? probability
+        if let known = shares[Int(interval.rawValue)] { return known >= wanted }
+        let share = try search.distribution(
+            interval, untilSeconds: seconds, horizonSeconds: seconds, of: [wanted]
+        ).received(within: seconds)
+        shares[Int(interval.rawValue)] = share
+        return share ?? 0 >= wanted
+    }
+
+    /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
+    mutating func refine(_ unit: Int, below end: Int) throws(AirtimeError) -> Int? {
+        var low = unit
+        var high = end
+        while high - low > max(1, low / 400) {
+            let middle = (low + high) / 2
+            if try reaches(middle) { low = middle } else { high = middle }
+        }
+        let candidates = [low, low - low / 100, low - low / 50, unit]
+        for candidate in candidates where candidate >= IntervalSearch.units.lowerBound {
+            if try holds(around: candidate) { return candidate }
+        }
+        return nil
+    }
+
+    /// Whether the interval holds, and both neighbors nearly do: to within a tenth of what may be missing.
+    private mutating func holds(around unit: Int) throws(AirtimeError) -> Bool {
+        guard try reaches(unit) else { return false }
+        let tolerated = probability - 0.1 * (1 - probability)
+        for neighbor in [unit - max(1, unit / 100), unit + max(1, unit / 100)] {
+            guard try reaches(neighbor, tolerated) else { return false }
+        }
+        return true
     }
 }

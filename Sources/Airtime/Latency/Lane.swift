@@ -70,13 +70,38 @@ struct Lane: Sendable {
         Self.addSlidingSum(of: stretch.tapped, width: box, to: &values, at: first - range.lowerBound, count: count)
     }
 
+    /// Adds the sums over `width` values of `source`, one after another. Four stretches of them go side by side, because
+    /// each sum needs the one before it, and a processor would wait for it.
     private static func addSlidingSum(
         of source: [Double], width: Int, to target: inout [Double], at offset: Int, count: Int
     ) {
-        var sum = 0.0
-        for index in 0..<count {
-            sum += source[index + width] - source[index]
-            target[offset + index] += sum
+        precondition(offset >= 0 && offset + count <= target.count && count + width <= source.count)
+        let part = count / 4
+        unsafe source.withUnsafeBufferPointer { source in
+            unsafe target.withUnsafeMutableBufferPointer { target in
+                var sums = SIMD4<Double>()
+                for step in 1...width {
+                    sums += unsafe SIMD4(
+                        source[step &- 1], source[part &+ step &- 1], source[2 &* part &+ step &- 1],
+                        source[3 &* part &+ step &- 1])
+                }
+                var (first, second, third, fourth) = (sums[0], sums[1], sums[2], sums[3])
+                for index in 0..<part {
+                    let (near, far) = (index, index &+ width)
+                    unsafe first += source[far] - source[near]
+                    unsafe second += source[part &+ far] - source[part &+ near]
+                    unsafe third += source[2 &* part &+ far] - source[2 &* part &+ near]
+                    unsafe fourth += source[3 &* part &+ far] - source[3 &* part &+ near]
+                    unsafe target[offset &+ index] += first
+                    unsafe target[offset &+ part &+ index] += second
+                    unsafe target[offset &+ 2 &* part &+ index] += third
+                    unsafe target[offset &+ 3 &* part &+ index] += fourth
+                }
+                for index in 4 &* part..<count {
+                    unsafe fourth += source[index &+ width] - source[index]
+                    unsafe target[offset &+ index] += fourth
+                }
+            }
         }
     }
 }

@@ -47,32 +47,47 @@ private struct FleetSearch {
 
     func most() throws(AirtimeError) -> (Int, LatencyDistribution) {
         let alone = try model(1)
-        var low = 1
-        var best = try alone.distribution(untilSeconds: seconds, horizonSeconds: horizon)
-        guard share(best) >= probability else { return (0, best) }
+        let single = try share(alone, patterns: nil)
+        guard single >= probability else { return (0, try whole(alone, patterns: nil)) }
         let patterns = HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds)
-        var high = ceiling(alone)
-        var hasFailed = false
+        var (low, reached) = (1, single)
+        var (high, missed) = (ceiling(alone), 0.0)
+        // An end that stands still for two steps shows that the guesses lie on one side of the place.
+        var standing = (low: 0, high: 0)
         while high - low > 1 {
-            let guess = hasFailed ? low + (high - low) / 2 : guess(from: low, best, high)
+            let isStuck = max(standing.low, standing.high) > 2
+            let guess = isStuck ? low + (high - low) / 2 : guess(from: low, reached, to: high, missed)
             let beacons = min(high - 1, max(low + 1, guess))
-            let latency = try model(beacons).distribution(
-                untilSeconds: seconds, horizonSeconds: horizon, patterns: patterns)
-            hasFailed = share(latency) < probability
-            if hasFailed { high = beacons } else { (low, best) = (beacons, latency) }
+            let share = try share(model(beacons), patterns: patterns)
+            if share < probability {
+                (high, missed) = (beacons, share)
+                standing = (standing.low + 1, 0)
+            } else {
+                (low, reached) = (beacons, share)
+                standing = (0, standing.high + 1)
+            }
+            if isStuck { standing = (0, 0) }
         }
-        return (low, best)
+        return (low, try whole(model(low), patterns: patterns))
     }
 
-    private var horizon: Double { max(seconds, 60) }
+    /// The share received in time; later times are of no interest to the search.
+    private func share(_ model: LatencyModel, patterns: HitPatterns?) throws(AirtimeError) -> Double {
+        let latency = try model.distribution(
+            untilSeconds: seconds, horizonSeconds: seconds,
+            patterns: patterns ?? HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+        return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 1
+    }
+
+    private func whole(_ model: LatencyModel, patterns: HitPatterns?) throws(AirtimeError) -> LatencyDistribution {
+        try model.distribution(
+            untilSeconds: seconds, horizonSeconds: max(seconds, 60),
+            patterns: patterns ?? HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+    }
 
     private func model(_ beacons: Int) throws(AirtimeError) -> LatencyModel {
         let (group, otherClear) = try asked.fleet(ofBoxes: beacons)
         return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClear)
-    }
-
-    private func share(_ latency: LatencyDistribution) -> Double {
-        latency.received(within: min(seconds, latency.horizonSeconds)) ?? 1
     }
 
     /// A fleet that cannot hold the target: a beacon is received at least once no more often than it is on average.
@@ -82,12 +97,15 @@ private struct FleetSearch {
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }
 
-    /// Where the target would just hold if losses were independent: packets get through with a probability that falls
-    /// by the same factor with each beacon.
-    private func guess(from low: Int, _ latency: LatencyDistribution, _ high: Int) -> Int {
-        let share = share(latency)
-        guard share < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
-        let more = log(log1p(-share) / log1p(-probability)) / -asked.logSparing
-        return low + Int(min(max(more * 1.02, 0), Double(high - low))) + 1
+    /// Where the target would just hold. Packets get through with a probability that falls by the same factor with each
+    /// beacon if losses are independent, and then ln(-ln(1 - share)) falls along a line: of that factor's slope from the
+    /// fleet that reaches the target, or through the one that misses it as well, where one is known.
+    private func guess(from low: Int, _ reached: Double, to high: Int, _ missed: Double) -> Int {
+        guard reached < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
+        let above = log(log1p(-reached) / log1p(-probability))
+        let width = Double(high - low)
+        guard missed > 0 else { return low + Int(min(max(above / -asked.logSparing * 1.02, 0), width)) + 1 }
+        let below = log(log1p(-missed) / log1p(-probability))
+        return low + Int((above / (above - below) * width).rounded())
     }
 }

@@ -86,17 +86,20 @@ struct LatencyCurve: Sendable {
         received.append(min(1, receivedPerStep * time))
     }
 
-    init(receivedPerStep: Double, recursion: GapRecursion) {
-        self.init(receivedPerStep: receivedPerStep)
+    /// Takes in what the recursion has completed by now.
+    ///
+    /// Points that later masses can still change, within the recursion's margin, are made anew the next time; all before
+    /// them stay.
+    mutating func extend(by recursion: GapRecursion) {
         let complete = Double(recursion.completeSteps)
         let masses = recursion.histogram.masses
+        let kept = settled
+        times.removeSubrange(kept.points...)
+        received.removeSubrange(kept.points...)
         let bins = GapHistogram.bin(of: recursion.completeSteps) + 2
         times.reserveCapacity(bins)
         received.reserveCapacity(bins)
-        var waiting = 1.0
-        var sum = 0.0
-        var time = 0.0
-        var bin = 0
+        var (waiting, sum, time, bin) = (kept.waiting, kept.sum, times[kept.points - 1], kept.bin)
         while time < complete {
             // A mass at step i stands for i - 1/2 to i + 1/2.
             let mass = bin < masses.count ? masses[bin] : 0
@@ -108,8 +111,33 @@ struct LatencyCurve: Sendable {
             times.append(time)
             received.append(min(1, sum))
             bin += 1
+            if time < complete - Double(recursion.marginSteps) {
+                settled = Settled(points: times.count, bin: bin, waiting: waiting, sum: sum)
+            }
         }
+        stillWaiting = waiting
     }
+
+    /// A share that is not exceeded by some time in steps, not before the last point: the share received grows by ever
+    /// less, because ever fewer wait.
+    func bound(at time: Double) -> Double {
+        guard let now = times.last, let reached = received.last else { return 1 }
+        return reached + receivedPerStep * stillWaiting * max(0, time - now)
+    }
+
+    /// The share of waits that are longer than the last point.
+    private var stillWaiting = 1.0
+
+    /// How far the points are final: how many there are, the bin that follows, the share of waits that are longer, and
+    /// the share received.
+    private struct Settled: Sendable {
+        var points = 1
+        var bin = 0
+        var waiting = 1.0
+        var sum = 0.0
+    }
+
+    private var settled = Settled()
 
     /// Goes on without the recursion, if everything after now decays by the same factor from cycle to cycle, and says
     /// whether it did.

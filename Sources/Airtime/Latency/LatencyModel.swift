@@ -130,8 +130,11 @@ extension LatencyModel {
             patterns: HitPatterns(width: group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
     }
 
+    /// - Parameter shares: Where they are given, only the times by which these are received are of interest, ascending:
+    ///   the distribution ends as soon as no more of them can be reached within the horizon.
     func distribution(
-        untilSeconds: Double, horizonSeconds: Double, patterns: @autoclosure () -> HitPatterns
+        untilSeconds: Double, horizonSeconds: Double, of shares: [Double] = [],
+        patterns: @autoclosure () -> HitPatterns
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
             throw .quantity(name: "a horizon in s", value: horizonSeconds)
@@ -159,8 +162,12 @@ extension LatencyModel {
         let cycle = recursion.isEven ? longestPeriod : coverage.cycle(longestPeriod: longestPeriod)
         while recursion.completeSteps < limit {
             recursion.advance(limit: limit)
-            curve = LatencyCurve(receivedPerStep: receivedPerStep, recursion: recursion)
+            curve.extend(by: recursion)
             if recursion.isFinished { break }
+            if let next = shares.first(where: { $0 > curve.received.last ?? 0 }), curve.bound(at: Double(limit)) < next
+            {
+                break
+            }
             if recursion.completeSteps >= wanted, curve.received.last ?? 0 >= Self.completeShare { break }
             if curve.continues(cycle: cycle, until: limit, wanted: wanted, share: Self.completeShare) { break }
         }
