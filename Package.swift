@@ -103,7 +103,7 @@ let package = Package(
             name: "Planner",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport",
-                "Profiles", "Sites",
+                "Profiles", "Sites", "TextEscaping",
             ],
             swiftSettings: small),
         .executableTarget(

@@ -53,6 +53,12 @@ public enum PacketTiming {
         return Double(8 * (16 + payloadOctets))
     }
 
+    /// n, the octets of advertising data of a packet of that airtime in µs, to the nearest.
+    public static func payloadOctets(airtimeMicroseconds: Double) -> Int {
+        let octets = (airtimeMicroseconds / 8).rounded() - 16
+        return Int(min(max(octets, Double(payloadRange.lowerBound)), Double(payloadRange.upperBound)))
+    }
+
     /// T_IFS, the silence between a packet and its answer, in µs. Core Specification 5.4, Vol 6 Part B 4.1.1.
     public static let interFrameSpaceMicroseconds = 150.0
 }

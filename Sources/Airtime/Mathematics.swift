@@ -1,17 +1,17 @@
 internal import Glibc
 
-// The C library's functions that the models use, named here and nowhere else.
+// The C library's functions that the planner's modules use, named here and nowhere else.
 
-@inline(__always) func exp(_ value: Double) -> Double { Glibc.exp(value) }
-@inline(__always) func expm1(_ value: Double) -> Double { Glibc.expm1(value) }
-@inline(__always) func log(_ value: Double) -> Double { Glibc.log(value) }
-@inline(__always) func log1p(_ value: Double) -> Double { Glibc.log1p(value) }
-@inline(__always) func log10(_ value: Double) -> Double { Glibc.log10(value) }
-@inline(__always) func pow(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
-@inline(__always) func erfc(_ value: Double) -> Double { Glibc.erfc(value) }
+@inline(__always) package func exp(_ value: Double) -> Double { Glibc.exp(value) }
+@inline(__always) package func expm1(_ value: Double) -> Double { Glibc.expm1(value) }
+@inline(__always) package func log(_ value: Double) -> Double { Glibc.log(value) }
+@inline(__always) package func log1p(_ value: Double) -> Double { Glibc.log1p(value) }
+@inline(__always) package func log10(_ value: Double) -> Double { Glibc.log10(value) }
+@inline(__always) package func pow(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
+@inline(__always) package func erfc(_ value: Double) -> Double { Glibc.erfc(value) }
 /// `log` where a member of that name hides it.
 @inline(__always) func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }
-@inline(__always) func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
+@inline(__always) package func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
 /// ln 10.
 let lnOfTen = M_LN10
 

@@ -1,5 +1,4 @@
 internal import Airtime
-internal import Glibc
 
 /// A battery's life and the energy for one received packet, over the interval.
 struct BatterySection: ControlledSection {

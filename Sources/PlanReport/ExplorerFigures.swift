@@ -1,5 +1,4 @@
 internal import Airtime
-internal import Glibc
 
 /// The two curves of the explorer. Their axes are fixed, so that the script only has to move lines.
 struct ExplorerFigures {

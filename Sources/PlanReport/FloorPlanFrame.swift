@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Airtime
 
 extension FloorPlanFigure {
     /// From metres on the floor to units of the drawing.
@@ -39,7 +39,7 @@ extension FloorPlanFigure {
         /// A rule of a round length.
         func drawRule(in drawing: inout SVG) {
             let rough = 120 / scale
-            let power = pow(10, floor(log10(rough)))
+            let power = pow(10, log10(rough).rounded(.down))
             let length = [5, 2, 1].map { $0 * power }.first { $0 <= rough } ?? power
             let (start, end, y) = (Self.margin, Self.margin + length * scale, height - 16)
             drawing.line(start, y, end, y, class: "rule")

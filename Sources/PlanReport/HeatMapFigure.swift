@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Airtime
 
 /// Intervals × scan modes as a colored table: it reads the same to the eye, to a screen reader and on paper.
 struct HeatMapFigure {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Airtime
 
 /// One axis: from values to places on the page, and back to round values for its labels.
 struct Scale {
@@ -52,7 +52,7 @@ struct Scale {
 
     private var linearTicks: [Double] {
         let rough = (domain.upperBound - domain.lowerBound) / 5
-        let power = pow(10, floor(log10(rough)))
+        let power = pow(10, log10(rough).rounded(.down))
         let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough
         let first = (domain.lowerBound / step).rounded(.up)
         return (0..<12).map { (first + Double($0)) * step }.filter { $0 <= domain.upperBound * (1 + 1e-12) }
@@ -61,8 +61,8 @@ struct Scale {
     private var logarithmicTicks: [Double] {
         let decades = log10(domain.upperBound / domain.lowerBound)
         let steps: [Double] = decades > 4.5 ? [1] : decades > 2.8 ? [1, 3] : [1, 2, 5]
-        let first = Int(floor(log10(domain.lowerBound)))
-        let last = Int(ceil(log10(domain.upperBound)))
+        let first = Int(log10(domain.lowerBound).rounded(.down))
+        let last = Int(log10(domain.upperBound).rounded(.up))
         let stride = max(1, (last - first) / 10)
         var found: [Double] = []
         for exponent in Swift.stride(from: first, through: last, by: stride) {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Airtime
 
 extension TextChart {
     /// Curves over one x in a frame with labels; where two meet the earlier one is seen. Below it the x axis with the

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Airtime
 
 /// Small charts for a terminal: lines, bars and heat rows in block characters, or in plain ASCII where a terminal has
 /// no others. Numbers that are not finite leave a gap.

@@ -1,6 +1,7 @@
 internal import BluetoothTypes
 public import Configuration
 public import PlanReport
+internal import TextEscaping
 
 /// What a question of the planner found: facts, pictures and notes, said once and shown as text, as JSON and as a page.
 public struct PlanAnswer: Sendable {
@@ -98,15 +99,19 @@ extension PlanAnswer {
     /// For people, with charts as the terminal can draw them.
     public func text(charts: TextChart) -> String {
         var table = Table(["", "", "", ""], alignment: [.left, .right])
-        for figure in figures { table.add([figure.name, figure.value, figure.unit, figure.remark]) }
+        // Names come from files: none of them may move the terminal's cursor.
+        for figure in figures {
+            table.add([figure.name, figure.value, figure.unit, figure.remark].map(TerminalText.line))
+        }
         let drawings = pictures.terminal.map { drawing in
             switch drawing {
             case .curve(let curve): charts.curve(curve, height: 10)
             case .table(let table, let legend): table.text + (legend.isEmpty ? "" : legend + "\n")
             }
         }
-        let notes = notes.map { "- \($0)\n" }.joined()
-        return ([sentence + "\n", table.text] + drawings + [notes]).filter { !$0.isEmpty }.joined(separator: "\n")
+        let notes = notes.map { "- \(TerminalText.line($0))\n" }.joined()
+        return ([TerminalText.line(sentence) + "\n", table.text] + drawings + [notes]).filter { !$0.isEmpty }.joined(
+            separator: "\n")
     }
 
     /// For programs: one object.

@@ -4,6 +4,7 @@ public import Configuration
 public import Fleet
 internal import PlanReport
 public import Sites
+internal import TextEscaping
 
 /// Puts the beacons of a fleet on the floor of the site file that names it.
 ///
@@ -182,7 +183,7 @@ private struct NameList: Sendable {
 
     mutating func add(_ name: String) {
         count += 1
-        if names.count < Self.limit { names.append(name) }
+        if names.count < Self.limit { names.append(TerminalText.line(name)) }
     }
 
     /// Adds a name that may have been added before.

@@ -9,13 +9,27 @@ public struct SiteQuestion: Sendable {
     public let fleet: SiteFleet?
     /// About how many places are looked at.
     public let places: Int
-    public let proposes: Bool
+    /// What is to be proposed; `nil` where nothing is.
+    public let proposal: Proposal?
+    /// Whether other times than the wanted one are looked at as well, which takes time that only a page is worth.
+    public let drawsControls: Bool
 
-    public init(site: Site, fleet: SiteFleet? = nil, places: Int = 2000, proposes: Bool = false) {
+    /// Where new beacons are proposed.
+    public enum Proposal: Hashable, Sendable {
+        /// Beside the beacons that stand there.
+        case addition
+        /// As if none stood there.
+        case fromScratch
+    }
+
+    public init(
+        site: Site, fleet: SiteFleet? = nil, places: Int = 2000, proposal: Proposal? = nil, drawsControls: Bool = false
+    ) {
         self.site = site
         self.fleet = fleet
         self.places = places
-        self.proposes = proposes
+        self.proposal = proposal
+        self.drawsControls = drawsControls
     }
 
     /// As many weak spots as people look at.
@@ -23,40 +37,71 @@ public struct SiteQuestion: Sendable {
 
     /// - Parameter observe: Ends the survey where it says `false`; the answer tells what was seen until then.
     public func answer(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> PlanAnswer {
+        try finding(observe).answer
+    }
+
+    /// What was found out about a floor.
+    public struct Finding: Sendable {
+        public let answer: PlanAnswer
+        /// The floor with the beacons that are proposed; `nil` where none are.
+        public let proposed: ProposedSite?
+    }
+
+    /// The answer, and the proposal as a floor of its own.
+    ///
+    /// - Parameter observe: Ends the survey where it says `false`; the answer tells what was seen until then.
+    public func finding(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> Finding {
         guard let bounds = site.bounds else { throw PlanError(.configuration, "\(site.name): there is no floor") }
-        let background = try PlanError.asking { () throws(AirtimeError) in
-            try BackgroundLoad(share: site.backgroundLoad)
-        }
-        let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
-        var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
         let (positions, spacing) = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(places, bounds))
         guard !positions.isEmpty else {
             throw PlanError(
                 .configuration, "\(site.name): the outline is so narrow that no place was found in it")
         }
-        var isStopped = false
-        var points: [SiteSurvey.Point] = []
-        for position in positions where !isStopped {
-            isStopped = !observe(.init("places", done: points.count, of: positions.count))
-            points.append(try PlanError.asking { () throws(AirtimeError) in try survey.point(at: position) })
-        }
+        var visit = Visit(places: positions)
+        var survey = try Self.survey(of: site)
+        let points = try visit.points(&survey, observe)
         var walks: [(String, SiteWalk.Result)] = []
-        for path in site.paths where !isStopped {
-            isStopped = !observe(.init("paths", done: walks.count, of: site.paths.count))
+        for path in site.paths where !visit.isStopped {
+            visit.isStopped = !observe(.init("paths", done: walks.count, of: site.paths.count))
             let result = try PlanError.asking { () throws(AirtimeError) in try path.walk.result(in: &survey) }
             walks.append((path.name, result))
         }
-        let proposal = proposes && !isStopped ? try propose(bounds, background, observe, &isStopped) : nil
-        var answer = PlanAnswer(title: "Site \(site.name)", sentence: sentence(points, proposal))
+        var placement: SitePlacement?
+        var proposed: ProposedSite?
+        if let proposal, !visit.isStopped {
+            placement = try self.placement(proposal, observe, &visit.isStopped)
+            proposed = placement.flatMap { ProposedSite(of: site, $0, keeps: proposal == .addition) }
+        }
+        var after: [SiteSurvey.Point] = []
+        if let proposed, !visit.isStopped {
+            var extended = try Self.survey(of: proposed.site)
+            after = try visit.points(&extended, observe)
+            if after.count == positions.count { survey = extended }
+        }
+        var answer = PlanAnswer(title: "Site \(site.name)", sentence: sentence(points, placement, after))
+        answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, in: &answer)
-        answer.state("interrupted", .flag(isStopped))
+        answer.state("interrupted", .flag(visit.isStopped))
         for (name, walk) in walks { show(walk, name, in: &answer) }
         answer.state("paths", .list(walks.map { quantity($0.1, $0.0) }))
-        if let proposal { state(proposal, in: &answer) }
-        answer.pictures.floorPlan = SitePicture(site: site, points: points, spacing: spacing, proposal: proposal).plan
-        if isStopped {
+        if let placement { state(placement, proposed, after, in: &answer) }
+        let isMapped = proposed != nil && after.count == positions.count
+        let mapped = isMapped ? after : points
+        answer.pictures.floorPlan =
+            SitePicture(
+                site: isMapped ? proposed?.site ?? site : site, points: mapped, spacing: spacing,
+                proposed: isMapped ? proposed?.added ?? 0 : 0, goal: try goal(mapped, &survey)
+            ).plan
+        note(in: &answer, visit, points, walks)
+        return Finding(answer: answer, proposed: proposed)
+    }
+
+    private func note(
+        in answer: inout PlanAnswer, _ visit: Visit, _ points: [SiteSurvey.Point], _ walks: [(String, SiteWalk.Result)]
+    ) {
+        if visit.isStopped {
             answer.note(
-                "Ended before its time: \(points.count) of \(positions.count) places, from the south on, and "
+                "Ended before its time: \(points.count) of \(visit.places.count) places, from the south on, and "
                     + "\(walks.count) of \(site.paths.count) paths were looked at.")
         }
         if site.outline == nil {
@@ -64,12 +109,51 @@ public struct SiteQuestion: Sendable {
         }
         if let fleet {
             answer.state("fleet", .word(fleet.name))
-            answer.note(fleet.note(proposes: proposes))
+            answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
             "Detection of the beacon that is heard best at each place, by \(site.scanner.name); shadowing lasts, so it "
                 + "decides whether a beacon is heard at a place at all.")
-        return answer
+    }
+
+    /// The places that are surveyed, once or twice, until somebody has seen enough.
+    private struct Visit {
+        let places: [FloorPosition]
+        var isStopped = false
+
+        mutating func points(
+            _ survey: inout SiteSurvey, _ observe: PlanObserver
+        ) throws(PlanError) -> [SiteSurvey.Point] {
+            var points: [SiteSurvey.Point] = []
+            for position in places where !isStopped {
+                isStopped = !observe(.init("places", done: points.count, of: places.count))
+                points.append(try PlanError.asking { () throws(AirtimeError) in try survey.point(at: position) })
+            }
+            return points
+        }
+    }
+
+    /// What the page's controls move: the shares within times from an eighth to eight times of the wanted one.
+    private func goal(
+        _ points: [SiteSurvey.Point], _ survey: inout SiteSurvey
+    ) throws(PlanError) -> PlanPageContent.FloorPlan.Goal? {
+        guard drawsControls else { return nil }
+        let steps = [0.125, 0.177, 0.25, 0.354, 0.5, 0.707, 1, 1.414, 2, 2.828, 4, 5.657, 8]
+        let times = steps.map { $0 * site.target.seconds }
+        return try PlanError.asking { () throws(AirtimeError) in
+            var shares: [[Double]] = []
+            for point in points { shares.append(try survey.shares(at: point, within: times)) }
+            return .init(
+                seconds: site.target.seconds, probability: site.target.probability, times: times, shares: shares)
+        }
+    }
+
+    private static func survey(of site: Site) throws(PlanError) -> SiteSurvey {
+        let background = try PlanError.asking { () throws(AirtimeError) in
+            try BackgroundLoad(share: site.backgroundLoad)
+        }
+        let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
+        return SiteSurvey(model: model, scanner: site.scanner, target: site.target)
     }
 
     /// How many places of the rectangle make so many inside the outline; not without end where it is a sliver.
@@ -79,48 +163,67 @@ public struct SiteQuestion: Sendable {
         return Int(min(Double(places) * max(1, share), 4_000_000))
     }
 
-    private func propose(
-        _ bounds: FloorBounds, _ background: BackgroundLoad, _ observe: PlanObserver, _ isStopped: inout Bool
+    private func placement(
+        _ kind: Proposal, _ observe: PlanObserver, _ isStopped: inout Bool
     ) throws(PlanError) -> SitePlacement? {
         var isEnded = false
-        defer { isStopped = isEnded }
+        defer { isStopped = isStopped || isEnded }
         return try PlanError.asking { () throws(AirtimeError) in
-            let pattern = try SiteBeacon(
-                name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
-                airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
-                radioPower: site.defaults.radioPower)
-            let places = SiteSurvey.grid(
-                over: bounds, outline: site.outline, limit: limit(min(places, 400), bounds)
-            ).positions
-            return try SitePlacement.propose(
-                like: pattern, walls: site.walls, radio: site.radio, background: background, scanner: site.scanner,
-                target: site.target, over: bounds, outline: site.outline, places: places
-            ) {
-                isEnded = isEnded || !observe(.init("placements", done: 0, of: nil))
-                return isEnded
+            let search = try SitePlacementSearch(
+                site, startsAnew: kind == .fromScratch, places: min(places, Self.placementPlaces))
+            return try search?.placement { what, done, total in
+                isEnded = isEnded || !observe(.init("\(what) for the proposal", done: done, of: total))
+                return !isEnded
             }
         }
     }
+
+    /// A proposal is found with fewer places than the survey looks at.
+    private static let placementPlaces = 600
 
     private func holding(_ points: [SiteSurvey.Point]) -> Double {
         let count = points.count { $0.detectedShare >= site.target.probability }
         return points.isEmpty ? 0 : Double(count) / Double(points.count)
     }
 
-    private func sentence(_ points: [SiteSurvey.Point], _ proposal: SitePlacement?) -> String {
+    private func sentence(
+        _ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ after: [SiteSurvey.Point]
+    ) -> String {
         let target =
-            "a beacon within \(NumberText.duration(site.target.seconds)) in \(NumberText.percent(site.target.probability)) of the cases"
-        if site.beacons.isEmpty {
-            guard let proposal else {
-                return
-                    "No placement was found: a floor this large takes more than \(SitePlacement.beaconLimit) beacons."
-            }
-            return proposal.holdingShare >= 1
-                ? "\(proposal.positions.count) beacons on a grid of \(NumberText.significant(proposal.spacing)) m let a receiver find \(target) everywhere."
-                : "No grid reaches the target everywhere; the best found, \(proposal.positions.count) beacons, does at \(NumberText.percent(proposal.holdingShare)) of the places."
+            "a beacon within \(NumberText.duration(site.target.seconds)) in "
+            + "\(NumberText.percent(site.target.probability)) of the cases"
+        let today = "At \(NumberText.percent(holding(points))) of the places a receiver finds \(target)."
+        guard proposal != nil else { return today }
+        guard let placement else {
+            return site.beacons.isEmpty ? Self.tooLarge : today + " " + Self.tooLarge
         }
-        return "At \(NumberText.percent(holding(points))) of the places a receiver finds \(target)."
+        let count = placement.positions.count
+        let isAddition = placement.kept > 0
+        let beacons = "\(count)\(isAddition ? " more" : "") beacon\(count == 1 ? "" : "s")"
+        let fewer =
+            placement.least >= count
+            ? "fewer cannot." : "fewer than \(placement.least) cannot, and perhaps \(placement.least) can."
+        switch placement.shortfall {
+        case nil where count == 0: return today + " No more beacons are needed."
+        case nil:
+            return isAddition
+                ? "\(today) With \(beacons) it does at all places; \(fewer)"
+                : "\(beacons) let a receiver find \(target) at all places; \(fewer)"
+        case .beacon:
+            return "No number of beacons reaches the target: even beside a beacon a receiver does not find it within "
+                + "\(NumberText.duration(site.target.seconds)) in \(NumberText.percent(site.target.probability)) of the "
+                + "cases; send more often, allow more time, or let the scanner listen more."
+        case .mounts:
+            return "From the places to mount at not all others can be reached: \(beacons) reach the target at "
+                + "\(NumberText.percent(placement.holdingShare)) of them."
+        case .collisions:
+            return "More beacons collide too much: the best found, \(beacons), reach the target at "
+                + "\(NumberText.percent(placement.holdingShare)) of the places; send less often, or allow more time."
+        }
     }
+
+    private static let tooLarge =
+        "No placement was found: the floor is too large to be looked at place by place; plan it in parts."
 
     private func state(_ points: [SiteSurvey.Point], _ spacing: Double, in answer: inout PlanAnswer) {
         let weakest = Self.weakest(points)
@@ -194,17 +297,34 @@ public struct SiteQuestion: Sendable {
                 + "nothing heard for \(NumberText.significant(walk.longestSilence)) m at most")
     }
 
-    private func state(_ proposal: SitePlacement, in answer: inout PlanAnswer) {
+    private func state(
+        _ placement: SitePlacement, _ proposed: ProposedSite?, _ after: [SiteSurvey.Point], in answer: inout PlanAnswer
+    ) {
         answer.state(
             "proposal",
             .record([
-                ("gridSpacingM", .number(proposal.spacing)), ("holdingShare", .share(proposal.holdingShare)),
-                ("weakestShare", .share(proposal.weakestShare)),
-                ("positions", .list(proposal.positions.map { .list([.number($0.x), .number($0.y)]) })),
+                ("positions", .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),
+                ("kept", .count(placement.kept)), ("least", .count(placement.least)),
+                ("holdingShare", .share(placement.holdingShare)), ("weakestShare", .share(placement.weakestShare)),
+                ("reached", .flag(placement.shortfall == nil)),
             ]))
         answer.show(
-            "proposed beacons", .count(proposal.positions.count),
-            remark: "a grid of \(NumberText.significant(proposal.spacing)) m")
-        answer.show("their weakest place", .share(proposal.weakestShare), remark: "find a beacon in time")
+            placement.kept > 0 ? "more beacons" : "proposed beacons", .count(placement.positions.count),
+            remark: "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the places to mount")")
+        if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept)) }
+        answer.show("their weakest place", .share(placement.weakestShare), remark: "find a beacon in time")
+        if !after.isEmpty {
+            answer.show("target reached with them at", .share(holding(after)), remark: "of the places")
+        }
+        for beacon in proposed?.beacons.prefix(Self.listedBeacons) ?? [] {
+            let place = [beacon.position.x, beacon.position.y].map { NumberText.significant($0) }
+            answer.show(beacon.name, .number(nil, unit: "m"), shown: place.joined(separator: ", "))
+        }
+        if let count = proposed?.added, count > Self.listedBeacons {
+            answer.note("\(count - Self.listedBeacons) more are in the JSON, on the page and in a file to be written.")
+        }
     }
+
+    /// More places than these nobody reads.
+    private static let listedBeacons = 40
 }

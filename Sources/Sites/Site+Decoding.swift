@@ -17,7 +17,7 @@ extension Site {
 
     /// Every key of a site file.
     static let keys = [
-        "$schema", "version", "name", "outline", "walls", "beacons", "paths", "defaults", "pathLoss",
+        "$schema", "version", "name", "outline", "walls", "beacons", "mounts", "paths", "defaults", "pathLoss",
         "receiverSensitivityDbm", "backgroundLoad", "scanner", "target",
     ]
     static let beaconKeys = ["name", "position", "intervalMs", "payloadOctets", "radioPowerDbm"]
@@ -38,6 +38,7 @@ extension Site {
     static let wallLimit = 250_000
     public static let beaconLimit = 250_000
     static let pathLimit = 1000
+    static let mountLimit = 20_000
 }
 
 extension ConfigurationDecoder {
@@ -52,6 +53,7 @@ extension ConfigurationDecoder {
         let defaults = defaults(root["defaults"])
         let fleet = fleet(root["beacons"])
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
+        let mounts = root["mounts"].flatMap { positions($0, limit: Site.mountLimit) } ?? []
         let paths = paths(root["paths"])
         let sensitivity = real(root["receiverSensitivityDbm"], in: -130...0, unit: "dBm") ?? -90
         let radio = radio(root["pathLoss"], sensitivity: sensitivity)
@@ -63,7 +65,8 @@ extension ConfigurationDecoder {
         }
         guard let name, let scanner, let target, let defaults, let radio else { return nil }
         return Site(
-            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, radio: radio,
+            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, mounts: mounts,
+            radio: radio,
             backgroundLoad: background, scanner: scanner, target: target, defaults: defaults)
     }
 

@@ -11,6 +11,8 @@ public struct Site: Sendable {
     /// Where the beacons come from instead; `nil` where the file lists them itself.
     public var fleet: FleetReference?
     public var paths: [Path]
+    /// Where beacons can be mounted; empty where anywhere on the floor will do.
+    public var mounts: [FloorPosition]
     /// How radio waves reach a receiver here, and what it can still hear.
     public var radio: SiteRadio
     /// The share of the channel that strangers keep busy, 0..<1.
@@ -52,10 +54,10 @@ public struct Site: Sendable {
     public static let version = 1
 
     /// The rectangle around the outline, around everything where there is none; `nil` for a site with neither an
-    /// outline, walls, beacons nor paths.
+    /// outline, walls, beacons, paths nor mounts.
     public var bounds: FloorBounds? {
         if let outline { return FloorBounds(outline.corners) }
         return FloorBounds(
-            walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position) + paths.flatMap(\.walk.corners))
+            walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position) + paths.flatMap(\.walk.corners) + mounts)
     }
 }

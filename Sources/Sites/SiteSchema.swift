@@ -33,6 +33,9 @@ public enum SiteSchema {
                         reference("fleet"),
                     ],
                 ],
+                "mounts": list(
+                    "Where beacons can be mounted, for proposals; left out where anywhere will do.",
+                    reference("position"), atMost: Site.mountLimit),
                 "paths": list("Ways that people walk.", reference("path"), atMost: Site.pathLimit),
                 "defaults": beacon("What beacons are that say nothing of themselves.", Site.defaultKeys, required: []),
                 "pathLoss": pathLoss,

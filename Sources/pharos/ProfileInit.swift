@@ -133,7 +133,7 @@ struct ProfileInit: ParsableCommand {
     }
 
     /// Version 4, variant 1 (RFC 9562, section 5.4).
-    private static func randomUUID() -> FixedOctets<16> {
+    static func randomUUID() -> FixedOctets<16> {
         var uuid = FixedOctets<16>()
         for index in 0..<16 { uuid[index] = .random(in: 0...255) }
         uuid[6] = uuid[6] & 0x0F | 0x40

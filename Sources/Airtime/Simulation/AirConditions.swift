@@ -171,3 +171,24 @@ public struct AirPath: Hashable, Sendable {
         return FloorPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
     }
 }
+
+/// A place on a floor plan, in metres.
+public struct FloorPosition: Hashable, Sendable {
+    public let x: Double
+    public let y: Double
+
+    /// Any numbers; whoever reads them from outside makes sure that they are finite.
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    /// Whether both are numbers.
+    public var isFinite: Bool { x.isFinite && y.isFinite }
+
+    /// Metres as the crow flies.
+    public func distance(to other: FloorPosition) -> Double {
+        let (dx, dy) = (other.x - x, other.y - y)
+        return (dx * dx + dy * dy).squareRoot()
+    }
+}

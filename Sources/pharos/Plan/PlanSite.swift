@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import Configuration
 internal import FleetStore
 internal import LinuxHost
@@ -20,8 +21,21 @@ struct PlanSite: ParsableCommand {
         transform: PlanValue.places)
     var places: Int = 2000
 
-    @Flag(help: "Propose a placement even where beacons are given.")
+    @Flag(help: "Propose where to put more beacons, as few as reach the target; those that stand there stay.")
     var propose = false
+
+    @Flag(help: "Propose as if no beacon stood there.")
+    var fromScratch = false
+
+    @Option(
+        help: ArgumentHelp("Write the site with the proposed beacons to this file.", valueName: "file"),
+        completion: .file())
+    var writeSite: String?
+
+    @Option(
+        help: ArgumentHelp("Write a fleet of the proposed beacons to this file.", valueName: "file"),
+        completion: .file())
+    var writeFleet: String?
 
     @Flag(help: "Print the JSON Schema of site files, for editors.")
     var schema = false
@@ -30,6 +44,7 @@ struct PlanSite: ParsableCommand {
 
     func validate() throws {
         guard schema || file != nil else { throw ValidationError("Name a site file, or ask for its --schema.") }
+        if fromScratch, !propose { throw ValidationError("--from-scratch belongs to --propose.") }
     }
 
     func run() throws {
@@ -57,12 +72,36 @@ struct PlanSite: ParsableCommand {
             fleet = placed
         }
         for line in Self.lines(problems, file: name) { Terminal.writeError("pharos: \(line)\n") }
+        let proposal: SiteQuestion.Proposal? =
+            propose || site.beacons.isEmpty ? (fromScratch ? .fromScratch : .addition) : nil
+        if proposal == nil, let option = [writeSite, writeFleet].compactMap(\.self).first {
+            throw ValidationError("There is nothing to write to \(option): ask for a placement with --propose.")
+        }
         let question = SiteQuestion(
-            site: site, fleet: fleet, places: places, proposes: propose || site.beacons.isEmpty)
+            site: site, fleet: fleet, places: places, proposal: proposal, drawsControls: output.html != nil)
         let watch = try PlanWatch()
-        let answer = try question.answer { watch.report($0) }
+        let finding = try question.finding { watch.report($0) }
         watch.finish()
-        try output.show(answer)
+        if let writeSite { try write(writeSite, finding.proposed) { try $0.siteFile(from: octets) } }
+        if let writeFleet {
+            let uuid = ProfileInit.randomUUID().uuidText
+            try write(writeFleet, finding.proposed) { $0.fleetFile(uuid: uuid) }
+        }
+        try output.show(finding.answer)
+    }
+
+    private func write(
+        _ path: String, _ proposed: ProposedSite?, _ text: (ProposedSite) throws -> String
+    ) throws {
+        guard let proposed else {
+            return Terminal.writeError("pharos: \(path) was not written: no beacons are proposed\n")
+        }
+        let text = try text(proposed)
+        do throws(SystemError) {
+            try Files.replace(path, with: Array(text.utf8))
+        } catch {
+            throw Failure(.osError, "\(path): \(error.text)")
+        }
     }
 
     /// Enough for the largest site; a tree of more takes memory by the gigabyte.

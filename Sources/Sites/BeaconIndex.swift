@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// Finds the beacons near a place: they lie in the cells of a grid.
 struct BeaconIndex {
     private let bounds: FloorBounds?

@@ -1,3 +1,5 @@
+public import Airtime
+
 /// How long a scanner takes to receive a beacon whose packets are clear with a given probability.
 ///
 /// A fleet of other mixtures with the same probability is taken as an equal one, of as many beacons as give it. The

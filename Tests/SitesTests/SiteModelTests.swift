@@ -1,7 +1,8 @@
+import Airtime
 import BluetoothTypes
 import Testing
 
-@testable import Airtime
+@testable import Sites
 
 @Suite struct SiteModelTests {
     /// Free space with a little shadowing: 40 dB at 1 m, n = 2.
@@ -92,20 +93,5 @@ import Testing
         #expect(abs(result.seen - 3) < 0.01)
         // Heard within 10 m: 2·√(100 - 9) = 19.08 m around each.
         #expect(abs(result.longestSilence - (100 - 19.08)) < 1)
-    }
-
-    @Test func placementHoldsEverywhereWithAsFewAsItTakes() throws {
-        let corners = [(0.0, 0.0), (40, 0), (40, 20), (0, 20)].map { FloorPosition(x: $0.0, y: $0.1) }
-        let outline = try FloorOutline(corners: corners)
-        let bounds = try #require(FloorBounds(corners))
-        let scanner = try #require(ScannerPreset(named: "android-low-latency"))
-        let places = SiteSurvey.grid(over: bounds, outline: outline, limit: 200).positions
-        let placement = try #require(
-            try SitePlacement.propose(
-                like: try Self.beacon(0, 0), walls: [], radio: try Self.radio(sensitivity: -65), background: .none,
-                scanner: scanner, target: try .init(seconds: 5, probability: 0.95), over: bounds, outline: outline,
-                places: places))
-        #expect(placement.holdingShare == 1 && placement.weakestShare >= 0.95)
-        #expect((2...30).contains(placement.positions.count), "\(placement.positions.count)")
     }
 }

@@ -1,7 +1,8 @@
+import Airtime
 import BluetoothTypes
 import Testing
 
-@testable import Airtime
+@testable import Sites
 
 @Suite struct FloorTests {
     private static let square = [(0.0, 0.0), (10, 0), (10, 10), (0, 10)].map { FloorPosition(x: $0.0, y: $0.1) }

@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// Finds the walls between two places without asking every wall: they lie in the cells of a grid, and a line of sight
 /// walks through the cells that it crosses.
 struct WallIndex {

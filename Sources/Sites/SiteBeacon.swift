@@ -1,3 +1,5 @@
+public import Airtime
+
 /// A beacon at a place: how often, how long and how loud.
 public struct SiteBeacon: Hashable, Sendable {
     public let name: String
@@ -64,9 +66,10 @@ public struct SiteRadio: Hashable, Sendable {
     /// The mean loss in dB over a distance in m; no distance on a floor is too long for a formula.
     func meanLoss(_ distance: Double) -> Double { (try? pathLoss.decibels(atMeters: distance)) ?? .infinity }
 
-    /// The distance in m beyond which a transmitter is heard with a probability below 1 in 30,000, at most `limit`.
-    func reach(radioPower: Double, limit: Double) -> Double {
-        let lost = radioPower - sensitivity + 4 * shadowing
+    /// The distance in m, at most `limit`, at which a transmitter is still heard when shadowing helps by so many standard
+    /// deviations: by 4, and beyond it is heard with a probability below 1 in 30,000.
+    func reach(radioPower: Double, limit: Double, deviations: Double = 4) -> Double {
+        let lost = radioPower - sensitivity + deviations * shadowing
         guard meanLoss(limit) > lost else { return limit }
         var (near, far) = (0.0, limit)
         for _ in 0..<40 {

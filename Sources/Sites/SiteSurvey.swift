@@ -1,3 +1,5 @@
+public import Airtime
+
 /// A floor walked over point by point: what is heard, and how long detection takes.
 public struct SiteSurvey: Sendable {
     /// One point of the survey.
@@ -50,6 +52,19 @@ public struct SiteSurvey: Sendable {
         let seconds = share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
         let within = try times.received(beacon, clear: clear, within: target.seconds)
         return Point(reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within)
+    }
+
+    /// The probabilities that the best beacon at a surveyed place is received within some times in s; none where nothing
+    /// is heard.
+    public mutating func shares(at point: Point, within times: [Double]) throws(AirtimeError) -> [Double] {
+        guard let best = point.reception.best else { return [] }
+        let clear = point.reception.collisionFreeProbability
+        var shares: [Double] = []
+        for time in times {
+            let within = try self.times.received(model.beacons[best.beacon], clear: clear, within: time)
+            shares.append(best.audible * within)
+        }
+        return shares
     }
 
     /// The probability that a beacon is received by somebody who is in its reach for `seconds`.

@@ -1,3 +1,5 @@
+public import Airtime
+
 /// Somebody who walks along a path through a floor.
 public struct SiteWalk: Hashable, Sendable {
     /// The corners of the path.

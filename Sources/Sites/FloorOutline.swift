@@ -1,3 +1,5 @@
+public import Airtime
+
 /// The outline of a floor: a polygon whose last corner is joined to the first.
 public struct FloorOutline: Hashable, Sendable {
     public let corners: [FloorPosition]
@@ -84,5 +86,50 @@ struct FloorSegment {
         guard length > 0 else { return from.distance(to: position) }
         let share = ((position.x - from.x) * dx + (position.y - from.y) * dy) / length
         return from.toward(to, share: min(max(share, 0), 1)).distance(to: position)
+    }
+}
+
+/// A straight wall that weakens what passes through it.
+public struct Wall: Hashable, Sendable {
+    public let from: FloorPosition
+    public let to: FloorPosition
+    /// What one crossing costs, in dB.
+    public let attenuation: Double
+
+    public init(from: FloorPosition, to: FloorPosition, attenuation: Double) {
+        self.from = from
+        self.to = to
+        self.attenuation = attenuation
+    }
+}
+
+/// The rectangle around some places.
+public struct FloorBounds: Hashable, Sendable {
+    public private(set) var low: FloorPosition
+    public private(set) var high: FloorPosition
+
+    /// `nil` around nothing.
+    public init?(_ positions: some Sequence<FloorPosition>) {
+        var low = FloorPosition(x: .infinity, y: .infinity)
+        var high = FloorPosition(x: -.infinity, y: -.infinity)
+        for position in positions {
+            low = FloorPosition(x: min(low.x, position.x), y: min(low.y, position.y))
+            high = FloorPosition(x: max(high.x, position.x), y: max(high.y, position.y))
+        }
+        guard low.x.isFinite, low.y.isFinite, high.x.isFinite, high.y.isFinite else { return nil }
+        self.low = low
+        self.high = high
+    }
+
+    /// Metres from west to east.
+    public var width: Double { high.x - low.x }
+    /// Metres from south to north.
+    public var height: Double { high.y - low.y }
+}
+
+extension FloorPosition {
+    /// The place at a share of the way to another.
+    func toward(_ other: FloorPosition, share: Double) -> FloorPosition {
+        FloorPosition(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
     }
 }

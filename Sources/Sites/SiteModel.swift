@@ -1,3 +1,5 @@
+public import Airtime
+
 /// What a receiver hears at each place of a floor with beacons and walls.
 ///
 /// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)

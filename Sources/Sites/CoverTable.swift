@@ -1,0 +1,233 @@
+import Airtime
+
+/// Which candidates cover which places, and how few candidates cover them all.
+///
+/// Choosing the fewest sets that cover everything has no fast exact solution. Here candidates are chosen greedily, then
+/// exchanged, and a bound from below says how near that is to the least: a sum of prices of the places, such that no
+/// candidate's places cost more than 1 in total, cannot exceed the number of candidates of any cover. The prices are
+/// improved step by step (Held and Karp's subgradients).
+struct CoverTable {
+    /// By candidate: the places that it covers, in ascending order.
+    private let places: [[Int32]]
+    /// By place: the candidates that cover it.
+    private let candidates: [[Int32]]
+
+    /// - Parameters:
+    ///   - places: By candidate, ascending.
+    ///   - placeCount: How many places there are. Those that no candidate covers are left out of everything.
+    init(places: [[Int32]], placeCount: Int) {
+        self.places = places
+        var candidates = [[Int32]](repeating: [], count: placeCount)
+        for (candidate, covered) in places.enumerated() {
+            for place in covered { candidates[Int(place)].append(Int32(candidate)) }
+        }
+        self.candidates = candidates
+    }
+
+    /// The places that some candidate covers.
+    var coverable: [Int] { candidates.indices.filter { !candidates[$0].isEmpty } }
+
+    /// Few candidates that cover all that can be covered, in ascending order, and a number below which no choice does.
+    ///
+    /// - Parameter isStopped: Asked now and then; once it holds, the best cover so far is the answer.
+    func fewest(isStopped: () -> Bool = { false }) -> (chosen: [Int], least: Int) {
+        guard !coverable.isEmpty else { return ([], 0) }
+        var best = exchanged(greedy(prices: nil))
+        guard !isStopped() else { return (best, 1) }
+        let (least, prices) = bound(above: best.count, isStopped)
+        if best.count > least, !isStopped() {
+            let other = exchanged(greedy(prices: prices))
+            if other.count < best.count { best = other }
+        }
+        return (best, least)
+    }
+
+    // MARK: - Choosing
+
+    /// Again and again the candidate that covers most of what is left, or the most of its price.
+    private func greedy(prices: [Double]?) -> [Int] {
+        // A place that has no price counts a little all the same.
+        let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
+        var gains = places.map { $0.reduce(0) { $0 + worth[Int($1)] } }
+        var isCovered = candidates.map(\.isEmpty)
+        var left = isCovered.count { !$0 }
+        var chosen: [Int] = []
+        while left > 0, let next = gains.indices.max(by: { gains[$0] < gains[$1] }), gains[next] > 0 {
+            chosen.append(next)
+            for place in places[next].map(Int.init) where !isCovered[place] {
+                isCovered[place] = true
+                left -= 1
+                for candidate in candidates[place] { gains[Int(candidate)] -= worth[place] }
+            }
+            // What rounding leaves of a gain must not be chosen again.
+            gains[next] = 0
+        }
+        return chosen
+    }
+
+    /// Leaves out what is not needed, moves candidates to where they cover more, and puts one in the place of two, as
+    /// long as any of it helps.
+    private func exchanged(_ first: [Int]) -> [Int] {
+        var cover = Cover(self, first)
+        for _ in 0..<Self.rounds {
+            cover.leaveOutWhatIsNotNeeded()
+            let before = cover.chosen.count
+            cover.moveEach()
+            cover.replacePairs()
+            if cover.chosen.count == before { break }
+        }
+        return cover.chosen.sorted()
+    }
+
+    /// Exchanges are tried so many times at most.
+    private static let rounds = 20
+
+    /// A cover that is being changed.
+    private struct Cover {
+        let table: CoverTable
+        private(set) var chosen: [Int]
+        /// By place: how many of the chosen cover it.
+        private var counts: [Int]
+
+        init(_ table: CoverTable, _ chosen: [Int]) {
+            self.table = table
+            self.chosen = chosen
+            counts = table.candidates.map { _ in 0 }
+            for candidate in chosen { change(candidate, by: 1) }
+        }
+
+        private mutating func change(_ candidate: Int, by step: Int) {
+            for place in table.places[candidate] { counts[Int(place)] += step }
+        }
+
+        /// The places that nobody but this candidate covers.
+        private func own(_ candidate: Int) -> [Int32] { table.places[candidate].filter { counts[Int($0)] == 1 } }
+
+        mutating func leaveOutWhatIsNotNeeded() {
+            // Those with the fewest places of their own first.
+            for candidate in chosen.sorted(by: { (own($0).count, $0) < (own($1).count, $1) })
+            where own(candidate).isEmpty {
+                remove(candidate)
+            }
+        }
+
+        private mutating func remove(_ candidate: Int) {
+            change(candidate, by: -1)
+            chosen.removeAll { $0 == candidate }
+        }
+
+        private mutating func add(_ candidate: Int) {
+            change(candidate, by: 1)
+            chosen.append(candidate)
+        }
+
+        /// Puts another candidate in the place of each that covers as much of what is needed, and more beside it.
+        mutating func moveEach() {
+            for candidate in chosen {
+                let needed = own(candidate)
+                guard let best = others(covering: needed).max(by: { size($0) < size($1) }),
+                    size(best) > table.places[candidate].count
+                else { continue }
+                remove(candidate)
+                add(best)
+            }
+            leaveOutWhatIsNotNeeded()
+        }
+
+        private func size(_ candidate: Int) -> Int { table.places[candidate].count }
+
+        /// The candidates, not chosen, that cover all these places.
+        private func others(covering needed: [Int32]) -> [Int] {
+            guard let rarest = needed.min(by: { table.candidates[Int($0)].count < table.candidates[Int($1)].count })
+            else { return [] }
+            return table.candidates[Int(rarest)].map(Int.init).filter { other in
+                !chosen.contains(other) && Self.holds(table.places[other], needed)
+            }
+        }
+
+        /// Whether an ascending list holds all of another.
+        private static func holds(_ list: [Int32], _ part: [Int32]) -> Bool {
+            var next = part.startIndex
+            for element in list where next < part.endIndex && element >= part[next] {
+                guard element == part[next] else { return false }
+                next += 1
+            }
+            return next == part.endIndex
+        }
+
+        mutating func replacePairs() {
+            var first = 0
+            while first < chosen.count {
+                if let (other, single) = replacement(for: first) {
+                    let (one, two) = (chosen[first], chosen[other])
+                    remove(one)
+                    remove(two)
+                    add(single)
+                } else {
+                    first += 1
+                }
+            }
+        }
+
+        /// A candidate that covers what this one and a later one cover alone.
+        private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
+            let candidate = chosen[first]
+            change(candidate, by: -1)
+            defer { change(candidate, by: 1) }
+            let needed = table.places[candidate].filter { counts[Int($0)] == 0 }
+            guard !needed.isEmpty else { return nil }
+            let reachable = others(covering: needed)
+            guard !reachable.isEmpty else { return nil }
+            for other in chosen.indices.dropFirst(first + 1) {
+                change(chosen[other], by: -1)
+                defer { change(chosen[other], by: 1) }
+                let both = table.places[chosen[other]].filter { counts[Int($0)] == 0 }
+                if let single = reachable.first(where: { Self.holds(table.places[$0], both) }) {
+                    return (other, single)
+                }
+            }
+            return nil
+        }
+    }
+
+    // MARK: - The bound
+
+    /// A number that no cover goes below, at most `count`, and the prices of the places that show it.
+    private func bound(above count: Int, _ isStopped: () -> Bool) -> (least: Int, prices: [Double]) {
+        var prices = candidates.map { covering in
+            covering.map { 1 / Double(places[Int($0)].count) }.min() ?? 0
+        }
+        var best = (value: 0.0, prices: prices)
+        var (pace, idle) = (1.0, 0)
+        let links = places.reduce(0) { $0 + $1.count }
+        for _ in 0..<max(20, min(400, Self.work / max(1, links))) {
+            if isStopped() { break }
+            var value = prices.reduce(0, +)
+            var slopes = candidates.map { $0.isEmpty ? 0.0 : 1 }
+            for covered in places {
+                let rest = covered.reduce(1) { $0 - prices[Int($1)] }
+                guard rest < 0 else { continue }
+                value += rest
+                for place in covered { slopes[Int(place)] -= 1 }
+            }
+            if value > best.value {
+                best = (value, prices)
+                idle = 0
+            } else {
+                idle += 1
+                if idle == 12 { (pace, idle) = (pace / 2, 0) }
+            }
+            if (best.value - Self.hair).rounded(.up) >= Double(count) { break }
+            let length = slopes.reduce(0) { $0 + $1 * $1 }
+            guard length > 0, pace > 1e-3 else { break }
+            let step = pace * (1.02 * Double(count) - value) / length
+            for place in prices.indices { prices[place] = max(0, prices[place] + step * slopes[place]) }
+        }
+        return (min(count, max(1, Int((best.value - Self.hair).rounded(.up)))), best.prices)
+    }
+
+    /// Links that are looked at for the bound: some tenths of a second.
+    private static let work = 60_000_000
+    /// Rounding errors of a sum of prices.
+    private static let hair = 1e-6
+}

@@ -1,0 +1,210 @@
+public import Airtime
+
+/// A proposal where to put beacons: as few as reach the target everywhere, beside those that stand there.
+public struct SitePlacement: Hashable, Sendable {
+    /// Why the target is not reached everywhere.
+    public enum Shortfall: Hashable, Sendable {
+        /// A beacon of this interval and power is not found in time even by somebody who stands beside it.
+        case beacon
+        /// Some places are too far from all places to mount a beacon at.
+        case mounts
+        /// So many beacons collide too much.
+        case collisions
+    }
+
+    /// Where to put new beacons.
+    public let positions: [FloorPosition]
+    /// How many of the beacons that stand there stay.
+    public let kept: Int
+    /// No fewer new beacons reach what these reach, at the places and from the mounts that were looked at.
+    public let least: Int
+    /// The share of the places that reach the target.
+    public let holdingShare: Double
+    /// The probability at the weakest place that the best beacon is received within the wanted time.
+    public let weakestShare: Double
+    /// `nil` where the target is reached at all places.
+    public let shortfall: Shortfall?
+}
+
+/// The search for a ``SitePlacement``: coverage at given collisions, chosen greedily and exchanged; then the collisions
+/// that this choice makes, and again, until all places reach the target.
+public struct SitePlacementSearch: Sendable {
+    private let site: Site
+    private let kept: [SiteBeacon]
+    private let pattern: SiteBeacon
+    private let background: BackgroundLoad
+    /// Where the target is to hold.
+    public let places: [FloorPosition]
+    /// Where beacons may be put.
+    public let mounts: [FloorPosition]
+
+    /// No more places and mounts than these are looked at; a floor that needs more of them is too large.
+    static let limit = 40_000
+    private static let rounds = 8
+
+    /// - Parameters:
+    ///   - site: With the beacons that stand there. New ones are as its `defaults` say.
+    ///   - startsAnew: Whether the beacons that stand there count as gone.
+    ///   - limit: About how many places are looked at; more where beacons do not reach from one to the next.
+    ///
+    /// - Returns: `nil` for a site without a floor, and one that is too large to be looked at place by place.
+    public init?(_ site: Site, startsAnew: Bool, places limit: Int = 400) throws(AirtimeError) {
+        guard let bounds = site.bounds else { return nil }
+        self.site = site
+        kept = startsAnew ? [] : site.beacons
+        background = try BackgroundLoad(share: site.backgroundLoad)
+        pattern = try SiteBeacon(
+            name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
+            airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
+            radioPower: site.defaults.radioPower)
+        // Heard in half of the cases there; beacons do not stand wider apart than twice that.
+        let margin = site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0)
+        let area = max(bounds.width * bounds.height, 1)
+        let spacing = max(0.5, margin / 3)
+        let needed = max(Double(limit), area / (spacing * spacing))
+        guard needed <= Double(Self.limit) else { return nil }
+        places = SiteSurvey.grid(over: bounds, outline: site.outline, limit: Int(needed)).positions
+        mounts =
+            site.mounts.isEmpty
+            ? SiteSurvey.grid(over: bounds, outline: site.outline, limit: max(900, Int(needed))).positions
+            : site.mounts
+        guard !places.isEmpty, !mounts.isEmpty else { return nil }
+    }
+
+    /// What is being done, how much of it is done, and how much there is.
+    public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool
+
+    /// - Parameter observe: Ends the search where it says `false`: the best that was found is the answer.
+    public func placement(_ observe: Observer = { _, _, _ in true }) throws(AirtimeError) -> SitePlacement? {
+        var isStopped = false
+        func goesOn(_ what: String, _ done: Int, _ total: Int?) -> Bool {
+            if !isStopped, !observe(what, done, total) { isStopped = true }
+            return !isStopped
+        }
+        var state = try start(goesOn)
+        guard !isStopped else { return nil }
+        var best: SitePlacement?
+        for round in 0..<Self.rounds where !isStopped {
+            let table = try table(&state)
+            let (chosen, least) = table.fewest { !goesOn("rounds", round, nil) }
+            // Later rounds count with the collisions of one choice, which another may not have.
+            if round == 0 { state.least = least }
+            let (found, isBeaten) = try judge(chosen, table, &state)
+            if best.map({ found.holdingShare > $0.holdingShare }) ?? true { best = found }
+            if !isBeaten { break }
+        }
+        return best
+    }
+
+    /// What is known of each place.
+    private struct State {
+        var survey: SiteSurvey
+        /// By place: the mounts from which a beacon may be heard well enough, with the probability that it is heard.
+        var heard: [[(mount: Int32, audible: Double)]] = []
+        /// By place: the beacon that stays and is heard best.
+        var best: [SiteReception.Best?] = []
+        /// By place: the share of clear packets to count with; what was seen worst so far.
+        var clear: [Double] = []
+        /// By place: whether a beacon that stays was thought to be enough, and was not.
+        var isForced: [Bool] = []
+        var least = 0
+    }
+
+    private func start(_ goesOn: Observer) throws(AirtimeError) -> State {
+        let standing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
+        var state = State(survey: SiteSurvey(model: standing, scanner: site.scanner, target: site.target))
+        let offered = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
+        let model = SiteModel(beacons: offered, walls: site.walls, radio: site.radio, background: background)
+        let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
+        let least = try needed(clear: alone, &state)
+        for (index, place) in places.enumerated() {
+            guard goesOn("places", index, places.count) else { break }
+            let reception = standing.reception(at: place)
+            state.best.append(reception.best)
+            state.clear.append(reception.best == nil ? alone : min(alone, reception.collisionFreeProbability))
+            state.isForced.append(false)
+            state.heard.append(
+                least > 1
+                    ? []
+                    : model.near(place).compactMap { mount in
+                        let audible = model.link(mount, at: place).audible
+                        return audible >= least ? (Int32(mount), audible) : nil
+                    })
+        }
+        return state
+    }
+
+    private func beacon(_ name: String, at position: FloorPosition) throws(AirtimeError) -> SiteBeacon {
+        try SiteBeacon(
+            name: name, position: position, intervalMicroseconds: pattern.intervalMicroseconds,
+            airtimeMicroseconds: pattern.airtimeMicroseconds, radioPower: pattern.radioPower)
+    }
+
+    /// How surely a new beacon must be heard where so many packets are clear; above 1 where nothing is enough.
+    private func needed(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
+        let share = try state.survey.received(pattern, clear: clear, within: site.target.seconds)
+        return share > 0 ? site.target.probability / share : .infinity
+    }
+
+    /// Which mounts give the target to which of the places that do not have it.
+    private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
+        var covered = [[Int32]](repeating: [], count: mounts.count)
+        for place in places.indices {
+            if try isEnough(place, &state) { continue }
+            let needed = try needed(clear: state.clear[place], &state)
+            let louder = state.best[place]?.audible ?? 0
+            for (mount, audible) in state.heard[place] where audible >= max(needed, louder) {
+                covered[Int(mount)].append(Int32(place))
+            }
+        }
+        return CoverTable(places: covered, placeCount: places.count)
+    }
+
+    /// Whether the beacons that stay give the target to a place.
+    private func isEnough(_ place: Int, _ state: inout State) throws(AirtimeError) -> Bool {
+        guard !state.isForced[place], let best = state.best[place] else { return false }
+        let share = try state.survey.received(
+            kept[best.beacon], clear: state.clear[place], within: site.target.seconds)
+        return best.audible * share >= site.target.probability
+    }
+
+    /// What a choice reaches with all its collisions, which the next round counts with; and whether they took the target
+    /// from places that were to have it.
+    private func judge(
+        _ chosen: [Int], _ table: CoverTable, _ state: inout State
+    ) throws(AirtimeError) -> (found: SitePlacement, isBeaten: Bool) {
+        let positions = chosen.map { mounts[$0] }
+        let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
+        let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
+        var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
+        let coverable = Set(table.coverable)
+        var (holding, weakest) = (0, 1.0)
+        var (isBeaten, isHeard) = (false, false)
+        for (index, place) in places.enumerated() {
+            let point = try survey.point(at: place)
+            weakest = min(weakest, point.detectedShare)
+            if point.detectedShare >= site.target.probability {
+                holding += 1
+                continue
+            }
+            let wasEnough = try isEnough(index, &state)
+            isBeaten = isBeaten || wasEnough || coverable.contains(index)
+            isHeard = isHeard || !state.heard[index].isEmpty
+            if wasEnough { state.isForced[index] = true }
+            state.clear[index] = min(state.clear[index], point.reception.collisionFreeProbability)
+        }
+        let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
+        let shortfall: SitePlacement.Shortfall? =
+            if holding == places.count {
+                nil
+            } else if isHeard {
+                .collisions
+            } else {
+                try needed(clear: alone, &state) > 1 ? .beacon : .mounts
+            }
+        let found = SitePlacement(
+            positions: positions, kept: kept.count, least: state.least,
+            holdingShare: Double(holding) / Double(places.count), weakestShare: weakest, shortfall: shortfall)
+        return (found, isBeaten)
+    }
+}

@@ -1,0 +1,142 @@
+import Airtime
+import BluetoothTypes
+import Testing
+
+@testable import Sites
+
+@Suite struct CoverTableTests {
+    /// The fewest of some sets that cover what all of them cover, by trying all choices.
+    private func least(_ sets: [[Int32]]) -> Int {
+        let all = Set(sets.flatMap(\.self))
+        return (0..<1 << sets.count).filter { choice in
+            let covered = sets.indices.filter { choice >> $0 & 1 == 1 }.flatMap { sets[$0] }
+            return Set(covered) == all
+        }.map(\.nonzeroBitCount).min() ?? 0
+    }
+
+    @Test(arguments: 1...60)
+    func fewAreChosenAndTheBoundIsOne(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let places = Int(6 + random.next() % 20)
+        let sets = (0..<10).map { _ in (0..<Int32(places)).filter { _ in random.next() % 4 == 0 } }
+        let (chosen, bound) = CoverTable(places: sets, placeCount: places).fewest()
+        let least = least(sets)
+        #expect(Set(chosen.flatMap { sets[$0] }) == Set(sets.flatMap(\.self)))
+        #expect(chosen.count >= least && chosen.count <= least + 1, "\(chosen.count), and \(least) would do")
+        #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
+    }
+
+    @Test func exchangeBeatsGreed() {
+        // Greed takes the wide set in the middle first, and then needs both others.
+        let sets: [[Int32]] = [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
+        #expect(CoverTable(places: sets, placeCount: 6).fewest() == (chosen: [0, 1], least: 2))
+    }
+
+    @Test func nothingToCoverTakesNothing() {
+        #expect(CoverTable(places: [[], []], placeCount: 3).fewest() == (chosen: [], least: 0))
+    }
+}
+
+@Suite struct SitePlacementTests {
+    private static func site(
+        beacons: [(Double, Double)] = [], mounts: [(Double, Double)] = [], walls: [Wall] = [], seconds: Double = 5,
+        sensitivity: Double = -68
+    ) throws -> Site {
+        let corners = [(0.0, 0.0), (40, 0), (40, 20), (0, 20)].map { FloorPosition(x: $0.0, y: $0.1) }
+        return Site(
+            name: "hall", outline: try FloorOutline(corners: corners), walls: walls,
+            beacons: try beacons.enumerated().map {
+                try SiteBeacon(
+                    name: "b\($0.offset)", position: .init(x: $0.element.0, y: $0.element.1),
+                    intervalMicroseconds: 500_000, airtimeMicroseconds: 376, radioPower: 0)
+            }, fleet: nil, paths: [], mounts: mounts.map { .init(x: $0.0, y: $0.1) },
+            radio: try SiteModelTests.radio(sensitivity: sensitivity), backgroundLoad: 0,
+            scanner: try #require(ScannerPreset(named: "android-low-latency")),
+            target: try .init(seconds: seconds, probability: 0.9), defaults: .init())
+    }
+
+    private static func placement(_ site: Site, anew: Bool = false) throws -> SitePlacement {
+        try #require(try SitePlacementSearch(site, startsAnew: anew, places: 120)?.placement())
+    }
+
+    /// Whether all places of a finer grid than the search's reach the target.
+    private static func holds(_ site: Site, with positions: [FloorPosition]) throws -> Double {
+        var beacons = site.beacons
+        for (index, position) in positions.enumerated() {
+            beacons.append(
+                try SiteBeacon(
+                    name: "n\(index)", position: position, intervalMicroseconds: 500_000, airtimeMicroseconds: 376,
+                    radioPower: 0))
+        }
+        let model = SiteModel(beacons: beacons, walls: site.walls, radio: site.radio)
+        var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
+        let places = SiteSurvey.grid(over: try #require(site.bounds), outline: site.outline, limit: 300).positions
+        let shares = try places.map { try survey.point(at: $0).detectedShare }
+        return Double(shares.count { $0 >= site.target.probability }) / Double(shares.count)
+    }
+
+    @Test func asFewAsReachTheTargetAndABoundBesideThem() throws {
+        let site = try Self.site()
+        let found = try Self.placement(site)
+        #expect(found.shortfall == nil && found.holdingShare == 1 && found.weakestShare >= 0.9)
+        #expect(found.least >= 1 && found.least <= found.positions.count)
+        #expect(found.positions.count <= found.least + 1, "\(found.positions.count) of at least \(found.least)")
+        #expect(try Self.holds(site, with: found.positions) > 0.97)
+        // The same again.
+        #expect(try Self.placement(site) == found)
+    }
+
+    @Test func beaconsThatStandThereStayUnlessItStartsAnew() throws {
+        let found = try Self.placement(Self.site())
+        let places = found.positions.dropLast().map { ($0.x, $0.y) }
+        let site = try Self.site(beacons: places)
+        let more = try Self.placement(site)
+        #expect(more.kept == places.count && more.positions.count == 1 && more.least == 1)
+        #expect(more.shortfall == nil)
+        let anew = try Self.placement(site, anew: true)
+        #expect(anew.kept == 0 && anew.positions == found.positions)
+        let whole = try Self.site(beacons: found.positions.map { ($0.x, $0.y) })
+        #expect(try Self.placement(whole).positions.isEmpty)
+    }
+
+    @Test func wallsTakeMoreBeacons() throws {
+        let wall = Wall(from: .init(x: 20, y: 0), to: .init(x: 20, y: 20), attenuation: 30)
+        let across = Wall(from: .init(x: 0, y: 10), to: .init(x: 40, y: 10), attenuation: 30)
+        let open = try Self.placement(Self.site(sensitivity: -76))
+        let walled = try Self.placement(Self.site(walls: [wall, across], sensitivity: -76))
+        #expect(walled.positions.count > open.positions.count && walled.least >= 4)
+        #expect(walled.shortfall == nil)
+    }
+
+    @Test func onlyPlacesToMountAtAreTaken() throws {
+        let mounts = [(1.0, 1.0), (10, 10), (20, 10), (30, 10), (39, 19), (10, 19), (30, 1)]
+        let found = try Self.placement(Self.site(mounts: mounts))
+        #expect(found.positions.allSatisfy { place in mounts.contains { $0 == (place.x, place.y) } })
+        let few = try Self.placement(Self.site(mounts: [(1, 1)]))
+        #expect(few.shortfall == .mounts && few.positions.count == 1 && few.holdingShare < 0.5)
+    }
+
+    @Test func whatNoNumberOfBeaconsReachesIsSaid() throws {
+        let found = try Self.placement(Self.site(seconds: 0.05))
+        #expect(found.shortfall == .beacon && found.positions.isEmpty)
+    }
+
+    @Test func itEndsWhenSomebodyHasSeenEnough() throws {
+        let search = try #require(try SitePlacementSearch(Self.site(), startsAnew: false, places: 120))
+        #expect(try search.placement { _, _, _ in false } == nil)
+        var calls = 0
+        _ = try search.placement { what, done, total in
+            calls += 1
+            if what == "places" { #expect(total == search.places.count && done < search.places.count) }
+            return true
+        }
+        #expect(calls > search.places.count)
+    }
+
+    @Test func aTownIsTooLarge() throws {
+        var site = try Self.site()
+        let corners = [(0.0, 0.0), (90_000, 0), (90_000, 90_000), (0, 90_000)].map { FloorPosition(x: $0.0, y: $0.1) }
+        site.outline = try FloorOutline(corners: corners)
+        #expect(try SitePlacementSearch(site, startsAnew: false) == nil)
+    }
+}
