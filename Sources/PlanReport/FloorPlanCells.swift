@@ -9,6 +9,8 @@ struct FloorPlanCells {
         let height: Double
         /// nil where nothing is heard.
         let value: Double?
+        /// The number of the place on the plan whose value it has.
+        let spot: Int
     }
 
     private struct Place: Hashable {
@@ -21,7 +23,14 @@ struct FloorPlanCells {
     /// Pieces of a cut cell, in each direction.
     private static let cuts = 4
 
-    private let spots: [Place: PlanPageContent.FloorPlan.Spot]
+    /// What is drawn of the plan's places, with their numbers there.
+    private struct Spot {
+        let number: Int
+        let position: PlanPageContent.Point
+        let value: Double?
+    }
+
+    private let spots: [Place: Spot]
     private let spacing: Double
     private let origin: PlanPageContent.Point
     private let outline: [PlanPageContent.Point]
@@ -29,11 +38,13 @@ struct FloorPlanCells {
 
     /// - Parameter limit: Of more places than these an even part is taken, with larger cells.
     init(_ plan: PlanPageContent.FloorPlan, limit: Int) {
-        let known = plan.spots.filter { abs($0.position.x) < 1e6 && abs($0.position.y) < 1e6 }
+        let known = plan.spots.enumerated().map { number, spot in
+            Spot(number: number, position: spot.position, value: spot.value)
+        }.filter { abs($0.position.x) < 1e6 && abs($0.position.y) < 1e6 }
         let coarse = Int((Double(known.count) / Double(max(1, limit))).squareRoot().rounded(.up))
         let spacing = plan.spotSpacing.isFinite && plan.spotSpacing > 1e-3 ? plan.spotSpacing : 1
         let origin = known.first?.position ?? .init(0, 0)
-        var spots: [Place: PlanPageContent.FloorPlan.Spot] = [:]
+        var spots: [Place: Spot] = [:]
         for spot in known {
             let column = Int(((spot.position.x - origin.x) / spacing).rounded())
             let row = Int(((spot.position.y - origin.y) / spacing).rounded())
@@ -57,7 +68,8 @@ struct FloorPlanCells {
             if isCut(spot.position, by: near) {
                 result += divided(place, x, y, near)
             } else {
-                result.append(Piece(x: x, y: y, width: spacing, height: spacing, value: value))
+                result.append(
+                    Piece(x: x, y: y, width: spacing, height: spacing, value: value, spot: spot.number))
             }
         }
         return result
@@ -100,11 +112,13 @@ struct FloorPlanCells {
                     continue
                 }
                 let value = spot.value.flatMap { $0.isFinite ? $0 : nil }
-                if let known = run, known.value == value {
-                    run = Piece(x: known.x, y: known.y, width: known.width + side, height: side, value: value)
+                if let known = run, known.spot == spot.number {
+                    run = Piece(
+                        x: known.x, y: known.y, width: known.width + side, height: side, value: value,
+                        spot: spot.number)
                 } else {
                     if let run { result.append(run) }
-                    run = Piece(x: left, y: low, width: side, height: side, value: value)
+                    run = Piece(x: left, y: low, width: side, height: side, value: value, spot: spot.number)
                 }
             }
             if let run { result.append(run) }
@@ -115,8 +129,8 @@ struct FloorPlanCells {
     /// The nearest place that no wall separates from a point; the cell's own where walls are all around.
     private func nearest(
         to point: PlanPageContent.Point, around place: Place, _ walls: [Segment]
-    ) -> PlanPageContent.FloorPlan.Spot? {
-        var best: (spot: PlanPageContent.FloorPlan.Spot, distance: Double)?
+    ) -> Spot? {
+        var best: (spot: Spot, distance: Double)?
         for row in -1...1 {
             for column in -1...1 {
                 guard let spot = spots[Place(column: place.column + column, row: place.row + row)] else { continue }
@@ -152,17 +166,30 @@ struct FloorPlanCells {
         return (0...1).contains(first) && (0...1).contains(second)
     }
 
-    /// The line along which the values pass a target, between places that no wall separates.
-    func contour(at target: Double, _ frame: FloorPlanFigure.Frame) -> SVGPath {
-        var path = SVGPath()
-        for place in spots.keys.sorted(by: { ($0.row, $0.column) < ($1.row, $1.column) }) {
-            let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].map { across, up in
+    /// The numbers of the places that are drawn, row by row.
+    var kept: [Int] { sorted.map { spots[$0]?.number ?? 0 } }
+
+    private var sorted: [Place] { spots.keys.sorted { ($0.row, $0.column) < ($1.row, $1.column) } }
+
+    /// The numbers of four places around each square between them, in turn.
+    var squares: [[Int]] { corners.map { $0.map(\.number) } }
+
+    private var corners: [[Spot]] {
+        sorted.compactMap { place in
+            let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].compactMap { across, up in
                 spots[Place(column: place.column + across, row: place.row + up)]
             }
-            guard corners.allSatisfy({ $0 != nil }) else { continue }
+            return corners.count == 4 ? corners : nil
+        }
+    }
+
+    /// The line along which the values pass a target.
+    func contour(at target: Double, _ frame: FloorPlanFigure.Frame) -> SVGPath {
+        var path = SVGPath()
+        for corners in corners {
             var crossings: [PlanPageContent.Point] = []
             for index in 0..<4 {
-                guard let from = corners[index], let to = corners[(index + 1) % 4] else { continue }
+                let (from, to) = (corners[index], corners[(index + 1) % 4])
                 let (low, high) = (from.value ?? 0, to.value ?? 0)
                 guard low.isFinite, high.isFinite, (low >= target) != (high >= target) else { continue }
                 let share = (target - low) / (high - low)

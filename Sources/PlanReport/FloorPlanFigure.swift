@@ -22,7 +22,8 @@ struct FloorPlanFigure {
         }
         drawWalls(in: &drawing, frame)
         if let target = plan.target {
-            drawing.path(FloorPlanCells(plan, limit: limits.spots).contour(at: target, frame), class: "contour")
+            drawing.path(
+                FloorPlanCells(plan, limit: limits.spots).contour(at: target, frame), class: "contour", id: "contour")
         }
         drawBeacons(in: &drawing, frame)
         for (index, spot) in plan.weakSpots.prefix(limits.weakSpots).enumerated() {
@@ -55,13 +56,8 @@ struct FloorPlanFigure {
                 drawing.circle(
                     place.x, place.y, radius: 5, class: beacon.isProposed ? "beacon proposed" : "beacon",
                     title: HTMLEscaping.shortened(beacon.name, to: 40))
-                guard plan.beacons.count <= Self.labelledBeacons else { continue }
-                // To the left where there is no room to the right.
-                let isLeft = place.x > Frame.width * 0.75
-                drawing.text(
-                    HTMLEscaping.shortened(beacon.name, to: 24), place.x + (isLeft ? -9 : 9), place.y + 5,
-                    anchor: isLeft ? .end : .start, class: "label beaconName")
             }
+            drawNames(in: &drawing, frame)
             return
         }
         var there = SVGPath()
@@ -77,22 +73,43 @@ struct FloorPlanFigure {
         drawing.path(proposed, class: "dots proposed")
     }
 
+    /// The beacons' names where there is room beside them; where there is none, the circle's title tells.
+    private func drawNames(in drawing: inout SVG, _ frame: Frame) {
+        guard plan.beacons.count <= Self.labelledBeacons else { return }
+        var layout = LabelLayout(width: Frame.width, height: frame.height)
+        for beacon in plan.beacons { layout.block(frame.place(beacon.position), radius: 6) }
+        for spot in plan.weakSpots.prefix(limits.weakSpots) { layout.block(frame.place(spot.position), radius: 12) }
+        for beacon in plan.beacons {
+            let name = HTMLEscaping.shortened(beacon.name, to: 24)
+            guard let spot = layout.place(name, beside: frame.place(beacon.position)) else { continue }
+            drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName")
+        }
+    }
+
     private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ shades: FloorPlanShades) {
         let cells = FloorPlanCells(plan, limit: limits.spots)
         var paths = [SVGPath](repeating: SVGPath(), count: FloorPlanShades.count)
         var silent = SVGPath()
         for cell in cells.pieces {
-            let place = frame.place(.init(cell.x, cell.y))
-            // A hair more, so that no ground shows between two cells.
-            let (width, height) = (cell.width * frame.scale + 0.3, cell.height * frame.scale + 0.3)
+            let part = rectangle(cell, frame)
             if let value = cell.value {
-                paths[shades.shade(value)].addRectangle(place.x, place.y - height, width, height)
+                paths[shades.shade(value)].addRectangle(part[0], part[1], part[2], part[3])
             } else {
-                silent.addRectangle(place.x, place.y - height, width, height)
+                silent.addRectangle(part[0], part[1], part[2], part[3])
             }
         }
-        for (index, path) in paths.enumerated() { drawing.path(path, class: "f\(index)") }
+        for (index, path) in paths.enumerated() {
+            drawing.path(path, class: "f\(index)", id: plan.goal == nil ? "" : "shade\(index)")
+        }
         drawing.path(silent, class: "silent")
+    }
+
+    /// Left, top, width and height of a cell in the drawing.
+    func rectangle(_ cell: FloorPlanCells.Piece, _ frame: Frame) -> [Double] {
+        let place = frame.place(.init(cell.x, cell.y))
+        // A hair more, so that no ground shows between two cells.
+        let (width, height) = (cell.width * frame.scale + 0.3, cell.height * frame.scale + 0.3)
+        return [place.x, place.y - height, width, height]
     }
 
     private var caption: String {
@@ -107,16 +124,17 @@ struct FloorPlanFigure {
     }
 
     private func legend(_ shades: FloorPlanShades) -> String {
-        var entries = shades.legend
-        if plan.spots.contains(where: { $0.value == nil }) { entries.append(("silent", "nothing heard")) }
+        var entries = shades.legend(isMoving: plan.goal != nil)
+        if plan.spots.contains(where: { $0.value == nil }) { entries.append(.init("silent", "nothing heard")) }
         if let target = plan.target {
-            entries.append(("contour", "target: \(NumberText.significant(target)) \(plan.unit)"))
+            entries.append(
+                .init("contour", "target: \(NumberText.significant(target)) \(plan.unit)", id: "legendContour"))
         }
-        entries.append(("beacon", "beacon"))
-        if plan.beacons.contains(where: \.isProposed) { entries.append(("beacon proposed", "proposed beacon")) }
-        if !plan.walls.isEmpty { entries.append(("wall", "wall: the wider, the more it takes")) }
-        if !plan.paths.isEmpty { entries.append(("way", "way that people walk")) }
-        if !plan.weakSpots.isEmpty { entries.append(("weak", "weakest places, 1 the weakest")) }
+        entries.append(.init("beacon", "beacon"))
+        if plan.beacons.contains(where: \.isProposed) { entries.append(.init("beacon proposed", "proposed beacon")) }
+        if !plan.walls.isEmpty { entries.append(.init("wall", "wall: the wider, the more it takes")) }
+        if !plan.paths.isEmpty { entries.append(.init("way", "way that people walk")) }
+        if !plan.weakSpots.isEmpty { entries.append(.init("weak", "weakest places, 1 the weakest")) }
         return HTML.legend(entries)
     }
 

@@ -41,12 +41,17 @@ struct FloorPlanShades {
     }
 
     /// Each shade with the values that it stands for.
-    var legend: [(swatch: String, name: String)] {
-        guard !isEmpty else { return [] }
+    ///
+    /// - Parameter isMoving: Whether a script changes the shades, and may show those that are hidden now.
+    func legend(isMoving: Bool) -> [HTML.LegendEntry] {
+        guard !isEmpty || isMoving else { return [] }
         return (0..<Self.count).compactMap { index in
-            guard bounds[index] != bounds[index + 1] else { return nil }
+            let isNothing = bounds[index] == bounds[index + 1]
+            guard !isNothing || isMoving else { return nil }
             let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberText.significant($0) }
-            return ("f\(index)", "\(ends[0]) to \(ends[1]) \(unit)")
+            return .init(
+                "f\(index)", "\(ends[0]) to \(ends[1]) \(unit)", id: isMoving ? "legendShade\(index)" : "",
+                isHidden: isNothing)
         }
     }
 }

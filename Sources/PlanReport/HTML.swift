@@ -32,12 +32,35 @@ enum HTML {
             + "</thead><tbody>\(body.joined())</tbody></table></div>"
     }
 
-    /// A list of what the colors of a drawing mean: class of the swatch, and name.
-    static func legend(_ entries: [(swatch: String, name: String)]) -> String {
+    /// What a colour or a line of a drawing means.
+    struct LegendEntry {
+        /// The class of its swatch.
+        let swatch: String
+        let name: String
+        /// By which a script finds it and, with `Name` behind it, its name; empty where none does.
+        let id: String
+        var isHidden = false
+
+        init(_ swatch: String, _ name: String, id: String = "", isHidden: Bool = false) {
+            (self.swatch, self.name, self.id, self.isHidden) = (swatch, name, id, isHidden)
+        }
+    }
+
+    /// A list of what the colors of a drawing mean.
+    static func legend(_ entries: [LegendEntry]) -> String {
         let items = entries.map { entry in
-            "<li><span class=\"swatch \(entry.swatch)\"></span>\(text(entry.name))</li>"
+            let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
+            let name =
+                entry.id.isEmpty ? text(entry.name) : "<span id=\"\(entry.id)Name\">\(text(entry.name))</span>"
+            return
+                "<li\(own)\(entry.isHidden ? " hidden" : "")><span class=\"swatch \(entry.swatch)\"></span>\(name)</li>"
         }
         return "<ul class=\"legend\">\(items.joined())</ul>"
+    }
+
+    /// The same where no script changes it.
+    static func legend(_ entries: [(swatch: String, name: String)]) -> String {
+        legend(entries.map { LegendEntry($0.swatch, $0.name) })
     }
 
     /// A number that the page's script may compute again: what is shown, and all its digits.

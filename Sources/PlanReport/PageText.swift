@@ -18,6 +18,9 @@ struct PageText {
         if let battery = content.battery { return BatterySection(battery: battery) }
         if let walk = content.walk { return WalkSection(walk: walk, limits: limits) }
         if let density = content.density { return DensitySection(density: density, limits: limits) }
+        if let plan = content.floorPlan, let goal = plan.goal, !plan.spots.isEmpty {
+            return SiteSection(plan: plan, goal: goal, limits: limits)
+        }
         return nil
     }
 
@@ -49,7 +52,9 @@ struct PageText {
         }
         if let map = content.heatMap, !map.cells.isEmpty { pair.append(HeatMapFigure(map: map, limits: limits).html) }
         var result = pair.isEmpty ? "" : "<div class=\"pair\">\(pair.joined())</div>\n"
-        if let plan = content.floorPlan { result += FloorPlanFigure(plan: plan, limits: limits).html }
+        if let plan = content.floorPlan, !(section is SiteSection) {
+            result += FloorPlanFigure(plan: plan, limits: limits).html
+        }
         let curves = content.curves.prefix(limits.curves).enumerated().map { index, curve in
             CurveFigure(curve: curve, id: "curve\(index + 1)", limits: limits).html
         }

@@ -64,6 +64,25 @@ extension PlanPageContent {
             }
         }
 
+        /// What the page's controls move: the wanted time and share, for which the colours are drawn anew.
+        public struct Goal: Hashable, Sendable {
+            /// How soon a beacon is to be found, in s.
+            public var seconds: Double
+            /// In which share of the cases, between 0 and 1.
+            public var probability: Double
+            /// Some times in s, ascending, `seconds` among them.
+            public var times: [Double]
+            /// By spot, the shares in which a beacon is found within each of the times.
+            public var shares: [[Double]]
+
+            public init(seconds: Double, probability: Double, times: [Double], shares: [[Double]]) {
+                self.seconds = seconds
+                self.probability = probability
+                self.times = times
+                self.shares = shares
+            }
+        }
+
         public var title: String
         public var caption: String
         /// What the spots hold: "time to detect", "s".
@@ -83,6 +102,8 @@ extension PlanPageContent {
         public var spots: [Spot]
         public var paths: [Path]
         public var weakSpots: [WeakSpot]
+        /// `nil` for a plan without controls. With them the spots' values are shares in %.
+        public var goal: Goal?
 
         public init(
             title: String, caption: String = "", valueName: String, unit: String, isHigherBetter: Bool,

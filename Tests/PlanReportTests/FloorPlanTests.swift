@@ -35,8 +35,8 @@ import Testing
         let shades = FloorPlanShades(Self.plan())
         #expect(shades.shade(99) < 4 && shades.shade(90) < 4)
         #expect(shades.shade(89.9) == 4 && shades.shade(0) == 7)
-        #expect(shades.legend.allSatisfy { $0.name.hasSuffix(" %") })
-        #expect(shades.legend.count == 8)
+        #expect(shades.legend(isMoving: false).allSatisfy { $0.name.hasSuffix(" %") })
+        #expect(shades.legend(isMoving: false).count == 8)
         let without = FloorPlanShades(Self.plan(target: nil))
         #expect(without.shade(99) == 0 && without.shade(40) == 7)
     }

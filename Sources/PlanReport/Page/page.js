@@ -5,7 +5,7 @@
 (() => {
   const { STEP } = models;
   const { byId } = drawing;
-  const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet, battery, walk, density }[plan.kind];
+  const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet, battery, walk, density, site }[plan.kind];
   const inSteps = value => Math.round(value / STEP) * STEP;
   // Each field with a slider: its ends, and the values that it takes.
   const sliders = plan.sliders;
