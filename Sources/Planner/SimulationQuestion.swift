@@ -45,6 +45,20 @@ extension SimulationQuestion {
             remark: "\(NumberText.significant(estimate.value)) ± \(NumberText.significant(estimate.halfWidth95))")
     }
 
+    /// How far one of several parts has come.
+    public func progress(_ tally: AirTally, batches: Int, of shard: SimulationShard) -> PlanProgress {
+        var progress = progress(tally, batches: batches)
+        progress.what += " of part \(shard.index)/\(shard.count)"
+        // The reserve that each part has for chance.
+        progress.total = progress.total.map { Int(Double($0) / Double(shard.count) * 1.6) }
+        return progress
+    }
+
+    /// About how many batches each part has to play where what they have played falls short; `nil` where nobody can tell.
+    public func batchesNeeded(_ outcome: SimulationOutcome, of shard: SimulationShard) -> Int? {
+        progress(outcome.tally, batches: outcome.batches).total.map { $0 * 5 / 4 / shard.count + SimulationShard.block }
+    }
+
     /// Refuses what cannot be told of, and ends the answer with how it came about.
     func finish(_ answer: inout PlanAnswer, _ outcome: SimulationOutcome) {
         answer.state("seed", .identifier(seed))

@@ -49,3 +49,75 @@ import Testing
         #expect(progress.text.contains(" of about "))
     }
 }
+
+@Suite struct MergedTalliesTests {
+    private func question() throws -> SimulatedCollisions {
+        let frame = try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 31)
+        return try SimulatedCollisions(
+            air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.02)
+    }
+
+    private func part(_ index: Int, of count: Int, batches: Int = 0) throws -> (name: String, octets: [UInt8]) {
+        let shard = try SimulationShard(index, of: count)
+        let question = try question()
+        let head = TallyHead(
+            program: "1", arguments: ["collisions", "--seed", "7"], scene: question.sceneName, shard: shard)
+        var lines = [head.line]
+        var sum = question.sum(of: shard, atLeast: batches)
+        while !sum.isFinished {
+            let batch = shard.batch(at: sum.batches)
+            let tally = question.scene.batch(batch)
+            lines.append(BatchCounts(tally).line(batch: batch))
+            sum.add(tally)
+        }
+        return ("part-\(index)", Array((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    private func alone() throws -> SimulationOutcome {
+        let question = try question()
+        var sum = question.sum
+        while !sum.isFinished { sum.add(question.scene.batch(sum.batches)) }
+        return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: false)
+    }
+
+    @Test(arguments: [1, 2, 5]) func partsGiveWhatOneRunGives(count: Int) throws {
+        let question = try question()
+        let merged = try MergedTallies(files: (1...count).map { try part($0, of: count) }.reversed())
+        let outcome = try merged.outcome(of: question)
+        let whole = try alone()
+        #expect(!outcome.isInterrupted && outcome.batches == whole.batches)
+        #expect(outcome.tally.all == whole.tally.all)
+        #expect(try question.answer(outcome).json == question.answer(whole).json)
+    }
+
+    @Test func whatIsMissingIsNamed() throws {
+        let (one, two) = (try part(1, of: 3), try part(2, of: 3))
+        #expect(throws: PlanError.self) { try MergedTallies(files: []) }
+        #expect(throws: PlanError.self) { try MergedTallies(files: [one, one]) }
+        #expect(throws: PlanError.self) { try MergedTallies(files: [("x", Array("{}\n".utf8))]) }
+        let error = #expect(throws: PlanError.self) { try MergedTallies(files: [one, two]) }
+        #expect(error?.message.contains("3/3") == true)
+        let other = try part(2, of: 2)
+        #expect(throws: PlanError.self) { try MergedTallies(files: [one, other]) }
+    }
+
+    @Test func aPartThatWasCutShortLeavesTheAnswerOpen() throws {
+        let question = try question()
+        var files = try (1...2).map { try part($0, of: 2) }
+        let lines = files[1].octets.split(separator: UInt8(ascii: "\n")).prefix(4)
+        files[1].octets = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+        let outcome = try MergedTallies(files: files).outcome(of: question)
+        #expect(outcome.isInterrupted && outcome.batches == SimulationShard.block + 3)
+        #expect(try !question.answer(outcome).holds)
+        files[1].octets = Array(
+            String(decoding: files[1].octets, as: UTF8.self).replacing("\"batch\":21", with: "\"batch\":22").utf8)
+        #expect(throws: PlanError.self) { try MergedTallies(files: files).outcome(of: question) }
+    }
+
+    @Test func anotherSceneIsRefused() throws {
+        let frame = try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 30)
+        let other = try SimulatedCollisions(air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.02)
+        let merged = try MergedTallies(files: [part(1, of: 1)])
+        #expect(throws: PlanError.self) { try merged.outcome(of: other) }
+    }
+}

@@ -3,7 +3,7 @@
 /// A bin is at most 0.2 % of its latency wide. Batches are dealt into twenty groups, whose scatter tells how sure a
 /// share is, whatever is correlated within a batch: all beacons wait for the same window of one scanner.
 public struct LatencyTally: SimulationTally, Hashable {
-    private static let groupCount = 20
+    static let groupCount = 20
     /// How often a latency fell into each bin, without the empty bins at the end; and the same by group.
     private var pooled: [Int] = []
     private var bins: [[Int]]
@@ -36,6 +36,34 @@ public struct LatencyTally: SimulationTally, Hashable {
         pooled[bin] += 1
         bins[group].extend(to: bin + 1)
         bins[group][bin] += 1
+    }
+
+    /// What one batch counted: all latencies, those beyond the horizon, and then the bins that hold any, each with its
+    /// number.
+    var numbers: [Int] {
+        [samples, undiscovered] + pooled.enumerated().flatMap { $0.element > 0 ? [$0.offset, $0.element] : [] }
+    }
+
+    /// What one batch counted; `nil` where these are no ``numbers``.
+    init?(numbers: ArraySlice<Int>, batch: Int) {
+        self.init()
+        var rest = numbers
+        guard batch >= 0, let total = rest.popFirst(), let beyond = rest.popFirst(), (0...1 << 48).contains(total),
+            (0...total).contains(beyond)
+        else { return nil }
+        let group = batch % Self.groupCount
+        (totals[group], unreached[group]) = (total, beyond)
+        var (counted, last) = (beyond, -1)
+        while let bin = rest.popFirst() {
+            guard let inside = rest.popFirst(), bin > last, bin <= Self.bin(.greatestFiniteMagnitude),
+                (1...total).contains(inside)
+            else { return nil }
+            pooled.extend(to: bin + 1)
+            pooled[bin] = inside
+            (counted, last) = (counted + inside, bin)
+        }
+        guard counted == total else { return nil }
+        bins[group] = pooled
     }
 
     /// Latencies counted, those beyond the horizon among them.

@@ -3,8 +3,9 @@ internal import ArgumentParser
 internal import Planner
 
 struct SimulateCollisions: ParsableCommand {
+    static let name = "collisions"
     static let configuration = CommandConfiguration(
-        commandName: "collisions", abstract: "Collisions, packet by packet.",
+        commandName: name, abstract: "Simulate collisions, packet by packet.",
         discussion: "Example: pharos plan simulate collisions --beacons 250 --interval-ms 100 --seed 7")
 
     @OptionGroup var fleet: PlanFleetOptions
@@ -25,12 +26,16 @@ struct SimulateCollisions: ParsableCommand {
     @OptionGroup var simulation: SimulationOptions
     @OptionGroup var output: PlanOutput
 
-    func validate() throws { try interval.validate(with: fleet.source) }
+    func validate() throws {
+        try interval.validate(with: fleet.source)
+        try simulation.validate(with: output)
+    }
 
-    func run() throws {
-        let question = try SimulatedCollisions(
+    func run() throws { try simulation.run(question(), named: Self.name, output) }
+
+    func question() throws -> SimulatedCollisions {
+        try SimulatedCollisions(
             air: fleet.air(interval), background: background.load, captureDecibels: captureDb,
             copySpacing: copySpacingMs, seed: simulation.seed, precision: simulation.precision)
-        try output.show(simulation.answer(question))
     }
 }

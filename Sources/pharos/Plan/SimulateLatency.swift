@@ -2,8 +2,9 @@ internal import ArgumentParser
 internal import Planner
 
 struct SimulateLatency: ParsableCommand {
+    static let name = "latency"
     static let configuration = CommandConfiguration(
-        commandName: "latency", abstract: "Time to discovery, packet by packet.",
+        commandName: name, abstract: "Simulate the time to discovery, packet by packet.",
         discussion: """
             Example: pharos plan simulate latency --beacons 100 --interval-ms 100 --scanner android-low-latency --seed 7
             """)
@@ -21,12 +22,16 @@ struct SimulateLatency: ParsableCommand {
     @OptionGroup var simulation: SimulationOptions
     @OptionGroup var output: PlanOutput
 
-    func validate() throws { try interval.validate(with: fleet.source) }
+    func validate() throws {
+        try interval.validate(with: fleet.source)
+        try simulation.validate(with: output)
+    }
 
-    func run() throws {
-        let question = try SimulatedLatency(
+    func run() throws { try simulation.run(question(), named: Self.name, output) }
+
+    func question() throws -> SimulatedLatency {
+        try SimulatedLatency(
             air: fleet.air(interval), scanner: receiver.presetOrContinuous, undiscoveredAfter: undiscoveredAfterS,
             seed: simulation.seed, precision: simulation.precision)
-        try output.show(simulation.answer(question))
     }
 }

@@ -33,6 +33,32 @@ struct SimulationRunner<Question: SimulationQuestion> {
         return outcome(sum)
     }
 
+    /// Plays one part of the simulation, and hands on the line of each batch in their order.
+    ///
+    /// - Parameter least: The fewest batches.
+    /// - Returns: Whether the part is whole, and was not ended before.
+    func play(
+        _ shard: SimulationShard, atLeast least: Int, jobs: Int, _ write: (String) -> Void
+    ) throws -> Bool {
+        let signals = try SignalDescriptor()
+        let line = ProgressLine()
+        defer { line.finish() }
+        var sum = question.sum(of: shard, atLeast: least)
+        let scene = question.scene
+        let work = try OrderedWork(pieces: .max, window: 4 * jobs + 8, threads: jobs) {
+            scene.batch(shard.batch(at: $0))
+        }
+        defer { work.stop() }
+        while !sum.isFinished {
+            if signals.take() != nil { return false }
+            guard case .piece(let tally) = work.next(milliseconds: 50) else { continue }
+            write(BatchCounts(tally).line(batch: shard.batch(at: sum.batches)))
+            sum.add(tally)
+            line.report { question.progress(sum.tally, batches: sum.batches, of: shard).text }
+        }
+        return true
+    }
+
     private func outcome(_ sum: BatchSum<AirTally>) -> SimulationOutcome {
         SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: !sum.isFinished)
     }

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import Airtime
+
+@Suite struct SimulationShardTests {
+    @Test(arguments: [1, 2, 3, 7, 40])
+    func everyBatchHasOneOwner(count: Int) throws {
+        var seen: Set<Int> = []
+        for index in 1...count {
+            let shard = try SimulationShard(index, of: count)
+            for position in 0..<60 {
+                let batch = shard.batch(at: position)
+                #expect(seen.insert(batch).inserted)
+                #expect(SimulationShard.owner(ofBatch: batch, among: count) == (index, position))
+            }
+        }
+        // Without a gap as far as all have played.
+        #expect(seen == Set(0..<60 * count))
+    }
+
+    @Test(arguments: [(0, 3), (4, 3), (1, 0), (1, 100_001)])
+    func whatIsNoPartIsRefused(index: Int, count: Int) {
+        #expect(throws: AirtimeError.self) { try SimulationShard(index, of: count) }
+    }
+
+    @Test func aPartEndsWithAWholeBlockAndWithMoreThanItsShare() throws {
+        let goal = try PrecisionGoal(halfWidth: .relative(0.05), minimumBatches: 40)
+        func played(_ count: Int) throws -> Int {
+            let shard = try SimulationShard(1, of: count)
+            var sum = ShardSum<ShareTally>(goal, shard: shard) { $0.estimate }
+            while !sum.isFinished {
+                sum.add(ShareTally(hits: 400 + (sum.batches * 7919) % 200, trials: 1000))
+            }
+            return sum.batches
+        }
+        let (whole, half) = (try played(1), try played(2))
+        #expect(whole % SimulationShard.block == 0 && half % SimulationShard.block == 0)
+        #expect(half <= whole && whole >= 40)
+        var sum = ShardSum<ShareTally>(goal, shard: try SimulationShard(1, of: 8), atLeast: 100) { $0.estimate }
+        while !sum.isFinished { sum.add(ShareTally(hits: 500, trials: 1000)) }
+        #expect(sum.batches == 100)
+    }
+
+    @Test func theCountsOfABatchComeBackAsTheyWere() throws {
+        let group = try AdvertiserGroup(count: 20, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
+        var conditions = AirConditions()
+        conditions.durationMicroseconds = 3_000_000
+        let scan = try ScanPattern(windowMicroseconds: 30_000, intervalMicroseconds: 300_000)
+        let simulation = try AirSimulation(group, scan: scan, conditions: conditions, seed: 5)
+        for batch in [0, 21] {
+            let tally = simulation.batch(batch)
+            let counts = BatchCounts(tally)
+            let read = try #require(BatchCounts(numbers: counts.numbers, batch: batch)?.tally(batch: batch))
+            #expect(read.all == tally.all)
+            for index in counts.numbers.indices {
+                var broken = counts.numbers
+                broken[index] = -1
+                #expect(BatchCounts(numbers: broken, batch: batch) == nil)
+                #expect(BatchCounts(numbers: Array(counts.numbers[..<index]), batch: batch) == nil)
+            }
+        }
+    }
+}
