@@ -6,6 +6,7 @@
 public struct PlanPage: Sendable {
     private let content: PlanPageContent
 
+    /// A page of this content, made when ``html`` is asked for.
     public init(_ content: PlanPageContent) {
         self.content = content
     }

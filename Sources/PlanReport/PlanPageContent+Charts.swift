@@ -1,11 +1,13 @@
 extension PlanPageContent {
     /// One chart: several series over one x.
     public struct Curve: Hashable, Sendable {
+        /// A line with its name in the legend.
         public struct Series: Hashable, Sendable {
             public var name: String
             /// In ascending order of x. Where y is not finite the line is interrupted.
             public var points: [Point]
 
+            /// Points in the units of the chart's axes, in ascending order of x.
             public init(_ name: String, _ points: [Point]) {
                 self.name = name
                 self.points = points
@@ -17,6 +19,7 @@ extension PlanPageContent {
             public var name: String
             public var x: Double
 
+            /// At a place in the unit of x; outside the chart it is not drawn.
             public init(_ name: String, x: Double) {
                 self.name = name
                 self.x = x
@@ -30,6 +33,7 @@ extension PlanPageContent {
             /// Whether equal distances are equal ratios. Values that are not positive are left out then.
             public var isLogarithmic: Bool
 
+            /// Without a unit it counts. A logarithmic one leaves out what is not positive.
             public init(_ name: String, unit: String = "", isLogarithmic: Bool = false) {
                 self.name = name
                 self.unit = unit
@@ -49,6 +53,7 @@ extension PlanPageContent {
         /// A value of y that is wanted, as a horizontal line; nil for none.
         public var wanted: Double?
 
+        /// With no more than eight series, which is as many as are told apart; all in the units of the axes.
         public init(
             title: String, caption: String = "", x: Axis, y: Axis, series: [Series], markers: [Marker] = [],
             gapMeaning: String = ""
@@ -65,6 +70,7 @@ extension PlanPageContent {
 
     /// How long discovery takes with each of several scanners, on one axis of time.
     public struct LatencyComparison: Hashable, Sendable {
+        /// One scanner's distribution.
         public struct Row: Hashable, Sendable {
             /// The scanner.
             public var name: String
@@ -76,6 +82,7 @@ extension PlanPageContent {
             /// x seconds, y the share discovered by then, 0...1; in ascending order.
             public var discovered: [Point]
 
+            /// Percentiles and points in s; a percentile that is not reached is `nil`.
             public init(
                 _ name: String, p50: Double?, p90: Double?, p95: Double?, p99: Double?, discovered: [Point]
             ) {
@@ -91,6 +98,7 @@ extension PlanPageContent {
         public var caption: String
         public var rows: [Row]
 
+        /// Rows from top to bottom, on one logarithmic axis of time.
         public init(caption: String, rows: [Row]) {
             self.caption = caption
             self.rows = rows
@@ -99,12 +107,14 @@ extension PlanPageContent {
 
     /// Advertising intervals × scan modes, a time to discovery in each cell.
     public struct HeatMap: Hashable, Sendable {
+        /// The value for one interval and one scan mode.
         public struct Cell: Hashable, Sendable {
             /// In the heat map's unit; nil where it is never reached within the horizon.
             public var value: Double?
             /// Whether interval and scan interval are in resonance here.
             public var isResonant: Bool
 
+            /// In the heat map's unit; `nil` is drawn as never.
             public init(_ value: Double?, isResonant: Bool = false) {
                 self.value = value
                 self.isResonant = isResonant
@@ -121,6 +131,7 @@ extension PlanPageContent {
         /// A row for each interval, a cell for each scan mode.
         public var cells: [[Cell]]
 
+        /// Intervals in ms from top to bottom, scan modes from left to right; rows and cells beyond them are left out.
         public init(
             title: String, caption: String = "", valueName: String, unit: String = "s", intervalsMs: [Double],
             scanModes: [String], cells: [[Cell]]

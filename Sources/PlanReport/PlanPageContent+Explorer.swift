@@ -32,6 +32,7 @@ extension PlanPageContent {
         /// What the program itself computed for these settings. Without scripts these are what is read.
         public var numbers: Numbers
 
+        /// Settings that the controls do not take are drawn as the nearest that they do.
         public init(
             beacons: Int, intervalMs: Double, payloadOctets: Int = 31, scanners: [Scanner], scannerName: String,
             captureDecibels: Double? = nil, shadowingDecibels: Double = 4, backgroundLoad: Double = 0,
@@ -60,6 +61,7 @@ extension PlanPageContent {
         public var name: String
         public var pattern: ScanPattern
 
+        /// A name of up to 80 characters is shown whole.
         public init(_ name: String, _ pattern: ScanPattern) {
             self.name = name
             self.pattern = pattern
@@ -83,6 +85,7 @@ extension PlanPageContent {
         /// T with the shortest time to a high percentile, in ms.
         public var bestLatencyIntervalMs: Double?
 
+        /// No numbers; the page shows a dash for each until its script has computed it.
         public init() {}
     }
 }

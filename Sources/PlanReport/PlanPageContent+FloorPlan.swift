@@ -1,12 +1,14 @@
 extension PlanPageContent {
     /// A floor seen from above, in metres, x to the right and y upwards.
     public struct FloorPlan: Hashable, Sendable {
+        /// A straight wall, drawn the wider the more it weakens.
         public struct Wall: Hashable, Sendable {
             public var from: Point
             public var to: Point
             /// dB.
             public var attenuation: Double
 
+            /// From one end to the other, places in m; `attenuation` in dB for one crossing, at least 0.
             public init(from: Point, to: Point, attenuation: Double) {
                 self.from = from
                 self.to = to
@@ -14,12 +16,14 @@ extension PlanPageContent {
             }
         }
 
+        /// A beacon at its place, with the name that stands beside it where there is room.
         public struct Beacon: Hashable, Sendable {
             public var name: String
             public var position: Point
             /// Whether it is a proposal, not there yet.
             public var isProposed: Bool
 
+            /// At a place in m. A proposed one is drawn as an outline.
             public init(_ name: String, at position: Point, isProposed: Bool = false) {
                 self.name = name
                 self.position = position
@@ -33,6 +37,7 @@ extension PlanPageContent {
             /// nil where nothing can be said: nothing is heard there.
             public var value: Double?
 
+            /// A place in m, and the value there in the plan's unit; `nil` is drawn as "nothing heard".
             public init(_ position: Point, _ value: Double?) {
                 self.position = position
                 self.value = value
@@ -44,6 +49,7 @@ extension PlanPageContent {
             public var name: String
             public var points: [Point]
 
+            /// The corners in m, in the order in which they are passed.
             public init(_ name: String, _ points: [Point]) {
                 self.name = name
                 self.points = points
@@ -57,6 +63,7 @@ extension PlanPageContent {
             /// Why it is weak.
             public var remark: String
 
+            /// A place in m, its value in the plan's unit, and what a reader is told beside it.
             public init(_ position: Point, _ value: Double?, remark: String = "") {
                 self.position = position
                 self.value = value
@@ -75,6 +82,7 @@ extension PlanPageContent {
             /// By spot, the shares in which a beacon is found within each of the times.
             public var shares: [[Double]]
 
+            /// Each row of `shares` has one share for each of `times`, and none where nothing is heard.
             public init(seconds: Double, probability: Double, times: [Double], shares: [[Double]]) {
                 self.seconds = seconds
                 self.probability = probability
@@ -105,6 +113,8 @@ extension PlanPageContent {
         /// `nil` for a plan without controls. With them the spots' values are shares in %.
         public var goal: Goal?
 
+        /// All lengths in m, values in `unit`. What is left out is not drawn; the rest is drawn in the order in which it is
+        /// given, walls above the spots and beacons above the walls.
         public init(
             title: String, caption: String = "", valueName: String, unit: String, isHigherBetter: Bool,
             target: Double? = nil, spotSpacing: Double, outline: [Point] = [], walls: [Wall] = [],

@@ -15,6 +15,7 @@ extension PlanPageContent {
         public var batteries: [BeaconBattery]
         public var batteryName: String
 
+        /// A chip or battery that is not in the lists is put before them.
         public init(
             beacons: Int, intervalMs: Double, payloadOctets: Int, chip: BeaconChip, battery: BeaconBattery,
             chips: [BeaconChip] = BeaconChip.all, batteries: [BeaconBattery] = BeaconBattery.all
@@ -39,6 +40,7 @@ extension PlanPageContent {
         /// The beacons, the scanner, and the program's own curve of discovery.
         public var fleet: Explorer
 
+        /// `probabilitySeen`: 0...1.
         public init(_ path: WalkPast, probabilitySeen: Double, fleet: Explorer) {
             self.path = path
             self.probabilitySeen = probabilitySeen
@@ -66,6 +68,7 @@ extension PlanPageContent {
         /// x beacons, y the share received in time, by the program; may be empty.
         public var shares: [Point]
 
+        /// `shares`: x beacons, y the share received in time, 0...1; lengths in m, times as their names say.
         public init(
             beaconsInRange: Int, gridSpacingM: Double?, detectWithinS: Double, probability: Double, rangeM: Double,
             intervalMs: Double, payloadOctets: Int, scanners: [Scanner], scannerName: String, shares: [Point] = []

@@ -34,6 +34,7 @@ public struct PlanPageContent: Hashable, Sendable {
     /// Assumptions, and the known errors of the models.
     public var notes: [String]
 
+    /// Only title, answer and command are needed; what is left out is not drawn.
     public init(
         title: String, answer: String, command: String, explorer: Explorer? = nil,
         latencies: LatencyComparison? = nil, heatMap: HeatMap? = nil, floorPlan: FloorPlan? = nil,
@@ -60,6 +61,7 @@ public struct PlanPageContent: Hashable, Sendable {
         /// What it means or where it comes from; may be empty.
         public var remark: String
 
+        /// `value` without its unit, rounded as it is to be read.
         public init(_ name: String, _ value: String, unit: String = "", remark: String = "") {
             self.name = name
             self.value = value
@@ -73,6 +75,7 @@ public struct PlanPageContent: Hashable, Sendable {
         public var x: Double
         public var y: Double
 
+        /// Either may be anything: what is not finite is left out of a drawing.
         public init(_ x: Double, _ y: Double) {
             self.x = x
             self.y = y

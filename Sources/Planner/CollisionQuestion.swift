@@ -11,6 +11,8 @@ public struct CollisionQuestion: Sendable {
     /// How the copies of an event lie; `nil` for 1 ms, the same in all devices.
     public let copySpacing: CopySpacing?
 
+    /// Without `captureDecibels` (in dB) any overlap destroys a packet; without `copySpacing` all boxes send their copies
+    /// at the same spacing.
     public init(
         air: PlannedAir, background: BackgroundLoad = .none, captureDecibels: Double? = nil,
         copySpacing: CopySpacing? = nil
@@ -21,6 +23,8 @@ public struct CollisionQuestion: Sendable {
         self.copySpacing = copySpacing
     }
 
+    /// How many packets arrive, how losses follow each other, and how many beacons it would take to drown. Throws what the
+    /// models refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         var answer = try PlanError.asking { () throws(AirtimeError) in try found() }
         answer.noteRounding(of: air)
@@ -209,6 +213,7 @@ public struct SitesCollisionQuestion: Sendable {
     /// - Parameter sites: At least one, all of one fleet.
     public init(_ sites: [CollisionQuestion]) { self.sites = sites }
 
+    /// A line for each site, the one where the fewest packets arrive named in the sentence. Throws what the models refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         let fleet = sites.first?.air.origin?.fleet ?? ""
         var rows: [(name: String, share: Double)] = []

@@ -11,6 +11,7 @@ public struct DensityQuestion: Sendable {
     /// Whether other numbers of beacons are looked at as well, which takes time that only a page is worth.
     public let drawsCurve: Bool
 
+    /// `air` holds the boxes of which there are to be more.
     public init(
         air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange,
         drawsCurve: Bool = false
@@ -102,6 +103,7 @@ public struct DetectionTarget: Hashable, Sendable {
     /// Between 0 and 1, without the ends.
     public let probability: Double
 
+    /// Above 0 s and at most an hour; the models refuse others.
     public init(withinSeconds seconds: Double, probability: Double) {
         self.seconds = seconds
         self.probability = probability

@@ -8,12 +8,15 @@ public struct EnergyQuestion: Sendable {
     public let chip: BeaconChip
     public let battery: BeaconBattery
 
+    /// `air` says the interval, the payload and, for the cost of a received packet, how many beacons collide.
     public init(air: PlannedAir, chip: BeaconChip, battery: BeaconBattery) {
         self.air = air
         self.chip = chip
         self.battery = battery
     }
 
+    /// The life in days, the mean current in µA and the energy in µJ that one received packet costs. Throws what the models
+    /// refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
             let collisions = try BoxCollisionModel(boxes: air.kinds())

@@ -9,6 +9,7 @@ public struct FleetInterval: Sendable {
     /// What an average beacon sends beside it, as `IntervalAdvice` takes it.
     let logSparingOther: Double
 
+    /// Takes each box by its most frequent advertisement. Refuses what the models refuse of the others.
     public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }

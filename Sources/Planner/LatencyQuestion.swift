@@ -9,6 +9,7 @@ public struct LatencyQuestion: Sendable {
     /// The times in s after which the share that is not yet received is told.
     public let undiscoveredAfter: [Double]
 
+    /// `undiscoveredAfter`: times in s, at most a day.
     public init(
         air: PlannedAir, scanner: ScannerPreset, background: BackgroundLoad = .none, undiscoveredAfter: [Double] = []
     ) {
@@ -18,6 +19,8 @@ public struct LatencyQuestion: Sendable {
         self.undiscoveredAfter = undiscoveredAfter
     }
 
+    /// The percentiles of the time until a beacon is found, and the share that is not found after the given times. Throws what
+    /// the models refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in
             let (group, otherClear) = try air.fleet()

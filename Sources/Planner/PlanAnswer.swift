@@ -54,6 +54,7 @@ public struct PlanAnswer: Sendable {
         facts.append(Fact(key: nil, name: name, quantity: quantity, shown: shown, remark: remark))
     }
 
+    /// Adds a sentence to what the answer rests on.
     public mutating func note(_ text: String) { notes.append(text) }
 
     /// The facts for programs, as a record.

@@ -2,6 +2,7 @@ public import Airtime
 
 /// Why a question of the planner has no answer: one sentence that says what, and what to do.
 public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, from which an exit status follows.
     public enum Kind: Hashable, Sendable {
         /// The numbers that were asked about cannot be, or do not go together.
         case question
@@ -16,6 +17,7 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     public let message: String
 
+    /// A whole sentence without its full stop.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

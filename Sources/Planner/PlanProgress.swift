@@ -10,6 +10,7 @@ public struct PlanProgress: Hashable, Sendable {
     /// What is known so far; may be empty.
     public var remark: String
 
+    /// So many of `total` are done, which is left out where nobody can tell.
     public init(_ what: String, done: Int, of total: Int?, isEstimate: Bool = false, remark: String = "") {
         self.what = what
         self.done = done

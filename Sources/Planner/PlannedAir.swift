@@ -10,6 +10,7 @@ public struct PlannedAir: Sendable {
         /// At least one.
         public let frames: [PlannedFrame]
 
+        /// So many boxes, each of which sends all of these frames.
         public init(count: Int, frames: [PlannedFrame]) {
             self.count = count
             self.frames = frames
@@ -33,6 +34,7 @@ public struct PlannedAir: Sendable {
         public var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
     }
 
+    /// Boxes of several kinds around one receiver.
     public init(_ boxes: [Boxes], from origin: Origin? = nil) {
         self.boxes = boxes
         self.origin = origin

@@ -23,6 +23,7 @@ public struct SimulationOutcome: Sendable {
     /// Whether it was ended before its goal was met.
     public let isInterrupted: Bool
 
+    /// `batches` in the order of their numbers, from the first on.
     public init(tally: AirTally, batches: Int, isInterrupted: Bool) {
         self.tally = tally
         self.batches = batches

@@ -16,6 +16,7 @@ public struct TallyHead: Hashable, Sendable {
     public var scene: String
     public var shard: SimulationShard
 
+    /// `arguments` without those that only one part has, such as the number of threads.
     public init(program: String, arguments: [String], scene: String, shard: SimulationShard) {
         self.program = program
         self.arguments = arguments

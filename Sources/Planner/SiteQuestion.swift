@@ -22,6 +22,7 @@ public struct SiteQuestion: Sendable {
         case fromScratch
     }
 
+    /// `places`: about how many, 1 or more; a grid finer than half a metre is never made.
     public init(
         site: Site, fleet: SiteFleet? = nil, places: Int = 2000, proposal: Proposal? = nil, drawsControls: Bool = false
     ) {
@@ -69,7 +70,7 @@ public struct SiteQuestion: Sendable {
         var placement: SitePlacement?
         var proposed: ProposedSite?
         if let proposal, !visit.isStopped {
-            placement = try self.placement(proposal, observe, &visit.isStopped)
+            placement = try self.placement(proposal, positions, spacing, observe, &visit.isStopped)
             proposed = placement.flatMap { ProposedSite(of: site, $0, keeps: proposal == .addition) }
         }
         var after: [SiteSurvey.Point] = []
@@ -164,22 +165,20 @@ public struct SiteQuestion: Sendable {
     }
 
     private func placement(
-        _ kind: Proposal, _ observe: PlanObserver, _ isStopped: inout Bool
+        _ kind: Proposal, _ positions: [FloorPosition], _ spacing: Double, _ observe: PlanObserver,
+        _ isStopped: inout Bool
     ) throws(PlanError) -> SitePlacement? {
         var isEnded = false
         defer { isStopped = isStopped || isEnded }
         return try PlanError.asking { () throws(AirtimeError) in
             let search = try SitePlacementSearch(
-                site, startsAnew: kind == .fromScratch, places: min(places, Self.placementPlaces))
+                site, startsAnew: kind == .fromScratch, places: positions, spacing: spacing)
             return try search?.placement { what, done, total in
                 isEnded = isEnded || !observe(.init("\(what) for the proposal", done: done, of: total))
                 return !isEnded
             }
         }
     }
-
-    /// A proposal is found with fewer places than the survey looks at.
-    private static let placementPlaces = 600
 
     private func holding(_ points: [SiteSurvey.Point]) -> Double {
         let count = points.count { $0.detectedShare >= site.target.probability }

@@ -8,6 +8,7 @@ public struct ThesisQuestion: Sendable {
     /// The fleet's site whose beacons they are; `nil` where a number was given.
     public let origin: PlannedAir.Origin?
 
+    /// In range of one receiver, at least 1.
     public init(beacons: Int) {
         self.beacons = beacons
         origin = nil
@@ -19,6 +20,7 @@ public struct ThesisQuestion: Sendable {
         origin = air.origin
     }
 
+    /// What the thesis says of so many beacons, and what is exact. Throws what the models refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         let formula = try PlanError.asking { () throws(AirtimeError) in try ThesisFormula(beacons: beacons) }
         var answer = PlanAnswer(

@@ -11,6 +11,7 @@ public struct WalkQuestion: Sendable {
     public let distance: Double
     public let range: PlannedRange
 
+    /// `speed` in m/s, and `distance`, the closest approach, in m.
     public init(air: PlannedAir, scanner: ScannerPreset, speed: Double, distance: Double, range: PlannedRange) {
         self.air = air
         self.scanner = scanner
@@ -19,6 +20,7 @@ public struct WalkQuestion: Sendable {
         self.range = range
     }
 
+    /// How long somebody is in range, and how likely the beacon is found in that time. Throws what the models refuse.
     public func answer() throws(PlanError) -> PlanAnswer {
         let (walk, latency, seen) = try PlanError.asking { () throws(AirtimeError) in
             let walk = try WalkPast(

@@ -45,10 +45,13 @@ public struct SitePlacementSearch: Sendable {
     /// - Parameters:
     ///   - site: With the beacons that stand there. New ones are as its `defaults` say.
     ///   - startsAnew: Whether the beacons that stand there count as gone.
-    ///   - limit: About how many places are looked at; more where beacons do not reach from one to the next.
+    ///   - places: Where the target is to hold.
+    ///   - spacing: How far apart these are, in m. Where beacons do not reach from one to the next, more are looked at.
     ///
     /// - Returns: `nil` for a site without a floor, and one that is too large to be looked at place by place.
-    public init?(_ site: Site, startsAnew: Bool, places limit: Int = 400) throws(AirtimeError) {
+    public init?(
+        _ site: Site, startsAnew: Bool, places: [FloorPosition], spacing: Double
+    ) throws(AirtimeError) {
         guard let bounds = site.bounds else { return nil }
         self.site = site
         kept = startsAnew ? [] : site.beacons
@@ -57,19 +60,21 @@ public struct SitePlacementSearch: Sendable {
             name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
             radioPower: site.defaults.radioPower)
-        // Heard in half of the cases there; beacons do not stand wider apart than twice that.
-        let margin = site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0)
-        let area = max(bounds.width * bounds.height, 1)
-        let spacing = max(0.5, margin / 3)
-        let needed = max(Double(limit), area / (spacing * spacing))
-        guard needed <= Double(Self.limit) else { return nil }
-        places = SiteSurvey.grid(over: bounds, outline: site.outline, limit: Int(needed)).positions
-        mounts =
-            site.mounts.isEmpty
-            ? SiteSurvey.grid(over: bounds, outline: site.outline, limit: max(900, Int(needed))).positions
-            : site.mounts
-        guard !places.isEmpty, !mounts.isEmpty else { return nil }
+        // A third of the distance at which half of the cases are heard.
+        let finest = max(
+            0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
+        let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
+        guard needed <= Double(Self.limit), places.count <= Self.limit else { return nil }
+        func grid(_ limit: Int) -> [FloorPosition] {
+            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit).positions
+        }
+        self.places = spacing <= finest ? places : grid(Int(needed))
+        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))) : site.mounts
+        guard !self.places.isEmpty, !mounts.isEmpty else { return nil }
     }
+
+    /// Where anywhere will do, so many places are offered at least.
+    private static let leastMounts = 900
 
     /// What is being done, how much of it is done, and how much there is.
     public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool

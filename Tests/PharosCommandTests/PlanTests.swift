@@ -131,6 +131,20 @@ import Testing
         #expect(result.errors.hasPrefix("pharos: /nowhere/page.html: the page cannot be written: "))
     }
 
+    @Test func chargeAndCapacityTakeThePlaceOfTheTables() throws {
+        let asked = ["plan", "energy", "--interval-ms", "495", "--chip", "nrf52832", "--battery", "cr2477"]
+        let given = try Program.run(asked + ["--charge-uc", "10", "--capacity-mah", "500", "--json"])
+        #expect(given.code == 0)
+        // 0.85 · 500 mAh / (10 µC / 0.5 s + 2 µA) in days.
+        #expect(given.output.contains("\"lifeDays\":804.924"), "\(given.output)")
+        let charge = try Program.run(asked + ["--charge-uc", "10", "--json"])
+        #expect(charge.output.contains("\"lifeDays\":1609.848"), "\(charge.output)")
+        for words in [["--charge-uc", "0"], ["--capacity-mah", "0.05"], ["--charge-uc", "10001"]] {
+            let refused = try Program.run(asked + words)
+            #expect(refused.code == 64 && refused.errors.contains(words[0]), "\(refused.errors)")
+        }
+    }
+
     @Test func aSiteWithMistakesIsRefusedWithAllOfThem() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file(
@@ -144,6 +158,32 @@ import Testing
         #expect(try Program.run("plan", "site", "/nowhere.json").code == 66)
         let text = try folder.file("text.json", Array("walls".utf8))
         #expect(try Program.run("plan", "site", text).code == 65)
+    }
+
+    @Test func aProposalBecomesASiteAndAFleet() throws {
+        let folder = try TemporaryFolder()
+        let text = """
+            {"version":1,"name":"hall","outline":[[0,0],[40,0],[40,20],[0,20]],
+             "beacons":[{"name":"door\\u001b[2J","position":[2,2]}],"receiverSensitivityDbm":-80,
+             "mounts":[[5,5],[15,5],[25,5],[35,5],[5,15],[15,15],[25,15],[35,15]],
+             "pathLoss":{"model":"log-distance","lossAt1mDb":55,"exponent":2.2},
+             "target":{"detectWithinS":20,"probability":0.8}}
+            """
+        let path = try folder.file("site.json", Array(text.utf8))
+        let (site, fleet) = (folder.place("next.json"), folder.place("fleet.json"))
+        let asked = ["plan", "site", path, "--places", "60"]
+        let result = try Program.run(asked + ["--propose", "--write-site", site, "--write-fleet", fleet])
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.contains("With ") && result.output.contains("at all places"), "\(result.output)")
+        #expect(!result.output.contains("\u{1B}"))
+        let again = try Program.run("plan", "site", site, "--places", "60", "--json")
+        #expect(again.code == 0 && again.output.contains("\"holdingShare\":1,"), "\(again.output)")
+        #expect(try Program.run("fleet", "check", fleet).code == 0)
+        // Nothing to write without a proposal, and no proposal without a floor to mend.
+        #expect(try Program.run(asked + ["--write-site", site]).code == 64)
+        #expect(try Program.run(asked + ["--from-scratch"]).code == 64)
+        let anew = try Program.run(asked + ["--propose", "--from-scratch", "--json"])
+        #expect(anew.code == 0 && anew.output.contains("\"kept\":0,"), "\(anew.output)")
     }
 
     @Test func aMillionWallsAreRefusedAtOnce() throws {

@@ -55,8 +55,13 @@ import Testing
             target: try .init(seconds: seconds, probability: 0.9), defaults: .init())
     }
 
+    private static func search(_ site: Site, anew: Bool = false) throws -> SitePlacementSearch? {
+        let (places, spacing) = SiteSurvey.grid(over: try #require(site.bounds), outline: site.outline, limit: 120)
+        return try SitePlacementSearch(site, startsAnew: anew, places: places, spacing: spacing)
+    }
+
     private static func placement(_ site: Site, anew: Bool = false) throws -> SitePlacement {
-        try #require(try SitePlacementSearch(site, startsAnew: anew, places: 120)?.placement())
+        try #require(try search(site, anew: anew)?.placement())
     }
 
     /// Whether all places of a finer grid than the search's reach the target.
@@ -122,7 +127,7 @@ import Testing
     }
 
     @Test func itEndsWhenSomebodyHasSeenEnough() throws {
-        let search = try #require(try SitePlacementSearch(Self.site(), startsAnew: false, places: 120))
+        let search = try #require(try Self.search(Self.site()))
         #expect(try search.placement { _, _, _ in false } == nil)
         var calls = 0
         _ = try search.placement { what, done, total in
@@ -137,6 +142,6 @@ import Testing
         var site = try Self.site()
         let corners = [(0.0, 0.0), (90_000, 0), (90_000, 90_000), (0, 90_000)].map { FloorPosition(x: $0.0, y: $0.1) }
         site.outline = try FloorOutline(corners: corners)
-        #expect(try SitePlacementSearch(site, startsAnew: false) == nil)
+        #expect(try Self.search(site) == nil)
     }
 }

@@ -5,7 +5,7 @@ struct CoverageSet: Sendable {
     let intervals: [Range<Double>]
     /// The scanner's cycle: channels times the scan interval.
     let period: Double
-    /// Whether all intervals are alike, and follow each other evenly, but for 1/200 of their length.
+    /// Whether all intervals are alike, and follow each other evenly, but for 1/2000 of their length.
     let isRegular: Bool
 
     /// Where paths begin, with their weights; they sum to one.
@@ -51,7 +51,7 @@ struct CoverageSet: Sendable {
             let cycle = Double(channels) * interval
             return start - (start / cycle).rounded(.down) * cycle
         }.sorted()
-        isRegular = channels == 1 || (400 * copySpacing <= length && length + 3 * copySpacing < interval)
+        isRegular = channels == 1 || (4000 * copySpacing <= length && length + 3 * copySpacing < interval)
         intervals = Self.union(of: starts.map { $0 / step..<($0 + length) / step }, period: period)
     }
 
