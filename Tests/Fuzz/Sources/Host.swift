@@ -1,3 +1,4 @@
+import BluetoothTypes
 import HCI
 
 /// Whatever a controller says and whenever it stops, commands end in time with a result or an error.
