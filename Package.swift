@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "Advertiser", targets: ["Advertiser"]),
         .library(name: "Configuration", targets: ["Configuration"]),
         .library(name: "BeaconStatus", targets: ["BeaconStatus"]),
+        .library(name: "BeaconService", targets: ["BeaconService"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sites", targets: ["Sites"]),
@@ -106,10 +107,17 @@ let package = Package(
                 "Profiles", "Sites", "TextEscaping",
             ],
             swiftSettings: small),
+        .target(
+            name: "BeaconService",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+                "HCI", "HCITransports", "LinuxHost", "Profiles", "TextEscaping", "VirtualController",
+            ],
+            swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration",
+                "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes", "Configuration",
                 "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "PlanReport",
                 "Planner", "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
                 argumentParser,
@@ -214,6 +222,13 @@ let package = Package(
         .testTarget(
             name: "HCITransportsTests",
             dependencies: ["BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "TestSupport", "VirtualController"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BeaconServiceTests",
+            dependencies: [
+                "Advertiser", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+                "HCITransports", "LinuxHost", "TestSupport",
+            ],
             swiftSettings: strict),
         // Runs the built program as a user does, and links nothing of it.
         .testTarget(

@@ -72,4 +72,21 @@ struct ActiveFrame {
     init(_ source: PayloadSource) {
         self.source = source
     }
+
+    /// Whether the octets are to be made anew.
+    ///
+    /// - Parameter afterPause: Whoever comes on the air after a pause brings news along, if there may be any.
+    func isDue(at now: HCIInstant, afterPause: Bool) -> Bool {
+        guard let renewalDue else { return false }
+        guard afterPause, let madeAt else { return renewalDue <= now }
+        return now.microseconds(since: madeAt) >= PayloadSource.shortestRenewalMicroseconds
+    }
+
+    /// The octets have been made, or kept for another while.
+    mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
+        guard let step = source.renewalMicroseconds else { return }
+        // From one due time to the next, so that being late does not add up.
+        let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
+        renewalDue = now.advanced(byMicroseconds: step - lateness % step)
+    }
 }

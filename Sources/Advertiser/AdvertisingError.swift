@@ -58,3 +58,14 @@ func advertising<Result>(
         throw .impossible("\(error)")
     }
 }
+
+extension AdvertisingError {
+    /// The controller will answer the next command no better.
+    var isHopeless: Bool {
+        guard case .command(let error, _) = self else { return false }
+        switch error {
+        case .refused, .malformedReturn, .channel(.interrupted): return false
+        case .noAnswer, .notAccepted, .channel: return true
+        }
+    }
+}

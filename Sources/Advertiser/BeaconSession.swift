@@ -1,3 +1,5 @@
+internal import BeaconFrames
+internal import BluetoothTypes
 public import HCI
 
 /// All advertisements of one box on one controller, from the first command to the last.
@@ -8,26 +10,18 @@ public import HCI
 ///
 /// Counters (ADV_CNT, SEC_CNT) begin at ``start()`` and go on through ``rearm(on:plan:)`` and ``replace(with:)``.
 public final class BeaconSession {
-    public internal(set) var plan: BeaconPlan
+    public private(set) var plan: SendingPlan
     /// When all advertisements were on the air for the first time; `nil` before.
-    public internal(set) var onAirSince: HCIInstant?
-    /// The beacon's own clock, for ephemeral ids.
-    public internal(set) var clock: EIDClock
-
-    var host: HCIHost
-    var sets: [ActiveSet]
-    var frames: [ActiveFrame]
-    var turns: [EphemeralTurn] = []
+    public private(set) var onAirSince: HCIInstant?
+    private(set) var host: HCIHost
+    private(set) var sets: [ActiveSet]
+    private(set) var frames: [ActiveFrame]
     /// Events of advertisements that a reload has taken out.
-    var eventsOfOthers: UInt64 = 0
+    private(set) var eventsOfOthers: UInt64 = 0
     /// When the session was stopped; counters stand still from then on.
-    var stoppedAt: HCIInstant?
+    private(set) var stoppedAt: HCIInstant?
     let countersAtStart: TelemetryCounters
-    let telemetry: (any TelemetrySource)?
-    let memoryAtStart: BeaconMemory?
-    var randomness: any RandomNumberGenerator
-    /// For encrypted telemetry.
-    var salts: TelemetrySalts
+    private var live: LiveContent
 
     /// - Parameters:
     ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
@@ -36,18 +30,15 @@ public final class BeaconSession {
     ///   - telemetry: the sensors; without them what they say is sent as unknown.
     ///   - randomness: for salts, turned-over addresses and the moments of turning over.
     public init(
-        host: HCIHost, plan: BeaconPlan, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
+        host: HCIHost, plan: SendingPlan, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
         countersAtStart: TelemetryCounters = TelemetryCounters(), telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.host = host
         self.plan = plan
-        self.clock = clock ?? EIDClock(at: host.now)
-        memoryAtStart = memory
         self.countersAtStart = countersAtStart
-        self.telemetry = telemetry
-        self.randomness = randomness
-        salts = memory?.salts ?? TelemetrySalts()
+        live = LiveContent(
+            clock ?? EIDClock(at: host.now), memory: memory, telemetry: telemetry, randomness: randomness)
         frames = plan.sources.map { ActiveFrame($0) }
         sets = plan.allocation.sets.map { ActiveSet($0, plan.sources) }
     }
@@ -62,7 +53,7 @@ public final class BeaconSession {
         eventsOfOthers = 0
         frames = plan.sources.map { ActiveFrame($0) }
         sets = plan.allocation.sets.map { ActiveSet($0, plan.sources) }
-        makeTurns()
+        keepTurns()
         try arm()
         onAirSince = host.now
     }
@@ -79,15 +70,11 @@ public final class BeaconSession {
     /// When ``wake(_:)`` has something to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        var earliest: HCIInstant?
-        func consider(_ instant: HCIInstant?) {
-            guard let instant else { return }
-            earliest = min(earliest ?? instant, instant)
-        }
-        for turn in turns { consider(clock.instant(ofMicroseconds: turn.dueMicroseconds)) }
+        var earliest = live.nextTurn
         for set in sets {
-            consider(set.scheduler?.nextTurn)
-            consider(frames[set.current].renewalDue)
+            for instant in [set.scheduler?.nextTurn, frames[set.current].renewalDue] {
+                if let instant { earliest = min(earliest ?? instant, instant) }
+            }
         }
         return earliest
     }
@@ -100,17 +87,25 @@ public final class BeaconSession {
     /// - Throws: when a command failed; what is on the air is then what it was, or less, until ``rearm(on:plan:)``.
     public func wake(_ now: HCIInstant) throws(AdvertisingError) {
         guard isOnAir else { return }
-        for index in turns.indices where clock.instant(ofMicroseconds: turns[index].dueMicroseconds) <= now {
-            turns[index].turn(counter: clock.microseconds(at: now), &randomness)
-            try turnOver(turns[index])
+        for index in live.turns.indices {
+            if let turn = live.turnIfDue(index, at: now) { try turnOver(turn) }
         }
         for index in sets.indices { try renew(index, now) }
     }
 
-    /// The wall clock is right and shows this: ids turn over earlier if the beacon's own clock was late.
-    public func synchronize(unixMicroseconds: Int) {
-        clock.synchronize(unixMicroseconds: unixMicroseconds, at: host.now)
+    /// The wall clock shows this: ids turn over at once if the beacon's own clock was late, or far ahead.
+    ///
+    /// - Parameter isTrusted: Whether somebody says that the wall clock is right.
+    @discardableResult
+    public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
+        live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: host.now)
     }
+
+    /// The beacon's own clock, for ephemeral ids.
+    public var clock: EIDClock { live.clock }
+
+    /// What must survive a restart.
+    public var memory: BeaconMemory { live.memory(at: host.now) }
 
     /// Keeps the beacon on the air until `deadline`.
     ///
@@ -123,5 +118,277 @@ public final class BeaconSession {
             if let wakeUp, wakeUp <= host.now { try wake(host.now) }
             if host.now >= deadline { return }
         }
+    }
+}
+
+/// On the air, off it, and back.
+extension BeaconSession {
+    /// Sets everything up again, after a reset or on a controller that has come back. Counters, ids, addresses and the
+    /// order of rotation go on.
+    ///
+    /// - Parameters:
+    ///   - newHost: where the controller is reached by another way now. Its clock must be that of the old one.
+    ///   - newPlan: where the controller is another, or can do something else than it could.
+    /// - Throws: what failed. Nothing is on the air then that could be turned off, and counters stand still.
+    public func rearm(on newHost: HCIHost? = nil, plan newPlan: SendingPlan? = nil) throws(AdvertisingError) {
+        silence(since: (newHost ?? host).now)
+        if let newHost { host = newHost }
+        if let newPlan { adopt(newPlan) }
+        for index in sets.indices { sets[index].data = nil }
+        try arm()
+        stoppedAt = nil
+        onAirSince = onAirSince ?? host.now
+    }
+
+    /// Somebody has found that nothing has been on the air since `instant`: events are not counted from then on, and
+    /// nothing is due, until ``rearm(on:plan:)``.
+    public func silence(since instant: HCIInstant) {
+        for index in sets.indices { sets[index].end(at: instant) }
+    }
+
+    /// Sends something else from now on. What the two plans have in common stays on the air; the data of a set whose
+    /// parameters stay the same is replaced in place, any other set is off for no longer than its commands take.
+    ///
+    /// - Throws: what failed. The old plan is on the air again then, unless ``isOnAir`` says that it is not.
+    public func replace(with newPlan: SendingPlan) throws(AdvertisingError) {
+        let old = (plan, sets, frames, eventsOfOthers)
+        let turns = live.turns
+        do throws(AdvertisingError) {
+            try takeOver(newPlan)
+        } catch {
+            let begun = sets
+            if error.isInterruption {
+                // Nothing goes back on the air: the caller turns off whatever either plan has put there.
+                sets += old.1.filter { set in !begun.contains { $0.plan.family == set.plan.family } }
+                throw error
+            }
+            (plan, sets, frames, eventsOfOthers) = old
+            live.goBack(to: turns)
+            release(begun.filter { set in !sets.contains { $0.plan.family == set.plan.family } })
+            try? rearm()
+            throw error
+        }
+    }
+
+    private func takeOver(_ newPlan: SendingPlan) throws(AdvertisingError) {
+        let before = sets
+        let now = host.now
+        for index in sets.indices { sets[index].tally.end(at: now) }
+        adopt(newPlan)
+        release(before.filter { old in !sets.contains { $0.plan.family == old.plan.family } })
+        for index in sets.indices {
+            if let old = before.first(where: { canStay($0, as: sets[index]) }) {
+                try continueSet(index, from: old)
+            } else {
+                try setUp(index)
+            }
+        }
+    }
+
+    /// Whether nothing but the data has to change.
+    private func canStay(_ old: ActiveSet, as new: ActiveSet) -> Bool {
+        old.isEnabled && old.plan == new.plan && old.allocation.rotatingKey == new.allocation.rotatingKey
+    }
+
+    private func continueSet(_ index: Int, from old: ActiveSet) throws(AdvertisingError) {
+        let now = host.now
+        sets[index].grant = old.grant
+        sets[index].address = old.address
+        sets[index].data = old.data
+        sets[index].isEnabled = true
+        for member in sets[index].allocation.members { try make(member, sets[index], now) }
+        try show(index)
+        sets[index].scheduler?.start(at: now)
+        sets[index].tally.begin(sets[index].turn, at: now)
+    }
+
+    /// Makes `newPlan` the one that is followed from the next command on; counts go on for what stays the same.
+    private func adopt(_ newPlan: SendingPlan) {
+        countCompleted()
+        var old = frames
+        frames = newPlan.sources.map { source in
+            let content = source.advertisement.content
+            guard let index = old.firstIndex(where: { $0.source.advertisement.content == content }) else {
+                return ActiveFrame(source)
+            }
+            var frame = old.remove(at: index)
+            frame.source = source
+            return frame
+        }
+        eventsOfOthers += old.reduce(0) { $0 + $1.eventsBefore }
+        plan = newPlan
+        sets = newPlan.allocation.sets.map { ActiveSet($0, newPlan.sources) }
+        keepTurns()
+    }
+
+    /// Counts the events of the sets' time on the air to what was there before, so that the sets may begin anew.
+    private func countCompleted() {
+        let now = host.now
+        for set in sets {
+            for (member, frame) in set.allocation.members.enumerated() where frames.indices.contains(frame) {
+                frames[frame].eventsBefore += set.tally.events(of: member, at: now)
+            }
+        }
+    }
+
+    /// The ids whose addresses turn over, each with its telemetry.
+    private func keepTurns() { live.keep(plan.allocation.sets.compactMap(\.rotatingKey), at: host.now) }
+
+    /// Puts all sets up and on the air; when it fails, what was set is taken back.
+    private func arm() throws(AdvertisingError) {
+        do throws(AdvertisingError) {
+            var ready = 0
+            while ready < sets.count {
+                do throws(AdvertisingError) {
+                    try setUp(ready)
+                    ready += 1
+                } catch {
+                    // Somebody else holds the sets that the controller says it has: we make do with what we got.
+                    guard ready > 0, case .command(let refusal, _) = error, refusal.status == .memoryCapacityExceeded
+                    else { throw error }
+                    release(Array(sets.prefix(ready)))
+                    adopt(try plan.limited(toSets: ready))
+                    ready = 0
+                }
+            }
+        } catch {
+            turnOff(after: error)
+            throw error
+        }
+    }
+
+    /// What a controller that did not answer may take to be turned off, in microseconds: the error that is told names the
+    /// time of one command, and should come soon after it.
+    private static let patience = 500_000
+
+    private func turnOff(after error: AdvertisingError) {
+        let latest = host.latestAnswer
+        defer { host.latestAnswer = latest }
+        if error.isHopeless { host.latestAnswer = min(latest, host.now.advanced(byMicroseconds: Self.patience)) }
+        _ = turnOff()
+    }
+
+    /// Puts a set up and on the air, whatever state it was in.
+    private func setUp(_ index: Int) throws(AdvertisingError) {
+        sets[index].end(at: host.now)
+        if let turn = live.turn(of: sets[index].allocation.rotatingKey) { sets[index].address = turn.address }
+        let commands = sets[index].commands
+        let plan = sets[index].currentPlan
+        sets[index].grant = try commands.configure(plan, host)
+        // Of all members: what cannot be made must not turn up an hour later.
+        for member in sets[index].allocation.members { try make(member, sets[index], host.now) }
+        sets[index].data = nil
+        try show(index)
+        if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
+        try commands.enable(host)
+        sets[index].begin(at: host.now)
+    }
+
+    private func disable(_ index: Int) throws(AdvertisingError) {
+        end(index)
+        try sets[index].commands.disable(host)
+    }
+
+    /// A set is off the air from now on.
+    func end(_ index: Int) { sets[index].end(at: host.now) }
+}
+
+/// What the sets hold: made when they are set up, and made anew when it is due.
+extension BeaconSession {
+    /// Gives the set to whoever's turn it is, with octets that are true enough.
+    private func renew(_ index: Int, _ now: HCIInstant) throws(AdvertisingError) {
+        let isAnother = sets[index].scheduler?.turn(at: now) ?? false
+        let current = sets[index].current
+        if isAnother { sets[index].tally.begin(sets[index].turn, at: now) }
+        if frames[current].isDue(at: now, afterPause: isAnother) { try make(current, sets[index], now) }
+        try show(index)
+    }
+
+    /// Replaces the data in place, where it is another.
+    private func show(_ index: Int) throws(AdvertisingError) {
+        let payload = frames[sets[index].current].payload
+        guard sets[index].data != payload else { return }
+        sets[index].data = nil
+        try sets[index].commands.setData(payload, host)
+        sets[index].data = payload
+    }
+
+    /// Makes the octets of an advertisement that is sent from `set`.
+    private func make(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(AdvertisingError) {
+        let payload = try live.payload(
+            frames[frame].source, power: set.grant.power, counters: counters(at: now),
+            isFirst: frames[frame].madeAt == nil, at: now)
+        if let payload {
+            frames[frame].payload = payload
+            frames[frame].madeAt = now
+        }
+        frames[frame].planRenewal(at: now, isShared: set.allocation.isShared)
+    }
+
+    /// An id and its address turn over together, in all sets that carry them. Neither family lets the address of an
+    /// enabled advertiser change in every state, so this costs an event.
+    private func turnOver(_ turn: EphemeralTurn) throws(AdvertisingError) {
+        let affected = sets.indices.filter { sets[$0].allocation.rotatingKey == turn.key }
+        // All at once: the old address must not be heard beside the new one.
+        if affected.count > 1 {
+            for index in affected { try disable(index) }
+        }
+        for index in affected { try setUp(index) }
+    }
+}
+
+/// Turning off, under all circumstances.
+extension BeaconSession {
+    /// Returns why advertising may still be on, if it may.
+    private func turnOff() -> AdvertisingError? {
+        var failure: AdvertisingError?
+        silence(since: host.now)
+        for index in sets.indices {
+            // A controller that is gone or does not answer is not asked about every set.
+            if let failure, failure.isHopeless { break }
+            failure = disableDespiteSignals(index) ?? failure
+        }
+        if plan.isExclusive {
+            // A reset is the state in which we found it, and the only way back for what has no off switch.
+            do throws(HCICommandError) {
+                _ = try host.execute(HCIReset())
+                return nil
+            } catch {
+                return failure
+            }
+        }
+        for set in sets {
+            do throws(AdvertisingError) {
+                try set.commands.release(set.plan, host)
+            } catch {
+                if error.isHopeless { break }
+            }
+        }
+        return failure
+    }
+
+    /// Takes sets off the air that are not needed any more, as far as the controller lets us.
+    private func release(_ sets: [ActiveSet]) {
+        for set in sets {
+            do throws(AdvertisingError) {
+                try set.commands.disable(host)
+                try set.commands.release(set.plan, host)
+            } catch {
+                if error.isHopeless { return }
+            }
+        }
+    }
+
+    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
+    private func disableDespiteSignals(_ index: Int) -> AdvertisingError? {
+        for _ in 0..<2 {
+            do throws(AdvertisingError) {
+                try disable(index)
+                return nil
+            } catch {
+                guard case .command(.channel(.interrupted), _) = error else { return error }
+            }
+        }
+        return .command(.channel(.interrupted), remedy: nil)
     }
 }

@@ -38,8 +38,12 @@ public protocol KeptSession {
     var clock: EIDClock { get }
     /// What must survive a restart.
     var memory: BeaconMemory { get }
-    /// The wall clock is right and shows this.
-    func synchronize(unixMicroseconds: Int)
+    /// The wall clock shows this.
+    ///
+    /// - Parameters:
+    ///   - unixMicroseconds: Since 1970.
+    ///   - isTrusted: Whether somebody says that it is right.
+    func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction
 }
 
 extension KeptSession {

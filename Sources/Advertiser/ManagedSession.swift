@@ -19,25 +19,16 @@ public final class ManagedSession {
 
     public private(set) var plan: ManagedPlan
     /// In the order of the plan's instances; empty before ``start()``.
-    public internal(set) var onAir: [OnAir] = []
+    public private(set) var onAir: [OnAir] = []
     /// When the last instance was added; `nil` before.
     public private(set) var onAirSince: HCIInstant?
-
-    /// The beacon's own clock, for ephemeral ids.
-    public private(set) var clock: EIDClock
 
     /// The way to the kernel.
     public var managementHost: ManagementHost { host }
     let host: ManagementHost
-    let sources: [PayloadSource]
-    let telemetry: (any TelemetrySource)?
-    var randomness: any RandomNumberGenerator
-    /// For encrypted telemetry.
-    var salts: TelemetrySalts
+    private let sources: [PayloadSource]
+    private var live: LiveContent
     var added: [ManagedPlan.Instance] = []
-    /// The ids that are on the air. Their addresses are the kernel's.
-    var turns: [EphemeralTurn] = []
-    private let memoryAtStart: BeaconMemory?
     private var countersAtStart: TelemetryCounters
     private var stoppedAt: HCIInstant?
 
@@ -54,15 +45,13 @@ public final class ManagedSession {
         telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
-        self.clock = clock ?? EIDClock(at: host.now)
-        memoryAtStart = memory
-        salts = memory?.salts ?? TelemetrySalts()
+        // The addresses of its ids are the kernel's.
+        live = LiveContent(
+            clock ?? EIDClock(at: host.now), memory: memory, telemetry: telemetry, randomness: randomness)
         self.countersAtStart = countersAtStart
-        self.telemetry = telemetry
         self.host = host
         self.plan = plan
         self.sources = sources
-        self.randomness = randomness
     }
 
     /// Adds the instances, one after the other. When one fails those before it are removed, and the error is thrown.
@@ -70,7 +59,7 @@ public final class ManagedSession {
         stoppedAt = nil
         onAirSince = nil
         onAir = []
-        makeTurns()
+        live.keep(sources.compactMap(\.advertisement.content.rotatingKey), at: host.now)
         do throws(AdvertisingError) {
             for (instance, source) in zip(plan.instances, sources) {
                 let grant = try prepare(instance)
@@ -126,7 +115,7 @@ public final class ManagedSession {
     public var nextWakeUp: HCIInstant? {
         guard stoppedAt == nil, let onAirSince else { return nil }
         let changes = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
-        return (changes + turns.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }).min()
+        return (changes + [live.nextTurn].compactMap(\.self)).min()
     }
 
     /// Renews what is out of date.
@@ -134,31 +123,19 @@ public final class ManagedSession {
         if let due = nextWakeUp, due <= now { try renew() }
     }
 
-    /// The wall clock is right and shows this.
-    public func synchronize(unixMicroseconds: Int) {
-        clock.synchronize(unixMicroseconds: unixMicroseconds, at: host.now)
+    /// The wall clock shows this: ids turn over at once if the beacon's own clock was late, or far ahead.
+    ///
+    /// - Parameter isTrusted: Whether somebody says that the wall clock is right.
+    @discardableResult
+    public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
+        live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: host.now)
     }
+
+    /// The beacon's own clock, for ephemeral ids.
+    public var clock: EIDClock { live.clock }
 
     /// What must survive a restart.
-    public var memory: BeaconMemory {
-        BeaconMemory(
-            eidCounter: clock.counter(at: host.now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts)
-    }
-
-    private func makeTurns() {
-        let keys = sources.compactMap(\.advertisement.content.rotatingKey)
-        let old = turns
-        turns = []
-        for key in keys where !turns.contains(where: { $0.key == key }) {
-            let memory = memoryAtStart?.turns.first { $0.key == key }
-            let turn = old.first { $0.key == key }
-            turns.append(
-                turn
-                    ?? EphemeralTurn(
-                        key, counter: clock.microseconds(at: host.now), memory: memory, &randomness))
-        }
-    }
+    public var memory: BeaconMemory { live.memory(at: host.now) }
 
     /// What telemetry tells now.
     public var counters: TelemetryCounters {
@@ -196,5 +173,123 @@ public final class ManagedSession {
 
     var isSilent: Bool { stoppedAt != nil }
 
-    var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
+    private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
+}
+
+/// What is sent to the kernel for each instance.
+extension ManagedSession {
+    /// Sends the parameters, where they have a message of their own. A new instance, and a new random address.
+    private func prepare(_ instance: ManagedPlan.Instance) throws(AdvertisingError) -> RadioPowerGrant {
+        let asked = instance.advertisement.radioPower
+        guard let parameters = try plan.parameters(instance) else {
+            return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
+        }
+        let answer = try advertising { try execute(parameters) }
+        note(instance)
+        if answer.power != .noPreference { return asked == nil ? .reported(answer.power) : .granted(answer.power) }
+        guard asked != nil else { return .unknown }
+        return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
+    }
+
+    /// After its adapter was powered down, Linux 6.1 takes a set that it kept for enabled, fails to turn it off, and
+    /// forgets it: the second time works.
+    private func execute(
+        _ parameters: AddExtendedAdvertisingParameters
+    ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
+        do throws(ManagementError) {
+            return try host.execute(parameters, index: plan.index)
+        } catch {
+            guard error.status == .failed else { throw error }
+            return try host.execute(parameters, index: plan.index)
+        }
+    }
+
+    func note(_ instance: ManagedPlan.Instance) {
+        if !added.contains(instance) { added.append(instance) }
+    }
+
+    /// `packet` is Add Advertising or Add Extended Advertising Data.
+    func send(_ packet: ManagementPacket) throws(AdvertisingError) {
+        let octets = packet.parameters
+        try advertising {
+            if let command = AddExtendedAdvertisingData(parameters: octets.span),
+                packet.code == AddExtendedAdvertisingData.opcode
+            {
+                _ = try host.execute(command, index: plan.index)
+            } else if let command = AddAdvertising(parameters: octets.span) {
+                _ = try host.execute(command, index: plan.index)
+            }
+        }
+    }
+
+    /// Turns ids over, and renews telemetry.
+    private func renew() throws(AdvertisingError) {
+        let now = host.now
+        for index in live.turns.indices {
+            guard let turn = live.turnIfDue(index, at: now) else { continue }
+            for position in onAir.indices where sources[position].advertisement.content.rotatingKey == turn.key {
+                // The parameters draw a new address, which the data alone does not on a controller with sets.
+                onAir[position].grant = try prepare(plan.instances[position])
+                try renew(position)
+            }
+        }
+        let elapsed = elapsed
+        for position in onAir.indices {
+            guard let change = onAir[position].nextChange, change <= elapsed else { continue }
+            try renew(position)
+        }
+    }
+
+    private func renew(_ position: Int) throws(AdvertisingError) {
+        // Out of salts, what was told before goes on until the window ends.
+        if let payload = try makePayload(sources[position], onAir[position].grant) {
+            onAir[position].payload = payload
+        }
+        try send(plan.data(plan.instances[position], onAir[position].payload))
+        onAir[position].nextChange = nextChange(sources[position], after: elapsed)
+    }
+
+    /// `nil` for encrypted telemetry where no salt is left.
+    private func makePayload(
+        _ source: PayloadSource, _ grant: RadioPowerGrant
+    ) throws(AdvertisingError) -> AdvertisingData? {
+        try live.payload(
+            source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
+    }
+
+    /// When, in microseconds after the start, the octets of `elapsed` are out of date; `nil` for never.
+    private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
+        source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
+    }
+
+    /// Returns why something may still be on the air, if it may.
+    private func removeAll() -> AdvertisingError? {
+        var failure: AdvertisingError?
+        for instance in added {
+            do throws(AdvertisingError) {
+                try removeDespiteSignals(instance)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        added = []
+        return failure
+    }
+
+    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
+    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(AdvertisingError) {
+        let command = try plan.removal(instance)
+        for attempt in 0..<3 {
+            do throws(ManagementError) {
+                _ = try host.execute(command, index: plan.index)
+                return
+            } catch {
+                switch error {
+                case .refused(_, _, .invalidParameters), .refused(_, _, .invalidIndex): return
+                case .channel(.interrupted) where attempt < 2: continue
+                default: throw .management(error)
+                }
+            }
+        }
+    }
 }

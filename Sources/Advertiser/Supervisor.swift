@@ -7,35 +7,35 @@ public import HCI
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     /// How the adapter is called in sentences, and told from another one that a new profile names.
-    public internal(set) var adapter: String
+    public private(set) var adapter: String
     /// How often the beacon was brought back, by what had taken it off the air.
-    public internal(set) var rearms: [SupervisorCause: Int] = [:]
+    public private(set) var rearms: [SupervisorCause: Int] = [:]
     /// When advertising was last known to be on.
-    public internal(set) var lastVerified: HCIInstant?
+    public private(set) var lastVerified: HCIInstant?
     /// The last outage that is over.
-    public internal(set) var lastOutage: Outage?
+    public private(set) var lastOutage: Outage?
     /// What went wrong last, in words.
-    public internal(set) var lastError: String?
+    public private(set) var lastError: String?
     /// Since when the beacon is on the air without a break; `nil` while it is not.
-    public internal(set) var onAirSince: HCIInstant?
+    public private(set) var onAirSince: HCIInstant?
     /// Whether the beacon has ever been on the air.
-    public internal(set) var hasBeenOnAir = false
+    public private(set) var hasBeenOnAir = false
 
-    var phase = Phase.closed
-    var episode: Episode?
+    private var phase = Phase.closed
+    private var episode: Episode?
     /// Attempts since the beacon was last on the air for long.
-    var attempt = 0
-    var nextAttempt: HCIInstant?
-    var nextTick: HCIInstant
-    var lastPowerUp: HCIInstant?
-    var summary = ""
-    var reload: Reload?
+    private var attempt = 0
+    private var nextAttempt: HCIInstant?
+    private var nextTick: HCIInstant
+    private var lastPowerUp: HCIInstant?
+    private var summary = ""
+    private var reload: Reload?
     /// The machine has slept, and it is not known yet what that did to the beacon.
-    var hasSlept = false
+    private var hasSlept = false
     /// Why the last reload was refused.
-    var refusal: String?
+    private var refusal: String?
 
-    enum Phase: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
         /// The adapter is not open, and nothing is under way.
         case closed
         case opening(HCIInstant)
@@ -49,7 +49,7 @@ public struct Supervisor: Sendable {
     }
 
     /// A time off the air that lasts.
-    struct Episode {
+    private struct Episode {
         /// What is waited for now; `nil` for a change of the adapter.
         var cause: SupervisorCause?
         /// What explains it best.
@@ -58,7 +58,7 @@ public struct Supervisor: Sendable {
     }
 
     /// How far a reload has come.
-    enum Reload: Hashable, Sendable {
+    private enum Reload: Hashable, Sendable {
         case reading
         /// The profile is good, and waits until nothing else is under way.
         case ready
@@ -145,5 +145,194 @@ public struct Supervisor: Sendable {
         phase = .off
         lastError = text
         return [.notify(.status("refused: \(text)")), .close, .finish(asWanted: false)]
+    }
+}
+
+extension Supervisor {
+    /// Begins what was waited for, if its time has come.
+    private mutating func attemptIfDue(_ now: HCIInstant) -> [Action] {
+        guard let due = nextAttempt, due <= now else { return [] }
+        nextAttempt = nil
+        attempt += 1
+        switch phase {
+        case .closed:
+            phase = .opening(now)
+            lastPowerUp = now
+            return [.open]
+        case .held:
+            phase = .rearming(now)
+            return [.rearm]
+        default:
+            return []
+        }
+    }
+
+    /// The watchdog's schedule is the only one that a beacon without a fault wakes up for. It is fed while advertising
+    /// is known to be on, and while recovery is on its own schedule; not while an action hangs.
+    private mutating func tick(_ now: HCIInstant) -> [Action] {
+        nextTick = now.advanced(byMicroseconds: pacing.verification)
+        switch phase {
+        case .onAir:
+            phase = .verifying(now)
+            return [.verify]
+        case .closed, .held:
+            return [.notify(.watchdog)]
+        case .opening(let since), .starting(let since), .rearming(let since), .verifying(let since):
+            return now.microseconds(since: since) < pacing.longestAction ? [.notify(.watchdog)] : []
+        case .off:
+            return []
+        }
+    }
+
+    private mutating func enterAir(_ text: String, _ now: HCIInstant) -> [Action] {
+        phase = .onAir
+        summary = text
+        lastVerified = now
+        onAirSince = now
+        nextAttempt = nil
+        var actions: [Action] = []
+        if !hasBeenOnAir {
+            attempt = 0
+            actions = [.log(.notice, text), .notify(.ready)]
+        } else if let episode, let cause = episode.weightiest {
+            let outage = Outage(cause: cause, from: episode.since, until: now)
+            lastOutage = outage
+            rearms[cause, default: 0] += 1
+            actions = [.log(.notice, "back on the air after \(Self.seconds(outage.microseconds)) s: \(text)")]
+        } else {
+            actions = [.log(.notice, text)]
+        }
+        hasBeenOnAir = true
+        hasSlept = false
+        episode = nil
+        return actions + [.notify(.status(statusLine)), .notify(.watchdog)]
+    }
+
+    /// The beacon is off the air, or an attempt to bring it back has failed.
+    private mutating func fail(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) -> [Action] {
+        guard matters(cause) else { return [] }
+        var actions: [Action] = phase == .closed || cause.leavesAdapterOpen ? [] : [.close]
+        // Verification came in time, and recovery begins in time.
+        if case .verifying = phase { actions.append(.notify(.watchdog)) }
+        if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
+        onAirSince = nil
+        let isNews = episode?.cause != cause || lastError != text
+        note(cause, text, now)
+        phase = cause.leavesAdapterOpen ? .held : .closed
+        let sincePowerUp = lastPowerUp.map { now.microseconds(since: $0) }
+        nextAttempt = pacing.delay(cause, attempt: attempt, sincePowerUp: sincePowerUp)
+            .map { now.advanced(byMicroseconds: $0) }
+        // The same trouble again is told ever more seldom: after 1, 2, 4, 8 and so on attempts.
+        if isNews || attempt & (attempt - 1) == 0 { actions.append(.log(.warning, text)) }
+        actions.append(.notify(.status(statusLine)))
+        if reload == .adopting { reload = .ready }
+        return actions + continueReload(now) + wake(at: now)
+    }
+
+    private mutating func note(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) {
+        lastError = text
+        var current = episode ?? Episode(since: now)
+        current.cause = cause
+        for cause in hasSlept ? [cause, .suspended] : [cause] where cause.weight > current.weightiest?.weight ?? -1 {
+            current.weightiest = cause
+        }
+        episode = current
+    }
+
+    /// Whether it changes anything: what happens to an adapter that is not open is of interest only where it changes
+    /// what is waited for.
+    private func matters(_ cause: SupervisorCause) -> Bool {
+        switch phase {
+        case .onAir, .verifying: true
+        case .opening, .starting: !cause.leavesAdapterOpen
+        case .held, .rearming: !cause.leavesAdapterOpen || cause == .suspended
+        case .closed: [.rfkill, .adapterGone, .adapterMissing].contains(cause) && episode?.cause != cause
+        case .off: false
+        }
+    }
+
+    private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
+
+    /// Something came for which a wait can be cut short.
+    private mutating func hurry(_ input: Input, _ now: HCIInstant) -> [Action] {
+        switch phase {
+        case .onAir where input == .resumed:
+            // It slept so shortly, or so deeply, that nothing was noticed: look.
+            hasSlept = true
+            phase = .verifying(now)
+            return [.verify]
+        case .closed, .held:
+            // An adapter that others power down is raised on its own schedule, and one that is there and fails on its.
+            if input != .resumed, episode?.cause == .poweredDown { return [] }
+            if input == .adapterArrived, let cause = episode?.cause, !Self.endsWithArrival.contains(cause) { return [] }
+            nextAttempt = now
+            return wake(at: now)
+        default:
+            return []
+        }
+    }
+
+    /// Tenths, for people.
+    private static func seconds(_ microseconds: Int) -> String {
+        let tenths = (max(0, microseconds) + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+extension Supervisor {
+    private mutating func handleReload(_ input: Input, _ now: HCIInstant) -> [Action] {
+        switch (input, reload) {
+        case (.reloadRequested, .adopting):
+            // It is told apart by its answer; the operator will see which profile it became.
+            return []
+        case (.reloadRequested, _):
+            reload = .reading
+            return (hasBeenOnAir ? [.notify(.reloading)] : []) + [.readProfile]
+        case (.reloadGood(let name), .reading):
+            refusal = nil
+            reload = .ready
+            return name == adapter ? continueReload(now) : changeAdapter(name, now)
+        case (.reloadBad(let reason), .some):
+            refusal = reason
+            return [.log(.error, "reload refused, the old profile stays: \(reason)")] + finishReload()
+        case (.adopted(let text), .adopting):
+            summary = text
+            lastVerified = now
+            return [.log(.notice, "reloaded: \(text)")] + finishReload()
+        default:
+            return []
+        }
+    }
+
+    /// A good profile waits until nothing else is under way.
+    private mutating func continueReload(_ now: HCIInstant) -> [Action] {
+        guard reload == .ready else { return [] }
+        switch phase {
+        case .onAir:
+            reload = .adopting
+            return [.adopt]
+        case .closed:
+            return [.adoptForNextStart] + finishReload()
+        default:
+            return []
+        }
+    }
+
+    private mutating func finishReload() -> [Action] {
+        reload = nil
+        return (hasBeenOnAir ? [.notify(.ready)] : []) + [.notify(.status(statusLine))]
+    }
+
+    /// The new profile names another adapter: this one is left in order.
+    private mutating func changeAdapter(_ name: String, _ now: HCIInstant) -> [Action] {
+        let leaving: [Action] = phase == .closed ? [] : [.turnOff, .close]
+        phase = .closed
+        adapter = name
+        attempt = 0
+        lastPowerUp = nil
+        episode = Episode(since: now)
+        onAirSince = nil
+        nextAttempt = now
+        return leaving + continueReload(now) + wake(at: now)
     }
 }

@@ -18,6 +18,7 @@ extension InstanceStatus {
             ("lastError", .optional(lastError, JSONValue.string)),
             ("controller", .optional(controller, JSONValue.string)),
             ("telemetry", .optional(telemetry, \.json)),
+            ("eidClockAheadS", .optional(eidClockAhead) { .integer($0) }),
         ]
         if withProcess {
             members.append(("pid", .optional(process) { .integer($0.id) }))
@@ -48,6 +49,7 @@ extension InstanceStatus {
         lastError = node["lastError"]?.string
         controller = node["controller"]?.string
         telemetry = node["telemetry"].flatMap(TelemetryStatus.init)
+        eidClockAhead = node["eidClockAheadS"]?.integer
         process = node["pid"]?.integer.flatMap(Int32.init(exactly:)).map { id in
             ProcessIdentity(id: id, startTicks: node["startTicks"]?.integer.flatMap(UInt64.init(exactly:)))
         }

@@ -33,6 +33,9 @@ public struct InstanceStatus: Hashable, Sendable {
     public var controller: String?
     /// `nil` for a profile without telemetry.
     public var telemetry: TelemetryStatus?
+    /// By how many seconds the clock of ephemeral ids is ahead of the wall clock, or behind it where it is negative, by
+    /// more than a day; `nil` where it is not, or there is no such clock.
+    public var eidClockAhead: Int?
     /// Who wrote this.
     public var process: ProcessIdentity?
 

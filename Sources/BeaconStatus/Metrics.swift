@@ -58,6 +58,10 @@ public enum Metrics {
                 status.rearms.sorted { $0.key < $1.key }.map { (status.labels([("cause", $0.key)]), String($0.value)) }
             })
         metrics.add(
+            "pharos_eid_clock_ahead_seconds", .gauge,
+            "By how much the clock of ephemeral ids is ahead of the wall clock; absent up to a day.",
+            instances.compactMap { status in status.eidClockAhead.map { (status.labels(), String($0)) } })
+        metrics.add(
             "pharos_temperature_celsius", .gauge, "The temperature that telemetry sends.",
             instances.compactMap { status in
                 status.telemetry?.temperature.map { (status.labels(), DecimalText.thousandths($0)) }

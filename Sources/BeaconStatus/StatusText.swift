@@ -11,9 +11,19 @@ public enum StatusText {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
+        if let ahead = status.eidClockAhead { lines += "  clock: \(eidClock(ahead: ahead))\n" }
         if !status.rearms.isEmpty { lines += "  brought back: \(rearms(status.rearms))\n" }
         if let error = status.lastError { lines += "  last error: \(TerminalText.line(error))\n" }
         return lines
+    }
+
+    /// That the clock of ephemeral ids and the wall clock do not agree.
+    ///
+    /// - Parameter ahead: By how many seconds the former is ahead; negative where it is behind.
+    public static func eidClock(ahead: Int) -> String {
+        let days = abs(ahead) / 86_400
+        return "the clock of ephemeral ids is \(days) day\(days == 1 ? "" : "s") "
+            + "(\(abs(ahead)) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
     }
 
     /// That no instance has left its status in `directory`, and how one is started.

@@ -96,3 +96,25 @@ public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
         }
     }
 }
+
+/// An interval as somebody asked for it, and the nearest one that exists: controllers count in 0.625 ms.
+public struct RequestedInterval: Hashable, Sendable {
+    /// The nearest one that exists.
+    public let interval: AdvertisingInterval
+    /// What was asked for, in microseconds.
+    public let microseconds: Int
+
+    /// - Parameter microseconds: What was asked for.
+    public init(_ interval: AdvertisingInterval, microseconds: Int) {
+        self.interval = interval
+        self.microseconds = microseconds
+    }
+
+    /// An interval that was asked for as it exists.
+    public init(_ interval: AdvertisingInterval) {
+        self.init(interval, microseconds: interval.microseconds)
+    }
+
+    /// The digits of what was asked for, in milliseconds.
+    public var milliseconds: String { DecimalText.thousandths(microseconds) }
+}

@@ -72,6 +72,26 @@ extension AdapterName: CustomStringConvertible {
     }
 }
 
+extension AdapterName {
+    /// N of the forms of hciN, 0...65535; `nil` for the other forms.
+    public var kernelIndex: UInt16? {
+        switch self {
+        case .raw(let index), .user(let index), .managed(let index): index
+        case .tcp, .unix, .serial, .virtual: nil
+        }
+    }
+
+    /// The same form with another N; the other forms stay as they are.
+    public func withKernelIndex(_ index: UInt16) -> AdapterName {
+        switch self {
+        case .raw: .raw(index: index)
+        case .user: .user(index: index)
+        case .managed: .managed(index: index)
+        case .tcp, .unix, .serial, .virtual: self
+        }
+    }
+}
+
 /// A text that names no adapter, with the forms that do.
 public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {

@@ -38,24 +38,36 @@ extension WallClock {
         case synchronized
         /// Nobody does, or not yet: after a start without a battery-backed clock it may be years off.
         case unsynchronized
-        /// The kernel may not be asked (ProtectClock= of systemd), and systemd-timesyncd has not said that it did.
+        /// Nobody could be asked.
         case unknown
     }
 
-    /// Asks the kernel (adjtimex), and systemd-timesyncd where that is not allowed.
+    /// Asks the kernel (adjtimex), and systemd-timesyncd. A service with ProtectClock= may not ask the kernel: there
+    /// systemd-timedated does it, whatever program it is that keeps the clock right.
+    ///
+    /// Takes at most 0.3 s; timedated may have to be started first, and answers the next time then.
     ///
     /// - Parameter root: Where the file system begins, for tests.
     public static func synchronization(root: String = "") -> Synchronization {
-        switch pharos_clock_is_unsynchronised() {
-        case 0: .synchronized
-        case 1 where !timesyncdIsDone(root): .unsynchronized
-        case 1: .synchronized
-        default: timesyncdIsDone(root) ? .synchronized : .unknown
-        }
+        synchronization(kernel: pharos_clock_is_unsynchronised(), root: root)
     }
 
+    /// - Parameter kernel: Its answer: 0 and 1, or -1 where it may not be asked.
+    static func synchronization(kernel: Int32, root: String) -> Synchronization {
+        if kernel == 0 || timesyncdIsDone(root) { return .synchronized }
+        guard kernel < 0 else { return .unsynchronized }
+        let service = "org.freedesktop.timedate1"
+        let answer = SystemBus.boolean(
+            "NTPSynchronized", of: service, at: "/org/freedesktop/timedate1", socket: root + SystemBus.socket,
+            milliseconds: 300)
+        return answer.map { $0 ? .synchronized : .unsynchronized } ?? .unknown
+    }
+
+    /// timesyncd touches its file whenever it has heard from its server, every 35 minutes at least. Where that lies days
+    /// away, on either side, the clock has been set by somebody else since.
     private static func timesyncdIsDone(_ root: String) -> Bool {
-        Files.exists(root + "/run/systemd/timesync/synchronized")
+        guard let touched = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
+        return abs(Int(microseconds() / 1_000_000) - touched) < 86_400
     }
 }
 

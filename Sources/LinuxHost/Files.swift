@@ -112,6 +112,12 @@ public enum Files {
         return unsafe stat(path, &status) == 0
     }
 
+    /// When the file was last written, in seconds since 1970; `nil` where nothing of that name is there.
+    public static func modificationTime(_ path: String) -> Int? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mtim.tv_sec : nil
+    }
+
     /// Whether there is a directory of that name.
     public static func isDirectory(_ path: String) -> Bool {
         var status = stat()

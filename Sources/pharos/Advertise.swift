@@ -1,6 +1,6 @@
 internal import Advertiser
 internal import ArgumentParser
-internal import BeaconFrames
+internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
@@ -63,6 +63,17 @@ struct OnAirOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do not show the live view.")
     var quiet = false
 
+    /// The same for the job.
+    var job: AdvertisingJob.Options {
+        var job = AdvertisingJob.Options()
+        job.duration = durationS
+        job.dryRun = dryRun
+        job.like = like
+        job.capture = capture
+        job.json = json
+        return job
+    }
+
     func validate() throws {
         if dryRun && capture != nil {
             throw ValidationError("A dry run sends nothing, so there is nothing to --capture.")
@@ -88,16 +99,18 @@ struct AdvertiseProfile: ParsableCommand {
 
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
+        for warning in loaded.warnings { Terminal.writeError("pharos: \(warning)\n") }
         let frames = try choose(from: loaded.advertisements.indices).map { index in
             let chosen = loaded.advertisements[index]
             if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }
             let source = PayloadSource(chosen, identityKey: try loaded.identityKey(for: chosen))
             return WantedFrame(source: source, interval: loaded.interval(of: index))
         }
-        try AdvertisingJob(
-            name: loaded.name, frames: frames, eidTime: loaded.eidTime(), adapter: options.adapter ?? loaded.adapter,
-            options: options, telemetry: ServiceSensors { Terminal.writeError("pharos: \($0)\n") }
-        ).run()
+        var job = AdvertisingJob(
+            name: loaded.name, frames: frames, eidTime: loaded.eidTime(), options: options.job,
+            output: TerminalOutput(options: options))
+        job.telemetry = ServiceSensors { Terminal.writeError("pharos: \($0)\n") }
+        try job.run(on: options.adapter ?? loaded.adapter)
     }
 
     /// All, unless one is named. Returns their positions.
@@ -128,14 +141,16 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
         let live = try frame.liveOptions()
         let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
+        var job = AdvertisingJob(
+            name: Frame.frameName, frames: [wanted], eidTime: live.eidTime ?? IdentityKey.firstCounter,
+            options: options.job, output: TerminalOutput(options: options))
+        job.counters = live.counters
         do {
-            try AdvertisingJob(
-                name: Frame.frameName, frames: [wanted], eidTime: live.eidTime ?? IdentityKey.firstCounter,
-                counters: live.counters, adapter: options.adapter, options: options
-            ).run()
-        } catch let error as AdvertisingError {
+            try job.run(on: options.adapter)
+        } catch {
+            guard case .advertising(let cause) = error else { throw error }
+            switch cause {
             // There is no profile to blame: what this controller cannot do was asked for by the options.
-            switch error {
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
             case .command, .management, .ended, .hardwareError: throw error
             }
@@ -151,17 +166,4 @@ struct AdvertiseIBeacon: ParsableCommand {
     @OptionGroup var form: AdvertiseFrame<IBeaconOptions>
 
     func run() throws { try form.run() }
-}
-
-/// The adapter where none is named.
-enum DefaultAdapter {
-    /// The first hciN with LE; never another form, never a silent way out.
-    static func find() throws -> AdapterName {
-        if let adapter = BlueZAdapter.all().first(where: \.supportsLE) { return .raw(index: adapter.index) }
-        throw Failure(
-            .unavailable,
-            BlueZAdapter.kernelHasBluetooth
-                ? "there is no Bluetooth adapter with LE; `--adapter virtual` works without one"
-                : "this kernel has no Bluetooth; `--adapter virtual` works without one")
-    }
 }

@@ -71,35 +71,3 @@ struct ControllerCommand: ParsableCommand {
         return "\(error): serving the kernel needs root and the module hci_vhci (`modprobe hci_vhci`)"
     }
 }
-
-/// Where `controller` listens.
-enum ListenAddress: Equatable {
-    case unix(path: String)
-    case tcp(host: String, port: UInt16)
-    case kernel
-
-    init(_ text: String) throws {
-        if text == "vhci" {
-            self = .kernel
-        } else if text.hasPrefix("unix:"), text.count > 5 {
-            self = .unix(path: String(text.dropFirst(5)))
-        } else if text.hasPrefix("tcp:"), let (host, port) = Self.hostAndPort(text.dropFirst(4)) {
-            self = .tcp(host: host, port: port)
-        } else {
-            throw Mistake("use unix:PATH, tcp:HOST:PORT or vhci")
-        }
-    }
-
-    /// Splits HOST:PORT; `nil` unless there are both. An IPv6 address stands in brackets, or its colons would be taken
-    /// for the port's.
-    private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
-        guard let colon = text.lastIndex(of: ":") else { return nil }
-        let digits = text[text.index(after: colon)...]
-        // UInt16 would take a sign, too.
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, !host.contains("["), !host.contains("]") else { return nil }
-        return (String(host), port)
-    }
-}

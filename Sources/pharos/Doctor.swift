@@ -1,11 +1,13 @@
 internal import ArgumentParser
+internal import BeaconService
 internal import Configuration
 internal import HCITransports
 internal import LinuxHost
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Finds everything that stops a beacon on this box, with the remedy for each.",
+        commandName: "doctor",
+        abstract: "Find everything that stops a beacon on this machine, with the remedy for each.",
         discussion: """
             It ends with 1 when something does; what only is not as expected is a warning.
             Without --adapter it looks at the first adapter with LE, as `run` would take it. A beacon that runs is not \
@@ -18,7 +20,7 @@ struct Doctor: ParsableCommand {
         completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     @Option(
@@ -27,13 +29,7 @@ struct Doctor: ParsableCommand {
     var root = ""
 
     func run() throws {
-        let adapters = BlueZAdapter.all()
-        let chosen = adapter ?? adapters.first(where: \.supportsLE).map { .raw(index: $0.index) }
-        let subject = DoctorSubject(chosen, adapters, root: root)
-        let report = DoctorReport(
-            adapter: chosen?.description,
-            findings: subject.kernel + subject.presence + subject.radioSwitches + subject.bluetoothd + subject.rights
-                + subject.controller + subject.sensors + subject.units + subject.clock)
+        let report = DoctorReport(adapter, root: root)
         if json {
             Terminal.write(report.json.line + "\n")
         } else {

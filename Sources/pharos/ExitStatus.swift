@@ -1,6 +1,6 @@
 internal import Advertiser
 internal import ArgumentParser
-internal import BeaconFrames
+internal import BeaconService
 internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import FleetStore
@@ -58,10 +58,28 @@ enum ExitStatus: Int32 {
         case let error as AdapterLockError: (status(error), ["\(error)"])
         case let error as InstanceLockError: (status(error), ["\(error)"])
         case let error as FileLockError: (status(error), ["\(error)"])
+        case let error as BeaconServiceError: (status(error), error.messages)
         case let error as FleetStoreError: (status(error), error.messages)
         case let error as Mistake: (.usage, ["\(error)"])
         case let error as PlanError: (status(error), [error.message])
         default: nil
+        }
+    }
+
+    private static func status(_ error: BeaconServiceError) -> ExitStatus {
+        switch error {
+        case .refused(.missing, _): .noInput
+        case .refused(.malformed, _): .dataFormat
+        case .refused(.invalid, _): .configuration
+        case .refused(.request, _): .usage
+        case .refused(.unavailable, _): .unavailable
+        case .refused(.notPermitted, _): .notPermitted
+        case .refused(.system, _): .osError
+        case .transport(let error): status(error)
+        case .advertising(let error): status(error)
+        case .adapterLock(let error): status(error)
+        case .instanceLock(let error): status(error)
+        case .system(let error): status(error)
         }
     }
 
@@ -180,7 +198,4 @@ struct Failure: Error {
     init(_ status: ExitStatus, _ message: String = "") {
         self.init(status, message.isEmpty ? [] : [message])
     }
-
-    /// The same where there is room for one line only.
-    var oneLine: String { messages.joined(separator: "; ") }
 }

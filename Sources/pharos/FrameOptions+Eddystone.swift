@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BeaconFrames
+internal import BeaconService
 internal import BluetoothTypes
 internal import EddystoneSecurity
 

@@ -1,3 +1,4 @@
+internal import BeaconService
 internal import LinuxHost
 
 /// Files that are read whole.
@@ -8,48 +9,13 @@ enum InputFile {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
         } catch {
-            throw failure(error, path == "-" ? "standard input" : path, limit)
-        }
-    }
-
-    /// The contents of a file that is found beside another, or read again: a regular one, because whatever else lies in
-    /// its place might never end.
-    static func readFound(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
-        do throws(SystemError) {
-            return try Files.read(path, limit: limit)
-        } catch {
-            throw failure(error, path, limit)
+            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit)
         }
     }
 
     /// The directory of a path with its last slash; empty for the directory where we are.
     static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-    }
-
-    /// A beacon profile; where there is none of that name, the error says where one lies.
-    ///
-    /// - Parameter isReadAgain: Whether only a regular file will do: see ``readFound(_:limit:)``.
-    static func readProfile(_ path: String, isReadAgain: Bool = false) throws -> [UInt8] {
-        let limit = ProfileReport.sizeLimit
-        do throws(SystemError) {
-            return try isReadAgain ? Files.read(path, limit: limit) : Files.readInput(path, limit: limit)
-        } catch {
-            let failure = failure(error, path == "-" ? "standard input" : path, ProfileReport.sizeLimit)
-            guard error.errno == SystemError.noEntry else { throw failure }
-            throw Failure(failure.status, failure.messages.map { $0 + SampleProfile.advice(for: path) })
-        }
-    }
-
-    static func failure(_ error: SystemError, _ name: String, _ limit: Int = 0) -> Failure {
-        switch error.errno {
-        case SystemError.noEntry, SystemError.notADirectory: Failure(.noInput, "\(name): there is no such file")
-        case SystemError.isDirectory: Failure(.noInput, "\(name): this is a directory, not a file")
-        case SystemError.accessDenied: Failure(.noInput, "\(name): this user may not read it")
-        case _ where error.reason != nil: Failure(.noInput, "\(name): \(error.text)")
-        case SystemError.tooLarge: Failure(.dataFormat, "\(name): it is larger than \(limit >> 20) MiB")
-        default: Failure(.noInput, "\(name): \(error.call): \(error.text)")
-        }
     }
 }
 
@@ -66,7 +32,7 @@ final class InputPieces {
         do throws(SystemError) {
             descriptor = path == "-" ? .standardInput : try Descriptor.open(path, .read)
         } catch {
-            throw InputFile.failure(error, name)
+            throw BeaconServiceError(error, reading: name)
         }
     }
 
@@ -75,7 +41,7 @@ final class InputPieces {
         do throws(SystemError) {
             return try descriptor.read(upTo: Self.size)
         } catch {
-            throw InputFile.failure(error, name)
+            throw BeaconServiceError(error, reading: name)
         }
     }
 }

@@ -75,7 +75,7 @@ enum PayloadJSON {
             ("batteryMv", .optional(frame.batteryMillivolts) { .integer(Int($0)) }),
             ("temperatureC", .optional(frame.temperature) { .decimal("\($0.celsius)") }),
             ("advertisements", .integer(Int(frame.advertisements))),
-            ("uptimeS", .decimal(FrameText.tenths(frame.uptimeDeciseconds))),
+            ("uptimeS", .decimal(frame.uptimeText)),
         ]
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BeaconService
 internal import Configuration
 internal import LinuxHost
 internal import Profiles
@@ -21,18 +22,16 @@ struct ProfileCheck: ParsableCommand {
 
     func run() throws {
         var reports: [ProfileReport] = []
-        var unreadable: [Failure] = []
+        var unreadable: [String] = []
         for file in files {
             do {
-                reports.append(ProfileReport(try InputFile.readProfile(file), file: file))
-            } catch let failure as Failure {
-                unreadable.append(failure)
+                reports.append(ProfileReport(try ProfileReport.read(file), file: file, checksName: true))
+            } catch {
+                unreadable += error.messages
             }
         }
         show(reports)
-        guard unreadable.isEmpty else {
-            throw Failure(.noInput, unreadable.flatMap(\.messages))
-        }
+        guard unreadable.isEmpty else { throw Failure(.noInput, unreadable) }
         if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
     }
 
@@ -56,7 +55,7 @@ struct ProfileShow: ParsableCommand {
     var file: String
 
     func run() throws {
-        let report = ProfileReport(try InputFile.readProfile(file), file: file)
+        let report = ProfileReport(try ProfileReport.read(file), file: file)
         guard let profile = report.profile else { throw report.refusal }
         Terminal.write(profile.json.pretty)
     }
@@ -68,48 +67,5 @@ struct ProfileSchema: ParsableCommand {
 
     func run() {
         Terminal.write(BeaconSchema.text)
-    }
-}
-
-/// What decoding a profile found.
-struct ProfileReport {
-    /// Far more than any profile needs.
-    static let sizeLimit = 1 << 22
-
-    let file: String
-    let profile: BeaconProfile?
-    let problems: [FileProblem]
-
-    init(_ octets: [UInt8], file: String) {
-        self.file = file == "-" ? "standard input" : file
-        (profile, problems) = BeaconProfile.decode(octets)
-    }
-
-    /// All problems at once, as the error of a command that needs a good profile.
-    var refusal: Failure {
-        let lines = problems.filter { $0.severity == .error }.map { $0.text(file: file) }
-        return Failure(
-            problems.refusal == .malformed ? .dataFormat : .configuration, lines)
-    }
-
-    var json: JSONValue {
-        .record([
-            ("file", .string(file)), ("good", .boolean(profile != nil)),
-            ("problems", .array(problems.map(\.json))),
-        ])
-    }
-}
-
-/// Profiles that people name without their directory: installed ones, and the samples.
-enum SampleProfile {
-    private static let directories = ["profiles", "/etc/pharos", "/usr/share/pharos/profiles"]
-
-    /// Where a profile of that name lies, as advice behind "there is no such file"; empty where there is none.
-    static func advice(for name: String) -> String {
-        guard !name.isEmpty, !name.hasPrefix("-") else { return "" }
-        let file = name.hasSuffix(".json") ? name : name + ".json"
-        let found = (name.contains("/") ? [file] : ["."].map { "\($0)/\(file)" } + directories.map { "\($0)/\(file)" })
-            .first { Files.exists($0) && $0 != name }
-        return found.map { "; did you mean \($0.hasPrefix("./") ? String($0.dropFirst(2)) : $0)?" } ?? ""
     }
 }

@@ -1,6 +1,7 @@
 internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
+internal import BeaconService
 internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import LinuxHost
@@ -89,32 +90,4 @@ struct RadioOptions: ParsableArguments {
         case .explicit(let address): .staticRandom(address)
         }
     }
-}
-
-/// The box's own static random address: the same after every restart, another for each profile name.
-enum StaticAddress {
-    static func make(name: String) -> DeviceAddress {
-        // A box without a machine id still gets an address, a new one each time.
-        let machine = Privileges.machineID ?? Hexadecimal.text(Privileges.randomOctets(16))
-        return DeviceAddress.staticRandom(machineID: machine, name: name)
-    }
-}
-
-/// An interval as somebody asked for it, and the nearest one that exists: controllers count in 0.625 ms.
-struct RequestedInterval {
-    let interval: AdvertisingInterval
-    /// What was asked for.
-    let microseconds: Int
-
-    init(_ interval: AdvertisingInterval, microseconds: Int) {
-        self.interval = interval
-        self.microseconds = microseconds
-    }
-
-    init(_ interval: AdvertisingInterval) {
-        self.init(interval, microseconds: interval.microseconds)
-    }
-
-    /// The digits of what was asked for, in milliseconds.
-    var milliseconds: String { DecimalText.thousandths(microseconds) }
 }

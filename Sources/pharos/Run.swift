@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import BeaconService
 internal import HCITransports
-internal import LinuxHost
 
 /// `run PROFILE`: the service.
 struct Run: ParsableCommand {
@@ -39,53 +39,8 @@ struct Run: ParsableCommand {
     var metricsFile: String?
 
     func run() throws {
-        let notifier = try ServiceNotifier()
-        do {
-            let signals = try ServiceSignals()
-            let job = try ServiceJob(path: profile, adapter: adapter)
-            try Privileges.keepOnly(job.neededPrivileges)
-            let folders = ServiceFolders(state: stateDir, runtime: runtimeDir, metrics: metricsFile)
-            let box = ServiceBox(job, folders: folders, notifier: notifier, signals: signals)
-            try box.begin()
-            try Service(box, notifier: notifier, signals: signals).run()
-        } catch let error as InstanceLockError {
-            try? notifier.send(.status("\(error)"), .stopping)
-            try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
-            throw error
-        } catch let failure as Failure {
-            // What stands here is what `systemctl status` shows of a profile that is refused.
-            try? notifier.send(.status(failure.oneLine), .stopping)
-            try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
-            throw failure
-        }
-    }
-}
-
-/// Where a service keeps what it keeps.
-struct ServiceFolders {
-    let state: String
-    let runtime: String
-    private let metrics: String?
-
-    /// - Parameters are as on the command line; what is left out, systemd's StateDirectory= tells.
-    init(state: String?, runtime: String?, metrics: String?) {
-        self.state = state ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
-        self.runtime = runtime ?? "/run/pharos"
-        self.metrics = metrics
-    }
-
-    func stateFile(_ name: String) -> String { "\(state)/\(name).json" }
-    func statusFile(_ name: String) -> String { "\(runtime)/\(name).status.json" }
-    func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
-}
-
-/// The signals of a service: those that end it also end any waiting for a controller, the other waits its turn.
-struct ServiceSignals {
-    let stop: SignalDescriptor
-    let reload: SignalDescriptor
-
-    init() throws(SystemError) {
-        stop = try SignalDescriptor(SignalDescriptor.ending)
-        reload = try SignalDescriptor([SignalDescriptor.hangUp])
+        try Service.run(
+            profile: profile, adapter: adapter,
+            directories: ServiceDirectories(state: stateDir, runtime: runtimeDir, metrics: metricsFile))
     }
 }

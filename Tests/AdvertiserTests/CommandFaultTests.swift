@@ -80,6 +80,18 @@ import VirtualController
         }
     }
 
+    /// The error names 2 s, and is not told much later.
+    @Test(arguments: VirtualControllerModel.tested)
+    func aSilentControllerIsNotWaitedForAgain(_ model: VirtualControllerModel) throws {
+        let bench = Bench(model)
+        let session = try bench.session(scannable())
+        bench.controller.commandHook = { _ in .drop }
+        let begin = bench.host.now
+        let error = failure { try session.start() }
+        #expect(error?.description.hasSuffix("was not answered within 2 s") == true)
+        #expect(bench.host.now.microseconds(since: begin) <= 2_600_000)
+    }
+
     @Test(arguments: VirtualControllerModel.tested)
     func creditsThatNeverComeBackNameTheCommandThatWaits(_ model: VirtualControllerModel) throws {
         let commands = try sequence(model)

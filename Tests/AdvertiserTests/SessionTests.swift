@@ -75,7 +75,7 @@ import VirtualController
         air.detach(old.controller)
         #expect(failure { try old.run(session, seconds: 10) } != nil)
         let new = Bench(.intel, on: air)
-        let plan = try BeaconPlan(session.plan.sources, on: try new.capabilities(), isExclusive: true)
+        let plan = try SendingPlan(session.plan.sources, on: try new.capabilities(), isExclusive: true)
         try session.rearm(on: new.host, plan: plan)
         #expect(session.advertisements.allSatisfy { $0.sharers == 1 } && session.computedEvents >= before + 4)
         try new.run(session, seconds: 10)
@@ -113,7 +113,7 @@ import VirtualController
         try bench.run(session, seconds: 10)
         let (events, address) = (session.computedEvents, session.address)
         bench.forget()
-        try session.replace(with: BeaconPlan(Sample.lobby(), on: session.plan.capabilities, isExclusive: true))
+        try session.replace(with: SendingPlan(Sample.lobby(), on: session.plan.capabilities, isExclusive: true))
         #expect(!bench.steps.contains { $0.hasPrefix("200a") })
         #expect(session.isOnAir && session.address == address)
         #expect((events...events + 4).contains(session.computedEvents))
@@ -194,7 +194,7 @@ import VirtualController
         var other = sources[0].advertisement
         other.content = .iBeacon(uuid: Sample.uuid, major: 7, minor: 8, flags: .beacon)
         sources[0] = PayloadSource(other)
-        let plan = try BeaconPlan(sources, on: session.plan.capabilities, isExclusive: true)
+        let plan = try SendingPlan(sources, on: session.plan.capabilities, isExclusive: true)
         bench.forget()
         try session.replace(with: plan)
         #expect(Set(bench.steps).subtracting(["2008", "2037"]).isEmpty && !bench.steps.isEmpty)
@@ -215,7 +215,7 @@ import VirtualController
         let session = try bench.session(Sample.iBeacons([200, 350]))
         try session.start()
         try bench.run(session, seconds: 10)
-        let plan = try BeaconPlan(
+        let plan = try SendingPlan(
             Sample.iBeacons([300, 350, 800]), on: session.plan.capabilities, isExclusive: true)
         try session.replace(with: plan)
         try bench.run(session, seconds: 10)
@@ -234,7 +234,7 @@ import VirtualController
         try session.start()
         try bench.run(session, seconds: 10)
         let all = session.computedEvents
-        let plan = try BeaconPlan(Sample.iBeacons([200]), on: session.plan.capabilities, isExclusive: true)
+        let plan = try SendingPlan(Sample.iBeacons([200]), on: session.plan.capabilities, isExclusive: true)
         try session.replace(with: plan)
         #expect(session.computedEvents >= all && session.computedEvents <= all + 1)
         bench.forget()
@@ -252,7 +252,7 @@ import VirtualController
             try session.start()
             try bench.run(session, seconds: 5)
             let events = session.computedEvents
-            let plan = try BeaconPlan(
+            let plan = try SendingPlan(
                 Sample.iBeacons([300, 360, 800]), on: session.plan.capabilities, isExclusive: true)
             var passed = 0
             bench.controller.commandHook = { _ in

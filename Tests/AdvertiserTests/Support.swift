@@ -63,7 +63,7 @@ final class Bench {
     ) throws -> BeaconSession {
         let capabilities = try capabilities(isExclusive: isExclusive)
         forget()
-        let plan = try BeaconPlan(sources, on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
+        let plan = try SendingPlan(sources, on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
         return BeaconSession(
             host: host, plan: plan, clock: clock, memory: memory, countersAtStart: counters, telemetry: telemetry,
             randomness: SplitMix64(seed: seed))
@@ -230,7 +230,7 @@ extension BeaconSession {
         isExclusive: Bool = true, identityKey: IdentityKey? = nil
     ) throws {
         let source = PayloadSource(advertisement, identityKey: identityKey)
-        self.init(host: host, plan: try BeaconPlan([source], on: capabilities, isExclusive: isExclusive))
+        self.init(host: host, plan: try SendingPlan([source], on: capabilities, isExclusive: isExclusive))
     }
 
     var first: OnAirAdvertisement { advertisements[0] }

@@ -183,15 +183,49 @@ import VirtualController
         try session.start()
         let first = session.payload
         try bench.run(session, seconds: 1)
-        session.synchronize(unixMicroseconds: 1_700_009_000_000_000)
+        session.synchronize(unixMicroseconds: 1_700_009_000_000_000, isTrusted: true)
         // 9000 s are more than two windows of 1024 s: what was due is overdue.
         #expect(try #require(session.nextWakeUp) <= bench.host.now)
         try bench.run(session, seconds: 1)
         #expect(session.payload != first)
         #expect(session.payload.octets == (try octets(at: 65280 + 9000, 10)))
-        session.synchronize(unixMicroseconds: 1_700_000_000_000_000)
+        session.synchronize(unixMicroseconds: 1_700_000_000_000_000, isTrusted: true)
         try bench.run(session, seconds: 1)
         #expect(session.payload.octets == (try octets(at: 65280 + 9000, 10)))
+    }
+
+    /// A clock that was ten years ahead, and is told so by somebody who knows: the id of now is on the air at once, from
+    /// an address that nobody has seen, and turns over at its usual pace from then on.
+    @Test func aCounterFarAheadComesBack() throws {
+        let bench = Bench(.raspberryPi)
+        let ahead: UInt32 = 65280 + 10 * 365 * 86_400
+        let session = try bench.session(
+            [try source(3)],
+            clock: EIDClock(epochUnixSeconds: 1_700_000_000, saved: ahead, at: bench.host.now))
+        try session.start()
+        try bench.run(session, seconds: 20)
+        let before = Set(bench.pdus.map(\.address))
+        let heard = bench.pdus.count
+        let now = 1_700_000_000_000_000 + 1000 * 1_000_000
+        guard case .doubted(let days) = session.synchronize(unixMicroseconds: now, isTrusted: false) else {
+            Issue.record("nobody says that the wall clock is right")
+            return
+        }
+        #expect(days / 86_400 == 10 * 365 - 1 || days / 86_400 == 10 * 365)
+        #expect(session.clock.counter(at: bench.host.now) > ahead)
+        guard case .setBack = session.synchronize(unixMicroseconds: now, isTrusted: true) else {
+            Issue.record("the wall clock is right")
+            return
+        }
+        #expect(session.clock.counter(at: bench.host.now) == 65280 + 1000)
+        #expect(try #require(session.nextWakeUp) <= bench.host.now)
+        try bench.run(session, seconds: 1)
+        #expect(session.payload.octets == (try octets(at: 65280 + 1000, 3)))
+        try bench.run(session, seconds: 40)
+        let after = Set(bench.pdus.dropFirst(heard + 5).map(\.address))
+        #expect(after.isDisjoint(with: before))
+        // 2^3 s each.
+        #expect((4...7).contains(after.count))
     }
 
     /// The id of a window is seen from one address only, also where the box was restarted in it.

@@ -93,6 +93,8 @@ import Testing
     }
 
     @Test func busyUnixListenerIsWaitedFor() throws {
+        // The last client may be gone before it is served, which would end the whole process.
+        SignalDescriptor.ignoreBrokenPipes()
         let folder = try TemporaryFolder()
         let path = folder.place("a.sock")
         let listener = try StreamSocket.listen(path: path)

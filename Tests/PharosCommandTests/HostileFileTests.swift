@@ -48,7 +48,7 @@ import Testing
         let box = try ServiceTestBox()
         try box.start()
         #expect(box.says("on the air:"))
-        let path = box.folder.place("p.json")
+        let path = box.folder.place("profile")
         try Files.remove(path)
         try #require(unsafe mkfifo(path, 0o666) == 0)
         box.service?.signal(SIGHUP)
@@ -59,7 +59,7 @@ import Testing
     @Test func aNamedPipeIsNoKey() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)
         try #require(unsafe mkfifo(box.folder.place("eid.key"), 0o600) == 0)
-        let result = try bounded("advertise", box.folder.place("p.json"), "--adapter", "virtual", "--duration-s", "1")
+        let result = try bounded("advertise", box.folder.place("profile"), "--adapter", "virtual", "--duration-s", "1")
         #expect(result.code == 66)
         #expect(result.errors.contains("eid.key: this is a named pipe, not a regular file"))
     }
@@ -78,7 +78,7 @@ import Testing
         try box.writeKey()
         let key = box.folder.place("eid.key")
         try #require(unsafe chmod(box.folder.path, 0o777) == 0 && chown(key, 65_534, 65_534) == 0)
-        let result = try bounded("advertise", box.folder.place("p.json"), "--adapter", "virtual", "--duration-s", "1")
+        let result = try bounded("advertise", box.folder.place("profile"), "--adapter", "virtual", "--duration-s", "1")
         #expect(result.code == 78)
         #expect(
             result.errors.contains(

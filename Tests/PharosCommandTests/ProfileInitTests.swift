@@ -20,7 +20,10 @@ import Testing
     func whatItMakesIsGoodAndCanBeSent(_ arguments: [String]) throws {
         let folder = try TemporaryFolder()
         let (text, path) = try made(arguments, in: folder)
-        #expect(try Program.run("profile", "check", path).output == "\(path): good\n")
+        let check = try Program.run("profile", "check", path)
+        #expect(check.code == 0)
+        // Another name than its file's is warned of.
+        if !arguments.contains("hall") { #expect(check.output == "\(path): good\n") }
         let sent = try Program.run("advertise", path, "--adapter", "virtual", "--dry-run")
         #expect(sent.code == 0 && sent.output.contains("LE Set Advertising Data"), "\(sent)")
         #expect(text.contains("\"name\": \"\(arguments.contains("hall") ? "hall" : "desk")\""))

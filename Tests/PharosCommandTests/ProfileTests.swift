@@ -16,7 +16,7 @@ import Testing
 
         """
 
-    private func file(_ folder: TemporaryFolder, _ text: String, _ name: String = "profile.json") throws -> String {
+    private func file(_ folder: TemporaryFolder, _ text: String, _ name: String = "test.json") throws -> String {
         try folder.file(name, Array(text.utf8))
     }
 

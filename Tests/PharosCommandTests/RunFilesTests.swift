@@ -29,12 +29,12 @@ import Testing
         #expect(box.stop()?.code == 0)
         #expect(box.text("lobby.status.json").contains("\"state\":\"off\""))
         // Nothing of the replacing stays behind.
-        #expect(box.files == ["lobby.prom", "lobby.status.json", "p.json"])
+        #expect(box.files == ["lobby.prom", "lobby.status.json", "profile"])
     }
 
     @Test func filesThatCannotBeWrittenCostTheirContentsOnly() throws {
         let box = try ServiceTestBox()
-        let nowhere = box.folder.place("p.json/no")
+        let nowhere = box.folder.place("profile/no")
         try box.start(state: nowhere, runtime: nowhere)
         #expect(box.says("on the air:"))
         #expect(box.says("it tells nothing new until it can be written; the beacon stays on the air"))
@@ -51,7 +51,7 @@ import Testing
 
     @Test func aDirectoryThatCannotBeMadeIsToldWithItsRemedy() throws {
         let box = try ServiceTestBox()
-        try box.start(adapter: "unix:\(box.socket)", runtime: box.folder.place("p.json/no"))
+        try box.start(adapter: "unix:\(box.socket)", runtime: box.folder.place("profile/no"))
         #expect(box.says("make the directory, or name another one with --runtime-dir"))
         #expect(box.says("it tells nothing new until it can be written"))
         #expect(box.stop()?.code == 0)
@@ -75,33 +75,6 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
-
-    @Test(arguments: garbage)
-    func aStateOfGarbageIsToldAndCostsNothingElse(_ text: String) throws {
-        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
-        try box.writeKey()
-        try box.folder.file("lobby.json", text: text)
-        try box.start()
-        #expect(box.says("this is no state file"))
-        #expect(box.says("on the air:"))
-        #expect(box.stop()?.code == 0)
-        // Now it holds the clock and the address.
-        let state = box.text("lobby.json")
-        #expect(state.contains("\"eidCounter\":6528"))
-        #expect(state.contains("\"address\""))
-    }
-
-    @Test func theClockOfEphemeralIDsSurvivesARestart() throws {
-        let box = try ServiceTestBox(ServiceTestBox.ephemeral)
-        try box.writeKey()
-        try box.folder.file("lobby.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
-        try box.start()
-        #expect(box.says("on the air:"))
-        #expect(box.stop()?.code == 0)
-        #expect(box.text("lobby.json").contains("\"eidCounter\":40000"))
-    }
-
     /// Root may write everywhere, so the service is somebody else.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv")))
     func aReadOnlyStateFolderIsToldAndCostsNothingElse() throws {
@@ -110,7 +83,7 @@ import Testing
         try box.writeKey()
         let state = box.folder.place("state")
         _ = unsafe mkdir(state, 0o555)
-        for path in [box.folder.path, box.folder.place("p.json"), box.folder.place("eid.key")] {
+        for path in [box.folder.path, box.folder.place("profile"), box.folder.place("eid.key")] {
             _ = unsafe chown(path, user, user)
         }
         try box.start(

@@ -73,7 +73,7 @@ import Testing
             eventually {
                 manager.heard.contains {
                     $0.hasPrefix("STATUS=on the air: ibeacon every 100 ms from ")
-                        && $0.contains("; reload refused: \(box.folder.place("p.json")):1:1")
+                        && $0.contains("; reload refused: \(box.folder.place("profile")):1:1")
                 }
             }, "\(manager.heard)")
         try box.reload(ServiceTestBox.profile(minor: 3))

@@ -22,7 +22,7 @@ import Testing
     private static let goodKey = String(repeating: "ab", count: 16)
 
     static let refusals: [Refusal] = [
-        Refusal(profile: "{", code: 65, reasons: ["p.json:1:2"]),
+        Refusal(profile: "{", code: 65, reasons: ["profile:1:2"]),
         Refusal(profile: "{}", code: 78, reasons: ["the key \"version\" is missing"]),
         Refusal(
             profile: ServiceTestBox.profile("ibeacon", #""major": 1, "minor": 70000, "measuredPowerDbm": -59"#),
@@ -64,8 +64,8 @@ import Testing
         #expect(try Program.run("run").code == 64)
         let box = try ServiceTestBox()
         #expect(try box.start(adapter: "nonsense").end().code == 64)
-        let missing = try Program.run("run", "/nowhere/p.json")
+        let missing = try Program.run("run", "/nowhere/profile")
         #expect(missing.code == 66)
-        #expect(missing.errors == "pharos: /nowhere/p.json: there is no such file\n")
+        #expect(missing.errors == "pharos: /nowhere/profile: there is no such file\n")
     }
 }

@@ -39,14 +39,14 @@ final class ServiceTestBox {
         _ = unsafe chmod(try folder.file("eid.key", text: text), mode)
     }
 
-    func write(_ profile: String) throws { try folder.file("p.json", text: profile) }
+    func write(_ profile: String) throws { try folder.file("profile", text: profile) }
 
     @discardableResult
     func start(
         adapter: String? = "virtual", state: String? = nil, runtime: String? = nil, _ more: [String] = []
     ) throws -> RunningProgram {
         let program = try RunningProgram(
-            ["run", folder.place("p.json")] + (adapter.map { ["--adapter", $0] } ?? []) + [
+            ["run", folder.place("profile")] + (adapter.map { ["--adapter", $0] } ?? []) + [
                 "--state-dir", state ?? folder.path, "--runtime-dir", runtime ?? folder.path,
             ] + more)
         service = program
@@ -60,7 +60,7 @@ final class ServiceTestBox {
     ) throws -> RunningProgram {
         let program = try RunningProgram(
             [
-                "-c", script, Program.path, "run", folder.place("p.json"), "--adapter", adapter, "--state-dir",
+                "-c", script, Program.path, "run", folder.place("profile"), "--adapter", adapter, "--state-dir",
                 state ?? folder.path, "--runtime-dir", folder.path,
             ], executable: "/bin/sh")
         service = program

@@ -22,7 +22,7 @@ import Testing
         "radioPowerDbm":4,"grantedRadioPowerDbm":null,"events":3455,"eventsCounted":false}],\
         "rearms":{"adapter-gone":1,"foreign-disabled":12},"lastError":null,"controller":"Core 5.0, Cypress (0x0131)",\
         "telemetry":{"temperatureC":48.199,"temperatureSensor":"thermal:cpu-thermal","batteryMv":null,\
-        "batterySensor":null}\(process)}
+        "batterySensor":null},"eidClockAheadS":null\(process)}
         """
     }
 
@@ -208,7 +208,7 @@ import Testing
                 + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
                 + "\"lastError\":\"the process exited without reporting why; `systemctl status pharos@x` and its journal "
-                + "say why\",\"controller\":null,\"telemetry\":null}]}\n")
+                + "say why\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}]}\n")
     }
 
     @Test func directoriesThatCannotBeReadAreNamed() throws {

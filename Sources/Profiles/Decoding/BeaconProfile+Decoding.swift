@@ -5,11 +5,22 @@ public import Configuration
 extension BeaconProfile {
     /// Reads a profile file.
     ///
+    /// - Parameter expectedName: The file's own name: a profile with another one gets a warning, because state, status
+    ///   and units are named after the profile. `nil` where the file has no such name.
     /// - Returns: the profile, `nil` when there is an error, and every problem in the order of the file.
-    public static func decode(_ octets: [UInt8]) -> (profile: BeaconProfile?, problems: [FileProblem]) {
+    public static func decode(
+        _ octets: [UInt8], expectedName: String? = nil
+    ) -> (profile: BeaconProfile?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         let result = root.map { decode($0) }
-        let problems = faults + (result?.problems ?? [])
+        var problems = faults + (result?.problems ?? [])
+        if let expectedName, let name = result?.profile?.name, name != expectedName, let node = root?["name"] {
+            problems.append(
+                FileProblem(
+                    "the profile is called \(ProblemText.quoted(name)) and the file \(ProblemText.quoted(expectedName)): "
+                        + "status, state and logs go by the profile's name; give both the same one",
+                    at: node.position, path: node.path, severity: .warning))
+        }
         let hasErrors = problems.contains { $0.severity == .error }
         return (hasErrors ? nil : result?.profile, problems.sorted { $0.position < $1.position })
     }

@@ -1,5 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
+internal import BeaconService
+internal import BluetoothTypes
 internal import Planner
 
 struct PlanCollisions: ParsableCommand {

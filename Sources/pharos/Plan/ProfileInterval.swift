@@ -1,4 +1,5 @@
 internal import Airtime
+internal import BeaconService
 internal import BluetoothTypes
 internal import LinuxHost
 internal import Planner

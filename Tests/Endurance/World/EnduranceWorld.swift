@@ -173,7 +173,7 @@ extension EnduranceWorld: BeaconSurroundings {
     public func start(_ session: BeaconSession?) throws(AdvertisingError) -> BeaconSession {
         guard let channel else { throw .ended(.adapterGone, "the adapter is closed") }
         let host = HCIHost(channel: channel)
-        let plan = try BeaconPlan([source(minor)], on: capabilities(host), isExclusive: false)
+        let plan = try SendingPlan([source(minor)], on: capabilities(host), isExclusive: false)
         if let session {
             try session.rearm(on: host, plan: plan)
             return session
@@ -185,7 +185,7 @@ extension EnduranceWorld: BeaconSurroundings {
 
     public func changeOver(_ session: BeaconSession) throws(AdvertisingError) -> BeaconSession {
         let capabilities = session.plan.capabilities
-        try session.replace(with: BeaconPlan([source(nextMinor)], on: capabilities, isExclusive: false))
+        try session.replace(with: SendingPlan([source(nextMinor)], on: capabilities, isExclusive: false))
         return session
     }
 

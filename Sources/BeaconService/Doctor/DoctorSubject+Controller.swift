@@ -1,0 +1,96 @@
+internal import Advertiser
+internal import BeaconStatus
+internal import BluetoothTypes
+internal import HCITransports
+internal import LinuxHost
+
+extension DoctorSubject {
+    /// What the controller says of itself, where it can be asked without disturbing anybody.
+    var controller: [DoctorFinding] {
+        guard let name else { return [] }
+        if isOutsideTheKernel {
+            if let owner = instanceUsing(name) {
+                return [.ok("controller", "\(owner) sends with it, so it is not asked")]
+            }
+            do {
+                return findings(try AdapterReport(asking: name))
+            } catch BeaconServiceError.transport(let error) {
+                return [.fail("controller", "\(error)", "plug it in or start it, then ask again")]
+            } catch {
+                let remedy = "unplug it and plug it in again; is it an HCI controller?"
+                return [.fail("controller", "\(name): \(error)", remedy)]
+            }
+        }
+        guard let adapter else { return [] }
+        if case .user = form, let owner = owner(of: adapter) {
+            return [.ok("controller", "\(owner) has it for itself, so it is not asked")]
+        }
+        guard adapter.isUp else {
+            return [
+                .warn(
+                    "controller", "\(adapter.name) is down, so what it can do is not known",
+                    "`sudo hciconfig \(adapter.name) up`, then ask again")
+            ]
+        }
+        return findings(AdapterReport(adapter))
+    }
+
+    private func findings(_ report: AdapterReport) -> [DoctorFinding] {
+        guard let found = report.capabilities else {
+            let note = report.note ?? "it says nothing"
+            if note == "no LE" {
+                return [
+                    .fail(
+                        "controller", "\(report.name) has no Bluetooth Low Energy, which beacons are made of",
+                        "use an adapter of Bluetooth 4.0 or later")
+                ]
+            }
+            return [.warn("controller", "what it can do is not known: \(note)", "`sudo pharos doctor` may see more")]
+        }
+        return [
+            .ok("controller", "\(found.version), \(found.manufacturer)"), advertising(found), interval(found),
+            power(found),
+        ]
+    }
+
+    private func advertising(_ found: ControllerCapabilities) -> DoctorFinding {
+        if found.hasExtendedAdvertising {
+            let sets = found.advertisingSets == 1 ? "1 set" : "\(found.advertisingSets) sets"
+            return .ok("advertising", "extended, \(sets): each advertisement may have its own interval and power")
+        }
+        return .ok("advertising", "legacy, 1 set: several advertisements take turns, with one interval and power")
+    }
+
+    private func interval(_ found: ControllerCapabilities) -> DoctorFinding {
+        let least = found.intervalRange(for: .nonconnectable).lowerBound
+        if case .mgmt(let device) = form, !found.hasExtendedAdvertising {
+            return .warn(
+                "interval", "the kernel sends every 100...150 ms on this controller, whatever a profile asks for",
+                "use \(device) or \(device):user for another interval")
+        }
+        return .ok("interval", "\(least) at least")
+    }
+
+    private func power(_ found: ControllerCapabilities) -> DoctorFinding {
+        let range = found.transmitPowerRange.map { ", \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm" } ?? ""
+        if case .mgmt(let device) = form, !found.hasExtendedAdvertising {
+            return .warn(
+                "radio power", "the kernel does not set it on this controller",
+                "use \(device) or \(device):user, or leave radioPowerDbm out")
+        }
+        if found.powerControl == .none {
+            return .warn(
+                "radio power", "it cannot be set on this controller\(range)",
+                "leave radioPowerDbm out, and calibrate at the power that it has; a controller with extended "
+                    + "advertising can set it")
+        }
+        return .ok("radio power", "it is set by \(found.powerControl)\(range)")
+    }
+
+    /// The name of an instance that runs on a controller outside the kernel.
+    private func instanceUsing(_ name: AdapterName) -> String? {
+        let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
+        let user = found?.instances.first { $0.adapter == name.description && $0.state != .off }
+        return name == .virtual ? nil : user?.name
+    }
+}

@@ -1,0 +1,161 @@
+internal import Advertiser
+internal import HCI
+public import HCITransports
+internal import LinuxHost
+
+/// A supervised beacon: one thread that waits for the adapter, for signals, for what the kernel tells, and for the time
+/// of the next thing to do.
+public final class Service {
+    private let box: ServiceBox
+    private let keeper: BeaconKeeper<ServiceBox>
+    private let signals: ServiceSignals
+
+    /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
+    private static let watchdogDivisor: UInt64 = 3
+
+    /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT comes; SIGHUP reads the profile anew.
+    ///
+    /// The calling thread must be the only one that was started before: these signals are blocked in it, and in every
+    /// thread that it starts.
+    ///
+    /// - Parameters:
+    ///   - path: The profile's file.
+    ///   - adapter: Goes before the profile's own; `nil` on both sides takes the first hciN with LE.
+    ///   - directories: Where the service keeps what it keeps.
+    /// - Throws: why the beacon can never go on the air, whatever happens. The service manager has been told by then.
+    public static func run(
+        profile path: String, adapter: AdapterName?, directories: ServiceDirectories
+    ) throws(BeaconServiceError) {
+        var notifier: ServiceNotifier?
+        do {
+            let manager = try ServiceNotifier()
+            notifier = manager
+            let signals = try ServiceSignals()
+            let job = try ServiceJob(path: path, adapter: adapter)
+            try Privileges.keepOnly(job.neededPrivileges)
+            let box = ServiceBox(job, directories, notifier: manager, signals: signals)
+            try box.begin()
+            try Service(box, notifier: manager, signals: signals).run()
+        } catch {
+            let reason = BeaconServiceError(error)
+            switch reason {
+            case .refused, .instanceLock:
+                // What stands here is what `systemctl status` shows of a profile that is refused.
+                try? notifier?.send(.status("\(reason)"), .stopping)
+                try? notifier?.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+            default: break
+            }
+            throw reason
+        }
+    }
+
+    init(_ box: ServiceBox, notifier: ServiceNotifier, signals: ServiceSignals) {
+        self.box = box
+        self.signals = signals
+        var pacing = SupervisorPacing()
+        if let period = notifier.watchdogMicroseconds {
+            pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
+        }
+        box.listen(&pacing)
+        keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
+    }
+
+    /// Runs until it is told to end.
+    func run() throws(BeaconServiceError) {
+        begin()
+        while !isOver {
+            do throws(SystemError) { try turn() } catch { throw .system(error) }
+        }
+        try finish()
+    }
+
+    var isOver: Bool { keeper.ended != nil }
+
+    func begin() {
+        keeper.wake()
+        box.report(keeper)
+    }
+
+    /// Leaves everything in order.
+    ///
+    /// - Throws: why the beacon could never go on the air.
+    func finish() throws(BeaconServiceError) {
+        box.finish()
+        guard keeper.ended == false else { return }
+        throw box.permanentFailure ?? .refused(.invalid, keeper.supervisor.lastError ?? "")
+    }
+
+    /// Waits for the next thing to happen, and does what it asks for.
+    func turn() throws(SystemError) {
+        let channel = box.channelDescriptor
+        let interests =
+            [signals.stop.descriptor, signals.reload.descriptor].map { Poller.Interest($0, .read) }
+            + (channel.map { [Poller.Interest($0, .read)] } ?? [])
+            + box.sources.map { Poller.Interest($0.descriptor, .read) }
+        let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextWakeUp)
+        box.tellAgain()
+        var ready = try Poller.wait(interests, until: deadline.nanoseconds)[...]
+        if ready.removeFirst(), box.isStopWanted { keeper.handle(.stop) }
+        if ready.removeFirst(), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
+        let channelIsReady = channel != nil && ready.removeFirst()
+        for (source, isReady) in zip(box.sources, ready)
+        where isReady || source.nextWakeUp.map({ $0 <= box.now }) == true {
+            for input in source.take() { keeper.handle(input) }
+        }
+        // Unless it has been closed because of what the kernel told.
+        if channelIsReady, box.channelDescriptor === channel { keeper.receive() }
+        if let due = keeper.nextWakeUp, due <= box.now { keeper.wake() }
+        box.report(keeper)
+    }
+}
+
+/// Where a service keeps what it keeps.
+public struct ServiceDirectories: Hashable, Sendable {
+    let state: String
+    let runtime: String
+    private let metrics: String?
+
+    /// - Parameters:
+    ///   - state: What must survive a restart; `nil` for systemd's StateDirectory= or else /var/lib/pharos.
+    ///   - runtime: Status and locks; `nil` for /run/pharos.
+    ///   - metrics: The file for Prometheus; `nil` for NAME.prom beside the status.
+    public init(state: String? = nil, runtime: String? = nil, metrics: String? = nil) {
+        self.state = state ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+        self.runtime = runtime ?? "/run/pharos"
+        self.metrics = metrics
+    }
+
+    func stateFile(_ name: String) -> String { "\(state)/\(name).json" }
+    func statusFile(_ name: String) -> String { "\(runtime)/\(name).status.json" }
+    func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
+}
+
+/// The signals of a service: those that end it also end any waiting for a controller, the other waits its turn.
+struct ServiceSignals {
+    let stop: SignalDescriptor
+    let reload: SignalDescriptor
+
+    init(stop: [Int32] = SignalDescriptor.ending, reload: [Int32] = [SignalDescriptor.hangUp]) throws(SystemError) {
+        self.stop = try SignalDescriptor(stop)
+        self.reload = try SignalDescriptor(reload)
+    }
+
+    /// Once it is true it stays so.
+    var isStopWanted: Bool { stop.take() != nil || stop.takenAt != nil }
+}
+
+/// Log lines on standard error: for the journal each with its priority in front (sd-daemon(3)), for people with the
+/// program's name.
+struct Journal {
+    /// systemd sets JOURNAL_STREAM where standard error goes to the journal.
+    private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
+    /// Where the lines go instead, for tests.
+    var hear: ((Supervisor.LogPriority, String) -> Void)?
+
+    func write(_ priority: Supervisor.LogPriority, _ text: String) {
+        if let hear { return hear(priority, text) }
+        for line in text.split(whereSeparator: \.isNewline) {
+            Terminal.writeError((isJournal ? "<\(priority.rawValue)>" : "pharos: ") + line + "\n")
+        }
+    }
+}

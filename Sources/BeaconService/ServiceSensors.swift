@@ -1,0 +1,67 @@
+public import Advertiser
+public import BeaconFrames
+internal import LinuxHost
+
+/// The machine's sensors, each read by the name that a profile gives it. What changes about one is logged once.
+public final class ServiceSensors: TelemetrySource {
+    private var readers: [Key: SensorReader] = [:]
+    private let log: (String) -> Void
+    /// What was read last, for those who ask how the beacon is.
+    private(set) var lastTemperature: (value: Int?, sensor: SensorName?)?
+    private(set) var lastBattery: (value: Int?, sensor: SensorName?)?
+
+    private struct Key: Hashable {
+        let name: String
+        let quantity: SensorQuantity
+    }
+
+    /// - Parameter log: Is told what changes about a sensor, one sentence each.
+    public init(log: @escaping (String) -> Void) {
+        self.log = log
+    }
+
+    /// The voltage of a battery, in millivolts; `nil` where the sensor does not tell it, or is none.
+    public func batteryMillivolts(_ sensor: String) -> UInt16? {
+        let reading = read(sensor, .voltage)
+        lastBattery = reading
+        return reading.value.flatMap(UInt16.init(exactly:))
+    }
+
+    /// The temperature; `nil` where the sensor does not tell it, or is none.
+    public func temperature(_ sensor: String) -> FixedPointTemperature? {
+        let reading = read(sensor, .temperature)
+        lastTemperature = reading
+        return reading.value.flatMap { try? FixedPointTemperature(celsius: Double($0) / 1000) }
+    }
+
+    private func read(_ name: String, _ quantity: SensorQuantity) -> (value: Int?, sensor: SensorName?) {
+        let key = Key(name: name, quantity: quantity)
+        guard var reader = readers[key] ?? Self.reader(key) else { return (nil, nil) }
+        let (value, event) = reader.read(at: MonotonicClock.nanoseconds())
+        readers[key] = reader
+        if let event { log("\(event)") }
+        return (value, reader.name)
+    }
+
+    private static func reader(_ key: Key) -> SensorReader? {
+        (try? SensorChoice(key.name, for: key.quantity)).map { SensorReader($0, key.quantity) }
+    }
+
+    /// Why an advertisement's sensors are of no use, as half a sentence; `nil` where they are of use.
+    public static func problem(_ advertisement: Advertisement) -> String? {
+        guard case .eddystoneTLM(let source, _) = advertisement.content else { return nil }
+        if case .sensor(let name) = source.battery, let problem = problem(name, .voltage) { return problem }
+        if case .sensor(let name) = source.temperature, let problem = problem(name, .temperature) { return problem }
+        return nil
+    }
+
+    private static func problem(_ name: String, _ quantity: SensorQuantity) -> String? {
+        // A machine without a sensor is no mistake of a profile that leaves the choice to it.
+        guard name != "auto" else { return nil }
+        do {
+            return SensorTree().problem(with: try SensorChoice(name, for: quantity), quantity)
+        } catch {
+            return "\(error)"
+        }
+    }
+}

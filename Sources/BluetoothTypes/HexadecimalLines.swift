@@ -1,0 +1,128 @@
+/// Cuts a stream of text into lines, and reads the octets that each of them spells.
+///
+/// However the stream is split into pieces, the same lines come out. Empty lines are counted and passed over.
+public struct HexadecimalLines: Sendable {
+    /// A line that is not empty.
+    public struct Line: Sendable {
+        /// From 1.
+        public let number: Int
+        /// What it spells, or why it spells nothing.
+        public let octets: Result<[UInt8], Fault>
+    }
+
+    /// Why a line spells no octets.
+    public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        case spelling(HexadecimalError)
+        case tooLong(limit: Int)
+        case noOctets
+
+        public var description: String {
+            switch self {
+            case .spelling(let error): error.description
+            case .tooLong(let limit): "the line is longer than \(limit) characters"
+            case .noOctets: "nothing to decode: there are no octets"
+            }
+        }
+    }
+
+    /// Of a line, in octets of text. The longest advertising data has 1650 octets.
+    public static let limit = 1 << 16
+
+    private var buffer: [UInt8] = []
+    /// Where the next line starts, and up to where no line end has been found.
+    private var start = 0
+    private var searched = 0
+    private var number = 0
+    private var isFinished = false
+    /// The line has been told to be too long already.
+    private var skipsLine = false
+
+    /// No text yet.
+    public init() {}
+
+    /// The next piece of the text, of any length.
+    public mutating func push(_ piece: [UInt8]) {
+        buffer.removeFirst(start)
+        searched -= start
+        start = 0
+        buffer += piece
+    }
+
+    /// Nothing more will be pushed.
+    public mutating func finish() { isFinished = true }
+
+    /// The next line that is not empty; `nil` when more text is needed, or there is none.
+    public mutating func next() -> Line? {
+        while let text = nextText() {
+            number += 1
+            guard !skipsLine else {
+                skipsLine = false
+                continue
+            }
+            guard text.count <= Self.limit else { return tooLong() }
+            guard !text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { continue }
+            do throws(Fault) {
+                return Line(number: number, octets: .success(try Self.octets(text)))
+            } catch {
+                return Line(number: number, octets: .failure(error))
+            }
+        }
+        guard buffer.count - start > Self.limit else { return nil }
+        // The rest of it is thrown away as it comes.
+        start = buffer.count
+        searched = buffer.count
+        guard !skipsLine else { return nil }
+        skipsLine = true
+        number += 1
+        defer { number -= 1 }
+        return tooLong()
+    }
+
+    private func tooLong() -> Line { Line(number: number, octets: .failure(.tooLong(limit: Self.limit))) }
+
+    /// The next line without its end.
+    private mutating func nextText() -> ArraySlice<UInt8>? {
+        while searched < buffer.count {
+            let octet = buffer[searched]
+            // A carriage return may be the first half of a line end, and the second one is yet to come.
+            if octet == 0x0D, searched + 1 == buffer.count, !isFinished { return nil }
+            let end = searched
+            searched += 1
+            guard octet == 0x0A || octet == 0x0D else { continue }
+            if octet == 0x0D, searched < buffer.count, buffer[searched] == 0x0A { searched += 1 }
+            defer { start = searched }
+            return buffer[start..<end]
+        }
+        guard isFinished, start < buffer.count else { return nil }
+        defer { start = buffer.count }
+        return buffer[start...]
+    }
+
+    /// Whether the first octets of a file may be those of a text: none of them is zero.
+    public static func looksLikeText(_ octets: [UInt8]) -> Bool {
+        !octets.contains(0)
+    }
+
+    /// The octets that `text` spells; each group of digits may have `0x` before it.
+    public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
+        var spelled = Array(text)
+        var isStart = true
+        for index in spelled.indices {
+            let next = index + 1 < spelled.count ? spelled[index + 1] : 0
+            if isStart, spelled[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
+                // Blanks in their place leave everything else where it was.
+                spelled[index] = 0x20
+                spelled[index + 1] = 0x20
+            }
+            isStart = [0x20, 0x09, UInt8(ascii: ":"), UInt8(ascii: "-")].contains(spelled[index])
+        }
+        let octets: [UInt8]
+        do throws(HexadecimalError) {
+            octets = try Hexadecimal.octets(String(decoding: spelled, as: UTF8.self))
+        } catch {
+            throw .spelling(error)
+        }
+        guard !octets.isEmpty else { throw .noOctets }
+        return octets
+    }
+}

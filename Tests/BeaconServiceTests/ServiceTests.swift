@@ -1,0 +1,165 @@
+import Glibc
+import HCITransports
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import BeaconService
+
+/// A service's life, its reloads, and what it leaves in files.
+@Suite struct ServiceTests {
+    @Test func itGoesOnTheAirAndLeavesItWhenItIsTold() throws {
+        let box = try TestService()
+        try box.start()
+        #expect(box.log.first?.hasPrefix("on the air: ibeacon every 100 ms from ") == true, "\(box.log)")
+        #expect(box.status.contains("\"state\":\"on-air\""))
+        #expect(box.text("lobby.prom").contains("pharos_on_air{profile=\"lobby\"} 1\n"))
+        try box.stop()
+        #expect(box.status.contains("\"state\":\"off\""))
+        #expect(box.text("lobby.prom").contains("pharos_on_air{profile=\"lobby\"} 0\n"))
+    }
+
+    @Test func aGoodProfileTakesOverAndABadOneDoesNot() throws {
+        let box = try TestService()
+        try box.start()
+        let first = box.status
+        try box.reload("{")
+        #expect(box.says("reload refused, the old profile stays: \(box.folder.place("etc/lobby.json")):1:2"))
+        try box.reload(TestService.profile(minor: 3))
+        #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
+        // The hash of the profile is in it.
+        #expect(box.status != first)
+        try box.reload(TestService.profile(name: "hall"))
+        #expect(box.says("its name is hall now, and files are named after it; restart for that"))
+        #expect(box.status.contains("\"state\":\"on-air\""))
+        try box.stop()
+    }
+
+    struct Refusal: Sendable {
+        let profile: String
+        let reason: String
+        /// The contents and the mode of the key's file.
+        var key: (text: String, mode: mode_t)?
+    }
+
+    private static let url =
+        #"{"type": "eddystone-url", "url": "https://example.org", "intervalMs": 20, "measuredPowerDbm": -20}"#
+
+    static let refusals: [Refusal] = [
+        Refusal(profile: "{}", reason: "the key \"version\" is missing"),
+        Refusal(
+            profile: TestService.profile(
+                "ibeacon", #""uuid": "\#(String(repeating: "0", count: 32))", "major": 1, "minor": 70000"#),
+            reason: "advertisements[0].minor: 70000 is out of range 0...65535"),
+        Refusal(profile: TestService.ephemeral(), reason: "eid.key: there is no such file; the identity key belongs"),
+        Refusal(
+            profile: TestService.ephemeral(), reason: "others may read this identity key; `chmod 600 ",
+            key: (String(repeating: "ab", count: 16), 0o644)),
+        Refusal(profile: TestService.ephemeral(), reason: "an identity key has 16 octets", key: ("zz", 0o600)),
+        Refusal(
+            profile: TestService.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
+            reason: "there is no temperature sensor \"thermal:nowhere\"; this box has "),
+        // Too many events a second for one set.
+        Refusal(
+            profile: #"{"version": 1, "name": "lobby", "advertisements": [\#(url), \#(url), \#(url)]}"#,
+            reason: "events/s"),
+    ]
+
+    @Test(arguments: refusals.indices)
+    func whatIsRefusedAtAReloadCostsNothing(_ number: Int) throws {
+        let refusal = Self.refusals[number]
+        let box = try TestService()
+        if let key = refusal.key { try box.writeKey(key.text, mode: key.mode) }
+        try box.start()
+        try box.reload(refusal.profile)
+        #expect(box.says("reload refused, the old profile stays: "))
+        #expect(box.says(refusal.reason), "\(box.log)")
+        #expect(box.status.contains("\"state\":\"on-air\""))
+        try box.reload(TestService.profile(minor: 3))
+        #expect(box.says("reloaded: on the air"))
+        try box.stop()
+    }
+
+    @Test(arguments: refusals.indices)
+    func whatIsRefusedAtTheStartNeverGoesOnTheAir(_ number: Int) throws {
+        let refusal = Self.refusals[number]
+        let box = try TestService(refusal.profile)
+        if let key = refusal.key { try box.writeKey(key.text, mode: key.mode) }
+        do {
+            try box.start()
+            try box.stop()
+            Issue.record("it was taken: \(box.log)")
+        } catch let error as BeaconServiceError {
+            #expect("\(error)".contains(refusal.reason), "\(error)")
+            #expect(!box.says("on the air:"))
+        }
+    }
+
+    @Test func itWaitsForAControllerThatIsNotThere() throws {
+        let box = try TestService()
+        try box.start(adapter: .unix(path: box.folder.place("nothing")))
+        #expect(box.says("there is no such socket"))
+        #expect(box.status.contains("\"state\":\"starting\""))
+        try box.stop()
+    }
+
+    /// Two under one name would hide each other's status.
+    @Test func aNameRunsOnce() throws {
+        let box = try TestService()
+        try box.start()
+        let other = try InstanceLockProbe(box.folder.path)
+        #expect(other.isHeld)
+        try box.stop()
+        #expect(try !InstanceLockProbe(box.folder.path).isHeld)
+    }
+
+    /// Whether the name `lobby` is taken in a runtime directory.
+    private struct InstanceLockProbe {
+        let isHeld: Bool
+
+        init(_ directory: String) throws {
+            do throws(InstanceLockError) {
+                _ = try InstanceLock("lobby", in: directory)
+                isHeld = false
+            } catch {
+                guard case .held = error else { throw error }
+                isHeld = true
+            }
+        }
+    }
+
+    static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
+
+    @Test(arguments: garbage)
+    func aStateOfGarbageIsToldAndCostsNothingElse(_ text: String) throws {
+        let box = try TestService(TestService.ephemeral())
+        try box.writeKey()
+        try box.folder.file("lobby.json", text: text)
+        try box.start()
+        #expect(box.says("this is no state file"))
+        #expect(box.says("on the air:"))
+        try box.stop()
+        // Now it holds the clock and the address.
+        #expect(box.text("lobby.json").contains("\"eidCounter\":6528"))
+        #expect(box.text("lobby.json").contains("\"address\""))
+    }
+
+    @Test func theClockOfEphemeralIDsSurvivesARestart() throws {
+        let box = try TestService(TestService.ephemeral())
+        try box.writeKey()
+        try box.folder.file("lobby.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
+        try box.start()
+        try box.stop()
+        #expect(box.text("lobby.json").contains("\"eidCounter\":40000"))
+    }
+
+    /// The service's files go by the profile's name, which a copied profile keeps.
+    @Test func aFileOfAnotherNameIsWarnedOf() throws {
+        let box = try TestService(at: "etc/hall.json")
+        try box.start()
+        #expect(
+            box.says("hall.json:1:24: warning: name: the profile is called \"lobby\" and the file \"hall\": "),
+            "\(box.log)")
+        try box.stop()
+    }
+}
