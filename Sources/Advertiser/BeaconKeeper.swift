@@ -15,6 +15,7 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
     /// What turning off may take, in microseconds: 0.8 s. A service manager, and whoever waits for it, wants an end.
     public static var farewell: Int { 800_000 }
 
+    /// Does nothing yet: the first ``wake()`` does.
     public init(_ supervisor: Supervisor, in surroundings: Surroundings) {
         self.supervisor = supervisor
         self.surroundings = surroundings

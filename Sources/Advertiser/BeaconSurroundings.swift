@@ -49,6 +49,7 @@ public struct BeaconFault: Error, Hashable, Sendable {
     /// It will never work like this.
     public let isPermanent: Bool
 
+    /// - Parameter text: What was seen, in one sentence.
     public init(_ cause: SupervisorCause, _ text: String, isPermanent: Bool = false) {
         self.cause = cause
         self.text = text

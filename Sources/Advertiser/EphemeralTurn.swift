@@ -100,6 +100,7 @@ public struct BeaconMemory: Hashable, Sendable {
     /// What encrypted telemetry must not use again.
     public var salts: TelemetrySalts
 
+    /// The window of an ephemeral id that is on the air, and the address that it is sent from.
     public struct Turn: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
         /// The first second of the window whose id is on the air.
@@ -113,6 +114,7 @@ public struct BeaconMemory: Hashable, Sendable {
         }
     }
 
+    /// - Parameter eidCounter: The counter t, in seconds.
     public init(eidCounter: UInt32, turns: [Turn] = [], salts: TelemetrySalts = TelemetrySalts()) {
         self.eidCounter = eidCounter
         self.turns = turns

@@ -19,6 +19,7 @@ public struct ForeignActivity: Sendable {
 
     /// What happened, and who did it as far as that can be known.
     public struct Cause: Hashable, Sendable {
+        /// What was done to ours.
         public enum Kind: String, Hashable, Sendable {
             case advertisingDisabled
             case dataChanged
@@ -38,6 +39,7 @@ public struct ForeignActivity: Sendable {
         /// Names of programs, sorted; empty where only the kernel itself is left.
         public let programs: [String]
 
+        /// - Parameter programs: Who may have done it, each with its process; empty where nobody is known.
         public init(_ kind: Kind, programs: [String]) {
             self.kind = kind
             self.programs = programs

@@ -5,6 +5,7 @@ public import HCI
 /// How advertisements are to be sent through the kernel's advertising manager, one instance each: decided, checked and
 /// with what will not be honoured, before anything is sent.
 public struct ManagedPlan: Hashable, Sendable {
+    /// By which commands the kernel takes instances.
     public enum Form: Hashable, Sendable {
         /// Add Extended Advertising Parameters, then Add Extended Advertising Data.
         case extended
@@ -126,6 +127,7 @@ extension ManagedPlan {
         }
     }
 
+    /// The command that takes an instance off the air again (Remove Advertising).
     public func removal(_ instance: Instance) throws(AdvertisingError) -> RemoveAdvertising {
         try advertising { try RemoveAdvertising(instance: instance.number) }
     }

@@ -2,6 +2,7 @@ public import BluetoothTypes
 
 /// What the kernel will not honour of an advertisement, found before it is sent.
 public struct ManagedWarning: Hashable, Sendable {
+    /// What the kernel does otherwise.
     public enum Reason: Hashable, Sendable {
         /// The kernel asks a legacy controller for 100...150 ms, whatever it was asked for.
         case intervalForced(asked: AdvertisingInterval)
@@ -27,6 +28,7 @@ public struct ManagedWarning: Hashable, Sendable {
     /// Such as `hci0:mgmt`.
     public let adapter: String
 
+    /// - Parameter advertisement: Its position in the profile, from 0; `nil` for all of them.
     public init(_ reason: Reason, advertisement: Int?, adapter: String) {
         self.reason = reason
         self.advertisement = advertisement

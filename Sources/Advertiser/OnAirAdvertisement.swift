@@ -52,6 +52,7 @@ public struct OnAirAdvertisement: Hashable, Sendable {
 
 /// The controller behind a session, as far as it matters to whoever reads about it.
 public struct OnAirController: Hashable, Sendable {
+    /// By which commands it is sent.
     public enum Family: String, Hashable, Sendable {
         case legacy
         case extended

@@ -15,6 +15,7 @@ public struct PassiveScan: Sendable {
     /// 60 ms.
     private static let window = ScanInterval(rawValue: 96)
 
+    /// Sets the scan up and enables it; reports come as events of `host`.
     public func start(_ host: HCIHost) throws(AdvertisingError) {
         try advertising {
             if isExtended {

@@ -33,6 +33,7 @@ public struct PayloadSource: Sendable {
         /// For encrypted telemetry, a new one each time.
         public var salt: UInt16
 
+        /// The moment of a new beacon, but for what is given.
         public init(
             radioPower: RadioPower? = nil, counters: TelemetryCounters = TelemetryCounters(),
             batteryMillivolts: UInt16? = nil, temperature: FixedPointTemperature? = nil,

@@ -104,6 +104,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var hearsArrivals = true
     public var hearsRFKill = true
 
+    /// What a service uses where nobody says otherwise.
     public init() {}
 
     /// How long to wait after so many attempts; `nil` waits for an event alone.

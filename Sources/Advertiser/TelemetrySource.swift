@@ -17,6 +17,7 @@ public struct TelemetryCounters: Hashable, Sendable {
     /// SEC_CNT, in 0.1 s.
     public var uptimeDeciseconds: UInt32
 
+    /// Counts advertising events, and tenths of a second, since power-on.
     public init(advertisements: UInt32 = 0, uptimeDeciseconds: UInt32 = 0) {
         self.advertisements = advertisements
         self.uptimeDeciseconds = uptimeDeciseconds

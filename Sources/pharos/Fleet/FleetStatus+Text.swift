@@ -2,6 +2,7 @@ internal import BeaconStatus
 internal import Configuration
 internal import Fleet
 internal import FleetStore
+internal import TextEscaping
 
 /// How a fleet is, for people and for programs.
 struct FleetStatusText {
@@ -25,14 +26,17 @@ struct FleetStatusText {
             table.add([
                 entry.beacon.name, entry.beacon.group.joined(separator: "/"), entry.beacon.host ?? "-",
                 since.map { StatusText.duration(from: $0, to: now) } ?? "-",
-                Self.printable(problems.isEmpty ? "on the air" : problems.joined(separator: "; ")),
+                TerminalText.line(
+                    TerminalText.shortened(problems.isEmpty ? "on the air" : problems.joined(separator: "; "), to: 400)),
             ])
         }
         let good = condition.entries.count { $0.problems.isEmpty }
         var text = shown.isEmpty ? "" : table.text + "\n"
         text += "\(good) of \(condition.entries.count) beacons of \(fleet) are as they should be.\n"
         if !condition.strangers.isEmpty {
-            let names = condition.strangers.prefix(5).map { Self.printable("\($0.name) (\($0.source))") }
+            let names = condition.strangers.prefix(5).map { stranger in
+                TerminalText.line(TerminalText.shortened("\(stranger.name) (\(stranger.source))", to: 400))
+            }
             text += "Not of this fleet: \(names.joined(separator: ", "))"
             text += condition.strangers.count > 5 ? " and \(condition.strangers.count - 5) more\n" : "\n"
         }
@@ -73,12 +77,5 @@ struct FleetStatusText {
                     })
             ),
         ])
-    }
-
-    /// Boxes may say anything, but not to the terminal.
-    private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(400).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }))
     }
 }
