@@ -58,7 +58,7 @@ import Testing
         Refusal(profile: TestService.ephemeral(), reason: "an identity key has 16 octets", key: ("zz", 0o600)),
         Refusal(
             profile: TestService.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
-            reason: "there is no temperature sensor \"thermal:nowhere\"; this box has "),
+            reason: "there is no temperature sensor \"thermal:nowhere\"; this machine has "),
         // Too many events a second for one set.
         Refusal(
             profile: #"{"version": 1, "name": "lobby", "advertisements": [\#(url), \#(url), \#(url)]}"#,
