@@ -40,6 +40,8 @@ let package = Package(
         .library(name: "BeaconService", targets: ["BeaconService"]),
         .library(name: "Profiles", targets: ["Profiles"]),
         .library(name: "Airtime", targets: ["Airtime"]),
+        .library(name: "Sightings", targets: ["Sightings"]),
+        .library(name: "Listener", targets: ["Listener"]),
         .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
         .library(name: "QRCodes", targets: ["QRCodes"]),
@@ -77,6 +79,10 @@ let package = Package(
             name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
             swiftSettings: small),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .target(
+            name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
+            swiftSettings: strict),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: small),
@@ -118,8 +124,9 @@ let package = Package(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes", "Configuration",
-                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "PlanReport",
-                "Planner", "Profiles", "QRCodes", "Sites", "TextEscaping", "VirtualController",
+                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener",
+                "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
+                "VirtualController",
                 argumentParser,
             ],
             swiftSettings: small),
@@ -180,6 +187,15 @@ let package = Package(
         .testTarget(
             name: "ProfilesTests",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SightingsTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Sightings"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ListenerTests",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "Listener", "Sightings", "VirtualController",
+            ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
         .testTarget(

@@ -16,7 +16,7 @@ from checks import Checks
 LEVELS = [
     ["pharos"],
     ["Planner", "FleetStore", "BeaconService"],
-    ["Fleet", "Sites", "Profiles", "Advertiser", "HCITransports", "BeaconStatus", "PlanReport"],
+    ["Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport", "Sightings"],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",
         "QRCodes", "TextEscaping",

@@ -1,0 +1,238 @@
+public import Advertiser
+internal import BluetoothTypes
+public import HCI
+
+/// A scan on one controller: turned on, watched, and turned on again when others have turned it off.
+///
+/// For the thread that owns the host. Reports reach whoever set ``onPacket``, before they are looked at here.
+public final class ScanSession {
+    /// How listening is.
+    public enum State: String, Hashable, Sendable {
+        /// Not started, or stopped.
+        case off
+        case listening
+        /// Another program scans with parameters of its own: its reports are heard, perhaps without duplicates.
+        case foreign
+        /// Stopped for a moment by ourselves.
+        case paused
+        /// The scan is on, and nothing comes.
+        case deaf
+    }
+
+    /// How long another program that turned the scan on or off is left alone, in microseconds: 200 ms.
+    static let courtesy = 200_000
+    /// How often is looked whether another program's scan goes on, in microseconds: 1 s.
+    static let foreignProbe = 1_000_000
+
+    public private(set) var state = State.off
+    /// How often the scan was turned on again: because somebody had turned it off, or nobody knows why.
+    public private(set) var restarts = 0
+    /// Is shown each packet in either direction at its passing.
+    public var onPacket: HCIHost.Observer?
+    /// Is told each change of ``state``.
+    public var onState: ((State, HCIInstant) -> Void)?
+
+    private let host: HCIHost
+    private let settings: ScanSettings
+    private let isExtended: Bool
+    private let isExclusive: Bool
+    private var watch = ForeignScanWatch()
+    private var deafness = DeafnessWatch()
+    private var nextProbe: HCIInstant?
+    private var foreignSeen: HCIInstant?
+
+    /// - Parameters:
+    ///   - capabilities: Decide the family of commands: a controller that has seen one of them refuses the other (Core
+    ///     Specification 5.4, Vol 4 Part E 3.1.1).
+    ///   - isExclusive: Nobody else uses the controller: a scan that is on is a leftover of our own.
+    ///   - previous: The session before this one on the same radio: what it knows of silences goes on.
+    public init(
+        host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
+        after previous: ScanSession? = nil
+    ) {
+        self.host = host
+        self.settings = settings
+        self.isExclusive = isExclusive
+        isExtended = capabilities.hasExtendedAdvertising
+        deafness = previous?.deafness ?? DeafnessWatch()
+        restarts = previous?.restarts ?? 0
+        host.observer = { [weak self] packet, isFromController, time in
+            self?.see(packet, isFromController, time)
+        }
+    }
+
+    /// Turns scanning on, or finds that another program has done so.
+    public func start() throws(ScanError) {
+        foreignSeen = nil
+        nextProbe = nil
+        deafness.breakOff(at: host.now)
+        watch.forget()
+        if try setParameters() {
+            try enable(true)
+            change(.listening)
+        } else if isExclusive {
+            try enable(false)
+            guard try setParameters() else { throw .impossible("the controller scans, and does not stop doing so") }
+            try enable(true)
+            change(.listening)
+        } else {
+            beForeign()
+        }
+    }
+
+    /// Turns scanning off, unless it is another program's.
+    public func stop(by deadline: HCIInstant = .distantFuture) throws(ScanError) {
+        let wasOurs = state == .listening || state == .deaf
+        host.latestAnswer = deadline
+        change(.off)
+        if wasOurs { try enable(false) }
+    }
+
+    /// Whether scanning is on, by its parameters: a controller refuses them while it scans. Where it was off it is
+    /// turned on again.
+    public func verify() throws(ScanError) -> Bool {
+        guard state != .off, state != .paused else { return false }
+        guard try setParameters() else {
+            if foreignSeen != nil { beForeign() }
+            foreignSeen = nil
+            return true
+        }
+        foreignSeen = nil
+        restarts += 1
+        try enable(true)
+        deafness.breakOff(at: host.now)
+        nextProbe = nil
+        change(.listening)
+        return true
+    }
+
+    /// Stops scanning while `body` runs, on a controller that takes what `body` sends only then: a legacy one refuses a
+    /// new random address while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Others are not stopped.
+    public func paused(_ body: () throws -> Void) throws {
+        guard !isExtended, state == .listening else { return try body() }
+        try enable(false)
+        change(.paused)
+        defer { nextProbe = state == .paused ? host.now : nextProbe }
+        try body()
+        if try setParameters() { try enable(true) }
+        deafness.breakOff(at: host.now)
+        change(.listening)
+    }
+
+    /// When ``wake(_:)`` wants to be called at the latest; `nil` for never.
+    public var nextWakeUp: HCIInstant? {
+        guard state != .off else { return nil }
+        return [nextProbe, deafness.nextCheck].compactMap { $0 }.min()
+    }
+
+    /// Takes what has arrived, or what arrives first until `deadline`.
+    public func receive(until deadline: HCIInstant = .distantPast) throws(ScanError) {
+        guard var event = try next(until: max(deadline, host.now)) else { return }
+        for _ in 0..<eventsInATurn {
+            if case .hardwareError(let code) = event { throw .hardwareError(code) }
+            guard let another = try next(until: host.now) else { return }
+            event = another
+        }
+    }
+
+    private func next(until deadline: HCIInstant) throws(ScanError) -> HCIEvent? {
+        do throws(HCICommandError) {
+            return try host.nextEvent(until: deadline)
+        } catch {
+            throw .command(error)
+        }
+    }
+
+    /// Does what is due: looks after a scan that others have touched, and at a silence.
+    public func wake(_ now: HCIInstant) throws(ScanError) {
+        if state == .paused, let due = nextProbe, due <= now {
+            nextProbe = nil
+            return try start()
+        }
+        guard state != .off, state != .paused else { return }
+        if let due = nextProbe, due <= now {
+            nextProbe = state == .foreign ? now.advanced(byMicroseconds: Self.foreignProbe) : nil
+            _ = try verify()
+        }
+        switch deafness.check(at: now) {
+        case .nothing: break
+        case .probe: _ = try verify()
+        case .deaf(let since):
+            change(.deaf)
+            throw .deaf(forMicroseconds: now.microseconds(since: since))
+        }
+    }
+
+    private func see(_ packet: HCIPacket, _ isFromController: Bool, _ now: HCIInstant) {
+        onPacket?(packet, isFromController, now)
+        guard isFromController else { return watch.sent(packet) }
+        if packet.isAdvertisingReport {
+            deafness.heard(at: now)
+            if state == .deaf { change(.listening) }
+        } else if watch.received(packet), state != .off {
+            foreignSeen = now
+            nextProbe = now.advanced(byMicroseconds: Self.courtesy)
+        }
+    }
+
+    private func beForeign() {
+        nextProbe = host.now.advanced(byMicroseconds: Self.foreignProbe)
+        change(.foreign)
+    }
+
+    private func change(_ wanted: State) {
+        // What was deaf hears again when it hears something, not when it is turned on.
+        let new = wanted == .listening && deafness.isDeaf ? .deaf : wanted
+        guard state != new else { return }
+        state = new
+        onState?(new, host.now)
+    }
+
+    /// Whether the controller took the parameters, because it does not scan.
+    private func setParameters() throws(ScanError) -> Bool {
+        do {
+            if isExtended {
+                try host.execute(settings.extendedParameters())
+            } else {
+                try host.execute(settings.legacyParameters())
+            }
+            return true
+        } catch HCICommandError.refused(_, _, .commandDisallowed) {
+            return false
+        } catch {
+            throw Self.scanError(error)
+        }
+    }
+
+    private func enable(_ isOn: Bool) throws(ScanError) {
+        do {
+            if isExtended {
+                try host.execute(LESetExtendedScanEnable(isOn))
+            } else {
+                try host.execute(LESetScanEnable(isOn))
+            }
+        } catch {
+            throw Self.scanError(error)
+        }
+    }
+
+    private static func scanError(_ error: any Error) -> ScanError {
+        guard let error = error as? HCICommandError else { return .impossible("\(error)") }
+        switch error {
+        case .refused(_, _, .unsupportedFeatureOrParameterValue), .refused(_, _, .invalidParameters):
+            return .impossible("\(error)")
+        default: return .command(error)
+        }
+    }
+}
+
+/// Events that are taken in one go.
+private let eventsInATurn = 256
+
+extension HCIPacket {
+    /// Whether it is an LE Advertising Report or LE Extended Advertising Report.
+    var isAdvertisingReport: Bool {
+        kind == .event && octets.count > 2 && octets[0] == HCIEventCode.leMeta
+            && (octets[2] == LESubevent.advertisingReport || octets[2] == LESubevent.extendedAdvertisingReport)
+    }
+}

@@ -1,0 +1,150 @@
+public import BeaconFrames
+public import BluetoothTypes
+
+/// What tells one beacon from another by its advertisements.
+///
+/// As text: `ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE`, `url:TEXT`, `eid:HEX`,
+/// `address:AA:BB:CC:DD:EE:FF`.
+public enum BeaconIdentity: Hashable, Sendable {
+    case iBeacon(uuid: FixedOctets<16>, major: UInt16, minor: UInt16)
+    case altBeacon(companyID: UInt16, id: FixedOctets<20>)
+    case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>)
+    case eddystoneURL(CompressedURL)
+    /// An ephemeral id that no known key explains: it is another one after the next turn-over.
+    case eddystoneEID(FixedOctets<8>)
+    /// A device that sends no frame of a known layout.
+    case address(DeviceAddress)
+
+    /// The identity in `frame`; `nil` for telemetry, which has none of its own.
+    public init?(_ frame: BeaconFrame) {
+        switch frame {
+        case .iBeacon(let frame): self = .iBeacon(uuid: frame.uuid.expanded, major: frame.major, minor: frame.minor)
+        case .altBeacon(let frame): self = .altBeacon(companyID: frame.companyID, id: frame.beaconID)
+        case .eddystoneUID(let frame): self = .eddystoneUID(namespace: frame.namespace, instance: frame.instance)
+        case .eddystoneURL(let frame): self = .eddystoneURL(frame.url)
+        case .eddystoneEID(let frame): self = .eddystoneEID(frame.id)
+        case .eddystoneTLM, .eddystoneEncryptedTLM: return nil
+        }
+    }
+
+    /// The word before the colon.
+    public var kind: String {
+        switch self {
+        case .iBeacon: "ibeacon"
+        case .altBeacon: "altbeacon"
+        case .eddystoneUID: "uid"
+        case .eddystoneURL: "url"
+        case .eddystoneEID: "eid"
+        case .address: "address"
+        }
+    }
+
+    /// All words that ``kind`` may be.
+    public static let kinds = ["ibeacon", "altbeacon", "uid", "url", "eid", "address"]
+}
+
+extension BeaconIdentity: CustomStringConvertible {
+    /// Only graphic ASCII, whatever was received.
+    public var description: String {
+        switch self {
+        case .iBeacon(let uuid, let major, let minor): "ibeacon:\(uuid.uuidText)-\(major)-\(minor)"
+        case .altBeacon(let company, let id): "altbeacon:\(Self.hex(company))-\(id)"
+        case .eddystoneUID(let namespace, let instance): "uid:\(namespace)-\(instance)"
+        case .eddystoneURL(let url): "url:\(url.text)"
+        case .eddystoneEID(let id): "eid:\(id)"
+        case .address(let address): "address:\(address)"
+        }
+    }
+
+    private static func hex(_ number: UInt16) -> String {
+        Hexadecimal.text([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)])
+    }
+
+    /// Reads the text of ``description``, with hexadecimal digits in either case; `nil` for anything else.
+    public init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let rest = text[text.index(after: colon)...]
+        switch text[..<colon] {
+        case "ibeacon":
+            guard case .iBeacon(let uuid, let major?, let minor?)? = RegionPattern(text) else { return nil }
+            self = .iBeacon(uuid: uuid, major: major, minor: minor)
+        case "altbeacon":
+            let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let company = try? FixedOctets<2>(hexadecimal: parts[0]),
+                let id = try? FixedOctets<20>(hexadecimal: parts[1])
+            else { return nil }
+            self = .altBeacon(companyID: UInt16(company[0]) << 8 | UInt16(company[1]), id: id)
+        case "uid":
+            guard case .eddystoneUID(let namespace, let instance?)? = RegionPattern(text) else { return nil }
+            self = .eddystoneUID(namespace: namespace, instance: instance)
+        case "url":
+            guard let url = try? CompressedURL(String(rest)) else { return nil }
+            self = .eddystoneURL(url)
+        case "eid":
+            guard let id = try? FixedOctets<8>(hexadecimal: rest) else { return nil }
+            self = .eddystoneEID(id)
+        case "address":
+            guard let address = DeviceAddress(rest) else { return nil }
+            self = .address(address)
+        default: return nil
+        }
+    }
+}
+
+/// A set of identities: one beacon, or all that share a UUID, a major number or a namespace.
+public enum RegionPattern: Hashable, Sendable {
+    case iBeacon(uuid: FixedOctets<16>, major: UInt16?, minor: UInt16?)
+    case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>?)
+    case one(BeaconIdentity)
+
+    /// Reads `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE[-INSTANCE]` or any whole identity; `nil` for anything else.
+    public init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let rest = text[text.index(after: colon)...]
+        switch text[..<colon] {
+        case "ibeacon":
+            guard let pattern = Self.iBeacon(String(rest)) else { return nil }
+            self = pattern
+        case "uid":
+            let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
+            guard (1...2).contains(parts.count), let namespace = try? FixedOctets<10>(hexadecimal: parts[0]) else {
+                return nil
+            }
+            if parts.count == 1 {
+                self = .eddystoneUID(namespace: namespace, instance: nil)
+            } else if let instance = try? FixedOctets<6>(hexadecimal: parts[1]) {
+                self = .eddystoneUID(namespace: namespace, instance: instance)
+            } else {
+                return nil
+            }
+        default:
+            guard let identity = BeaconIdentity(text) else { return nil }
+            self = .one(identity)
+        }
+    }
+
+    /// A UUID is written with four dashes or none; what follows it stands behind more.
+    private static func iBeacon(_ text: String) -> RegionPattern? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let dashed = parts.first?.count == 32 ? 1 : 5
+        guard (dashed...dashed + 2).contains(parts.count),
+            let uuid = try? FixedOctets<16>(hexadecimal: parts[..<dashed].joined())
+        else { return nil }
+        let numbers = parts[dashed...].map { UInt16($0) }
+        guard !numbers.contains(nil) else { return nil }
+        return .iBeacon(
+            uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
+    }
+
+    /// Whether `identity` belongs to it.
+    public func contains(_ identity: BeaconIdentity) -> Bool {
+        switch (self, identity) {
+        case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):
+            uuid == ofUUID && major ?? ofMajor == ofMajor && minor ?? ofMinor == ofMinor
+        case (.eddystoneUID(let namespace, let instance), .eddystoneUID(let ofNamespace, let ofInstance)):
+            namespace == ofNamespace && instance ?? ofInstance == ofInstance
+        case (.one(let one), _): one == identity
+        default: false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import HCI
+import Listener
+import Sightings
+import VirtualController
+
+/// A listener and a beacon, each with a virtual controller on one air.
+final class Ear: ScanSurroundings {
+    let air: VirtualAir
+    var channel: VirtualChannel
+    var host: HCIHost
+    private let model: VirtualControllerModel
+    private let isExclusive: Bool
+    private var beacon: HCIHost?
+    /// Reports with the time of their arrival.
+    private(set) var reports: [HCIInstant] = []
+    private(set) var states: [ScanSession.State] = []
+    private(set) var commands: [HCIOpcode] = []
+    private(set) var logged: [String] = []
+    private(set) var notices: [Supervisor.Notice] = []
+    var isStopWanted = false
+    /// What the next attempts to open find.
+    var openFaults: [BeaconFault] = []
+    private(set) var opened = 0
+
+    init(_ model: VirtualControllerModel = .raspberryPi, isExclusive: Bool = true) {
+        self.model = model
+        self.isExclusive = isExclusive
+        air = VirtualAir()
+        channel = VirtualChannel(model, on: air)
+        host = HCIHost(channel: channel)
+    }
+
+    var now: HCIInstant { air.now }
+    var controller: VirtualController { channel.controller }
+
+    func session() throws -> ScanSession { try makeSession(after: nil) }
+
+    func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
+        let capabilities: ControllerCapabilities
+        do throws(HCICommandError) {
+            // The kernel has set a shared controller up.
+            capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive || opened < 2)
+        } catch {
+            throw .command(error)
+        }
+        let session = ScanSession(host: host, capabilities, isExclusive: isExclusive, after: previous)
+        session.onPacket = { [weak self] packet, isFromController, time in
+            guard let self else { return }
+            if !isFromController {
+                self.commands.append(HCIOpcode(rawValue: packet.octets.span.opcode))
+            } else if packet.octets.count > 2, packet.octets[0] == 0x3E, [0x02, 0x0D].contains(packet.octets[2]) {
+                self.reports.append(time)
+            }
+        }
+        session.onState = { [weak self] state, _ in self?.states.append(state) }
+        return session
+    }
+
+    /// Puts an iBeacon on the air, every 100 ms.
+    func startBeacon() throws {
+        let host = HCIHost(channel: VirtualChannel(.core4, on: air))
+        try host.execute(HCIReset())
+        try host.execute(
+            LESetAdvertisingParameters(
+                intervalMinimum: AdvertisingInterval(rawValue: 160),
+                intervalMaximum: AdvertisingInterval(rawValue: 160), type: .nonconnectable,
+                ownAddressType: .publicDevice))
+        try host.execute(LESetAdvertisingData([2, 1, 6]))
+        try host.execute(LESetAdvertisingEnable(true))
+        beacon = host
+    }
+
+    func stopBeacon() throws {
+        try beacon?.execute(LESetAdvertisingEnable(false))
+    }
+
+    /// Lets time pass, and the session work.
+    func run(_ session: ScanSession, seconds: Double) throws {
+        let end = now.advanced(byMicroseconds: Int(seconds * 1_000_000))
+        while now < end {
+            let due = session.nextWakeUp ?? end
+            _ = try host.nextEvent(until: min(due, end))
+            try session.receive()
+            if let due = session.nextWakeUp, due <= now { try session.wake(now) }
+        }
+    }
+
+    func run(_ keeper: ScanKeeper, seconds: Double) {
+        let end = now.advanced(byMicroseconds: Int(seconds * 1_000_000))
+        while now < end, keeper.ended == nil {
+            let due = min(keeper.nextWakeUp ?? end, end, now.advanced(byMicroseconds: 100_000))
+            air.advance(to: max(now, due))
+            keeper.receive()
+            keeper.wake()
+        }
+    }
+
+    /// Another program's command, whose answer the kernel shows us too.
+    func foreign(_ packet: HCIPacket) { controller.receive(packet) }
+
+    /// Reports since `instant`.
+    func heard(since instant: HCIInstant) -> Int { reports.count { $0 >= instant } }
+
+    func open() throws(BeaconFault) {
+        if !openFaults.isEmpty { throw openFaults.removeFirst() }
+        opened += 1
+        if opened > 1 {
+            channel = VirtualChannel(model, on: air)
+            host = HCIHost(channel: channel)
+        }
+    }
+
+    func close() {}
+    func explain(_ error: HCIChannelError) -> BeaconFault { BeaconFault(.adapterGone, "\(error)") }
+    func log(_ priority: Supervisor.LogPriority, _ text: String) { logged.append(text) }
+    func notify(_ notice: Supervisor.Notice) { notices.append(notice) }
+}
+
+extension Span<UInt8> {
+    /// The opcode of a command packet.
+    fileprivate var opcode: UInt16 { uint16LittleEndian(at: 0) }
+}

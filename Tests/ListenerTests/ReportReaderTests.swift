@@ -1,0 +1,101 @@
+import BeaconFrames
+import BluetoothTypes
+import HCI
+import Listener
+import Sightings
+import Testing
+
+@Suite final class ReportReaderTests {
+    /// The data of the last report, where it came in pieces.
+    private var assembled: [UInt8]?
+
+    private static let beacon = IBeacon(
+        uuid: .uuid128(FixedOctets(repeating: 0xAB)), major: 1, minor: 2,
+        measuredPower: MeasuredPowerAtOneMeter(octet: 0xC5))
+    private static let address = DeviceAddress(FixedOctets(repeating: 0xC1))
+
+    private func report(
+        _ data: [UInt8], type: AdvertisingReportType = .legacy(3), addressType: AddressType = .random,
+        rssi: Int8? = -60, set: UInt8? = nil
+    ) -> AdvertisingReport {
+        AdvertisingReport(
+            type: type, addressType: addressType, address: Self.address, rssi: rssi,
+            data: AdvertisingData(octets: data), setIdentifier: set)
+    }
+
+    private func take(_ reader: inout ReportReader, _ hearing: inout Hearing, _ event: HCIEvent) -> [Int?] {
+        var places: [Int?] = []
+        assembled = nil
+        let octets = event.packet.octets
+        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0), &hearing) {
+            places.append($1)
+            assembled = $2
+        }
+        return places
+    }
+
+    @Test func everyReportOfAnEventIsRead() throws {
+        var reader = ReportReader()
+        var hearing = Hearing(table: SightingTable())
+        let data = try Self.beacon.advertisingData().octets
+        let reports = [report(data), report([2, 1, 6], rssi: nil), report(data, rssi: -70)]
+        #expect(take(&reader, &hearing, .advertisingReports(reports)) == [0, 0, 0])
+        #expect(reader.counts.reports == 3)
+        #expect(hearing.table.tracks[0].round.mean == -65)
+    }
+
+    @Test func piecesArePutTogether() throws {
+        var reader = ReportReader()
+        var hearing = Hearing(table: SightingTable())
+        let data = try Self.beacon.advertisingData().octets
+        let pieces = [
+            report(Array(data.prefix(5)), type: .extended(0x20), set: 1),
+            report([2, 1, 6], type: .extended(0), addressType: .anonymous, set: 2),
+            report(Array(data.dropFirst(5)), type: .extended(0), set: 1),
+        ]
+        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[0]])).isEmpty)
+        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[1]])) == [nil])
+        #expect(assembled == nil)
+        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[2]])) == [0])
+        #expect(assembled == data)
+        #expect(hearing.table.tracks[0].identity?.kind == "ibeacon")
+        #expect(hearing.table.counts.anonymous == 1)
+    }
+
+    @Test func weakReportsAreLeftOutAndThoseWithoutALevelAreNot() {
+        var reader = ReportReader(minimumLevel: -60)
+        var hearing = Hearing(table: SightingTable())
+        let reports = [-60, -61, nil].map { report([2, 1, 6], rssi: $0) }
+        #expect(take(&reader, &hearing, .advertisingReports(reports)).count == 2)
+        #expect(reader.counts.weak == 1)
+    }
+
+    @Test func whatIsBeforeAFaultIsTaken() {
+        var reader = ReportReader()
+        var hearing = Hearing(table: SightingTable())
+        var octets = HCIEvent.advertisingReports([report([2, 1, 6])]).packet.octets
+        octets[3] = 2
+        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0), &hearing) { _, _, _ in }
+        #expect(reader.counts.reports == 1)
+        #expect(reader.counts.malformedEvents == 1)
+    }
+
+    @Test func anyOctetsAreSurvived() {
+        var random = SplitMix64(seed: 5)
+        var reader = ReportReader()
+        var hearing = Hearing(table: SightingTable(strangers: .kept(8)))
+        for round in 0..<50_000 {
+            var octets = (0..<random.next(upTo: 80)).map { _ in UInt8(random.next(upTo: 255)) }
+            if octets.count > 4, octets.count < 256 {
+                octets[0] = 0x3E
+                octets[1] = UInt8(octets.count - 2)
+                octets[2] = round % 2 == 0 ? 0x02 : 0x0D
+                octets[3] = UInt8(random.next(upTo: 3))
+            }
+            let instant = HeardInstant(nanoseconds: UInt64(round) * 1_000_000)
+            reader.take(event: octets.span, in: octets.indices, at: instant, &hearing) { _, _, _ in }
+        }
+        #expect(reader.counts.malformedEvents > 10_000)
+        #expect(hearing.table.tracks.count <= 8)
+    }
+}

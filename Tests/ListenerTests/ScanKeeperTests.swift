@@ -1,0 +1,84 @@
+import Advertiser
+import HCI
+import Listener
+import Testing
+import VirtualController
+
+@Suite struct ScanKeeperTests {
+    private func pacing() -> SupervisorPacing {
+        var pacing = SupervisorPacing()
+        pacing.hearsArrivals = false
+        return pacing
+    }
+
+    @Test func itListensUntilItIsStopped() throws {
+        let ear = Ear()
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "virtual", pacing: pacing(), in: ear)
+        #expect(keeper.state == .starting)
+        ear.run(keeper, seconds: 60)
+        #expect(keeper.state == .listening)
+        #expect(ear.reports.count > 500)
+        #expect(ear.logged == ["listening on virtual"])
+        #expect(ear.notices.contains(.ready))
+        ear.isStopWanted = true
+        ear.run(keeper, seconds: 1)
+        #expect(keeper.ended == true)
+        #expect(keeper.state == .off)
+        #expect(!ear.controller.isScanning)
+    }
+
+    @Test func anAdapterThatDisappearsIsHeardAgainWithinTwoSeconds() throws {
+        let ear = Ear()
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 15)
+        let before = ear.now
+        ear.openFaults = [BeaconFault(.adapterMissing, "hci0: there is no such adapter")]
+        ear.air.detach(ear.controller)
+        ear.run(keeper, seconds: 0.15)
+        #expect(keeper.state == .recovering)
+        ear.run(keeper, seconds: 10)
+        #expect(keeper.state == .listening)
+        let first = try #require(ear.reports.first { $0 > before })
+        #expect(first.microseconds(since: before) <= 2_000_000)
+        #expect(ear.opened == 2)
+        #expect(ear.logged.last == "listening again on hci0")
+    }
+
+    @Test func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears() throws {
+        let ear = Ear()
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 10)
+        try ear.stopBeacon()
+        ear.run(keeper, seconds: 40)
+        #expect(ear.opened >= 2)
+        #expect(keeper.state == .deaf)
+        // Each start costs something: they become rare.
+        ear.run(keeper, seconds: 3600)
+        #expect(ear.opened < 12)
+        try ear.startBeacon()
+        ear.run(keeper, seconds: 2)
+        #expect(keeper.state == .listening)
+    }
+
+    @Test func whatNeverWorksEnds() {
+        let ear = Ear()
+        ear.openFaults = [BeaconFault(.system, "hci0: CAP_NET_RAW is needed", isPermanent: true)]
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 1)
+        #expect(keeper.ended == false)
+    }
+
+    @Test func aHardwareErrorIsOutlived() throws {
+        let ear = Ear()
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 5)
+        ear.controller.inject(HCIEvent.hardwareError(code: 3).packet)
+        ear.run(keeper, seconds: 3)
+        #expect(keeper.state == .listening)
+        #expect(ear.opened == 2)
+    }
+}

@@ -1,0 +1,210 @@
+import Advertiser
+import BluetoothTypes
+import HCI
+import Testing
+import VirtualController
+
+@testable import Listener
+
+@Suite struct ScanSessionTests {
+    private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
+
+    @Test(arguments: VirtualControllerModel.all) func everyControllerIsHeardWithoutAFilter(
+        model: VirtualControllerModel
+    ) throws {
+        let ear = Ear(model)
+        try ear.startBeacon()
+        let session = try ear.session()
+        try session.start()
+        let start = ear.now
+        try ear.run(session, seconds: 10)
+        #expect(ear.heard(since: start) > 80)
+        #expect(session.state == .listening)
+        #expect(session.restarts == 0)
+        try session.stop()
+        #expect(!ear.controller.isScanning)
+        let family = ear.commands.filter { [0x200B, 0x200C, 0x2041, 0x2042].contains($0.rawValue) }
+        // One family for ever.
+        #expect(Set(family.map { $0.rawValue > 0x2040 }).count == 1)
+    }
+
+    @Test func theWatchdogFindsAScanThatWentOff() throws {
+        let ear = Ear()
+        let session = try ear.session()
+        try session.start()
+        #expect(try session.verify())
+        #expect(session.restarts == 0)
+        // Silently: its answer is kept from us.
+        ear.controller.eventHook = { _ in .drop }
+        ear.foreign(off(ear))
+        ear.controller.eventHook = nil
+        #expect(!ear.controller.isScanning)
+        #expect(try session.verify())
+        #expect(ear.controller.isScanning)
+        #expect(session.restarts == 1)
+    }
+
+    private func off(_ ear: Ear) -> HCIPacket {
+        ear.commands.contains(LESetExtendedScanEnable.opcode)
+            ? (try? LESetExtendedScanEnable(false).packet) ?? LESetScanEnable(false).packet
+            : LESetScanEnable(false).packet
+    }
+
+    private func on(_ ear: Ear) -> HCIPacket {
+        ear.commands.contains(LESetExtendedScanEnable.opcode)
+            ? (try? LESetExtendedScanEnable(true, filterDuplicates: .on).packet) ?? LESetScanEnable(true).packet
+            : LESetScanEnable(true, filterDuplicates: true).packet
+    }
+
+    /// A discovery as bluetoothd has it: off, on with a filter, off after a while.
+    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func aForeignScanIsHeardAndOutlived(
+        model: VirtualControllerModel
+    ) throws {
+        let ear = Ear(model, isExclusive: false)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        try session.start()
+        try ear.run(session, seconds: 2)
+        let commandsBefore = ear.commands.count
+        ear.foreign(off(ear))
+        ear.foreign(on(ear))
+        try ear.run(session, seconds: 10)
+        #expect(session.state == .foreign)
+        // Never more than asking: nothing of ours turned the other's scan on or off.
+        #expect(ear.commands.dropFirst(commandsBefore).allSatisfy { !Self.enables.contains($0) })
+        ear.foreign(off(ear))
+        let end = ear.now
+        try ear.run(session, seconds: 2)
+        #expect(session.state == .listening)
+        #expect(session.restarts == 1)
+        let first = try #require(ear.reports.first { $0 > end })
+        #expect(first.microseconds(since: end) < 500_000)
+        #expect(ear.states == [.listening, .foreign, .listening])
+    }
+
+    @Test func aScanThatIsOnBeforeUsIsHeard() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        ear.foreign(LESetScanEnable(true).packet)
+        try session.start()
+        #expect(session.state == .foreign)
+        let start = ear.now
+        try ear.run(session, seconds: 5)
+        #expect(ear.heard(since: start) > 40)
+        try session.stop()
+        // It is not ours to turn off.
+        #expect(ear.controller.isScanning)
+    }
+
+    @Test func aLeftoverOnAnExclusiveControllerIsReplaced() throws {
+        let ear = Ear(.core4)
+        let session = try ear.session()
+        ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
+        try session.start()
+        #expect(session.state == .listening)
+    }
+
+    /// Another listener's watchdog asks as ours does: that is no foreign scan.
+    @Test func aRefusedCommandOfOthersIsNothing() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.open()
+        let session = try ear.session()
+        try session.start()
+        ear.foreign(
+            try LESetScanParameters(
+                type: .active, interval: ScanInterval(rawValue: 18), window: ScanInterval(rawValue: 18)
+            ).packet)
+        try ear.run(session, seconds: 3)
+        #expect(session.state == .listening)
+    }
+
+    @Test func aLegacyRadioPausesForANewAddress() throws {
+        let ear = Ear(.core4)
+        try ear.startBeacon()
+        let session = try ear.session()
+        try session.start()
+        let address = DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))
+        let host = ear.host
+        #expect(throws: HCICommandError.self) { try host.execute(LESetRandomAddress(address)) }
+        try session.paused { try host.execute(LESetRandomAddress(address)) }
+        #expect(ear.states == [.listening, .paused, .listening])
+        #expect(ear.controller.isScanning)
+        let start = ear.now
+        try ear.run(session, seconds: 2)
+        #expect(ear.heard(since: start) > 10)
+    }
+
+    @Test func aPauseThatFailsEndsAllTheSame() throws {
+        struct Fault: Error {}
+        let ear = Ear(.core4)
+        let session = try ear.session()
+        try session.start()
+        #expect(throws: Fault.self) { try session.paused { throw Fault() } }
+        try ear.run(session, seconds: 0.1)
+        #expect(session.state == .listening)
+        #expect(ear.controller.isScanning)
+    }
+
+    @Test func aRadioThatHearsNothingAnyMoreIsDeaf() throws {
+        let ear = Ear()
+        try ear.startBeacon()
+        let session = try ear.session()
+        try session.start()
+        try ear.run(session, seconds: 20)
+        let last = ear.now
+        ear.controller.eventHook = { $0.octets.first == 0x3E ? .drop : .pass }
+        #expect(throws: ScanError.self) { try ear.run(session, seconds: 60) }
+        #expect(session.state == .deaf)
+        #expect((24_000_000...26_000_000).contains(ear.now.microseconds(since: last)))
+        ear.controller.eventHook = nil
+        try ear.run(session, seconds: 1)
+        #expect(session.state == .listening)
+    }
+
+    @Test func whereNobodySendsNobodyIsDeaf() throws {
+        let ear = Ear()
+        let session = try ear.session()
+        try session.start()
+        try ear.run(session, seconds: 7200)
+        #expect(session.state == .listening)
+        #expect(session.restarts == 0)
+    }
+
+    @Test func aRareBeaconIsNoSilence() {
+        var watch = DeafnessWatch()
+        var now = HCIInstant(nanoseconds: 0)
+        for _ in 0..<500 {
+            now = now.advanced(byMicroseconds: 5_000_000)
+            watch.heard(at: now)
+        }
+        #expect(watch.check(at: now.advanced(byMicroseconds: 140_000_000)) == .nothing)
+        #expect(watch.check(at: now.advanced(byMicroseconds: 151_000_000)) == .probe)
+        #expect(watch.check(at: now.advanced(byMicroseconds: 152_000_000)) == .nothing)
+    }
+
+    @Test func aScanOfTheOtherFamilyIsRefusedForGood() throws {
+        let ear = Ear(.core4)
+        let session = try ear.session()
+        ear.controller.commandHook = { $0.octets.starts(with: [0x0B, 0x20]) ? .fail(.invalidParameters) : .pass }
+        #expect {
+            try session.start()
+        } throws: {
+            if case .impossible? = $0 as? ScanError { true } else { false }
+        }
+    }
+
+    private func units(_ number: UInt16) -> ScanInterval { ScanInterval(rawValue: number) }
+
+    @Test func settingsAreThoseOfTheSpecification() throws {
+        #expect(ScanSettings.standard.description == "passive, 60 ms of every 60 ms")
+        #expect(
+            try ScanSettings(isActive: true, interval: units(96), window: units(48)).description
+                == "active, 30 ms of every 60 ms")
+        #expect(throws: HCIParameterError.self) { try ScanSettings(interval: units(3), window: units(3)) }
+        #expect(throws: HCIParameterError.self) { try ScanSettings(interval: units(0x4001), window: units(4)) }
+        #expect(throws: HCIParameterError.self) { try ScanSettings(interval: units(10), window: units(11)) }
+    }
+}

@@ -1,0 +1,137 @@
+import BluetoothTypes
+import Testing
+
+@testable import Sightings
+
+@Suite struct HearingTests {
+    private static let region = RegionMonitor.Region(
+        name: "all", pattern: .iBeacon(uuid: Air.uuid, major: 1, minor: nil))
+
+    @Test func roundsFollowEachOtherWithoutGaps() {
+        var hearing = Hearing(table: SightingTable(), roundMicroseconds: 1_000_000)
+        #expect(hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 500).isEmpty)
+        #expect(hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 1400).isEmpty)
+        #expect(hearing.table.tracks[0].round.count == 2)
+        let events = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 3600)
+        #expect(
+            events
+                == [500, 1500, 2500].map {
+                    .round(from: Air.at(milliseconds: $0), to: Air.at(milliseconds: $0 + 1000))
+                })
+        #expect(hearing.table.tracks[0].round.count == 1)
+        #expect(
+            hearing.finish(at: Air.at(milliseconds: 3700))
+                == .round(from: Air.at(milliseconds: 3500), to: Air.at(milliseconds: 3700)))
+    }
+
+    @Test func aRoundIsReadBeforeItIsForgotten() {
+        var hearing = Hearing(table: SightingTable(), roundMicroseconds: 1_000_000)
+        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0, rssi: -50)
+        #expect(hearing.nextEvent(until: Air.at(milliseconds: 1000)) != nil)
+        #expect(hearing.table.tracks[0].round.mean == -50)
+        #expect(hearing.nextEvent(until: Air.at(milliseconds: 1000)) == nil)
+        #expect(hearing.table.tracks[0].round.count == 0)
+    }
+
+    @Test func aRegionIsEnteredOnceAndLeftAfterItsSilence() {
+        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
+        var events: [Hearing.Event] = []
+        for event in 0..<500 {
+            let beacon = UInt16(event % 2)
+            events += hearing.take(
+                Air.iBeacon(1, beacon), from: Air.sender(UInt32(beacon)), atMilliseconds: event * 105)
+        }
+        events += hearing.events(untilMilliseconds: 53_000)
+        #expect(
+            events == [
+                .region(
+                    .init(
+                        region: 0, isEnter: true, instant: Air.at(milliseconds: 0), lastHeard: Air.at(milliseconds: 0)))
+            ])
+        _ = hearing.take(Air.iBeacon(2, 1), from: Air.sender(9), atMilliseconds: 53_000)
+        // Both intervals are known by now: the shortest exit counts from the last report.
+        #expect(hearing.nextWakeUp == Air.at(milliseconds: 499 * 105 + 10_000))
+        #expect(
+            hearing.events(untilMilliseconds: 120_000) == [
+                .region(
+                    .init(
+                        region: 0, isEnter: false, instant: Air.at(milliseconds: 499 * 105 + 10_000),
+                        lastHeard: Air.at(milliseconds: 499 * 105)))
+            ])
+    }
+
+    @Test func aBeaconOfUnknownIntervalStaysForThirtySeconds() {
+        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
+        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
+        #expect(hearing.events(untilMilliseconds: 29_999).count == 1)
+        #expect(hearing.events(untilMilliseconds: 30_000).count == 1)
+    }
+
+    @Test func aKnownBeaconIsARegionByItsName() {
+        let known = KnownBeacon(name: "desk", identity: Air.identity(3, 3), intervalMicroseconds: 1_000_000)
+        var hearing = Hearing(
+            table: SightingTable(known: [known]), regions: [.init(name: "desk", pattern: nil)])
+        _ = hearing.take(Air.iBeacon(3, 4), from: Air.sender(1), atMilliseconds: 0)
+        #expect(hearing.events(untilMilliseconds: 10).isEmpty)
+        _ = hearing.take(Air.iBeacon(3, 3), from: Air.sender(1), atMilliseconds: 20)
+        #expect(hearing.events(untilMilliseconds: 20).count == 1)
+        #expect(hearing.monitor.isInside(0))
+    }
+
+    @Test func nobodyLeavesWhileNobodyListens() {
+        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
+        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
+        _ = hearing.events(untilMilliseconds: 10_000)
+        hearing.becomeDeaf(at: Air.at(milliseconds: 10_000))
+        #expect(hearing.events(untilMilliseconds: 4_000_000).isEmpty)
+        hearing.becomeHearing(at: Air.at(milliseconds: 4_000_000))
+        #expect(hearing.events(untilMilliseconds: 4_019_999).isEmpty)
+        #expect(hearing.events(untilMilliseconds: 4_020_000).count == 1)
+    }
+
+    /// One after the other, in leaps, or with many questions between: the events are the same.
+    @Test func theSameSightingsGiveTheSameEvents() {
+        func run(asking: [Int]) -> [Hearing.Event] {
+            var random = SplitMix64(seed: 11)
+            var hearing = Hearing(
+                table: SightingTable(strangers: .kept(8)), regions: [Self.region], roundMicroseconds: 700_000)
+            var events: [Hearing.Event] = []
+            var time = 0
+            for report in 0..<2000 {
+                time += random.next(upTo: 400) * (report % 500 == 499 ? 200 : 1)
+                let beacon = UInt16(random.next(upTo: 30))
+                for question in asking { events += hearing.events(untilMilliseconds: max(0, time - question)) }
+                events += hearing.take(
+                    Air.iBeacon(beacon % 3, beacon), from: Air.sender(UInt32(beacon)), atMilliseconds: time)
+            }
+            return events + hearing.events(untilMilliseconds: time + 100_000)
+        }
+        let events = run(asking: [])
+        #expect(events.count > 500)
+        #expect(events == run(asking: [0]))
+        #expect(events == run(asking: [300, 250, 77, 1, 0]))
+    }
+
+    @Test func aRecordingsClockNeverGoesBack() {
+        var clock = RecordingClock()
+        #expect(clock.unixMicroseconds(at: clock.now) == nil)
+        #expect(clock.instant(unixMicroseconds: nil) == Air.at(milliseconds: 0))
+        #expect(clock.instant(unixMicroseconds: 1_000_000_000) == Air.at(milliseconds: 0))
+        #expect(clock.instant(unixMicroseconds: 1_000_500_000) == Air.at(milliseconds: 500))
+        #expect(clock.steps == 0)
+        // Set back by a year: no time has passed.
+        #expect(clock.instant(unixMicroseconds: -31_536_000_000_000) == Air.at(milliseconds: 500))
+        #expect(clock.steps == 1)
+        #expect(clock.unixMicroseconds(at: Air.at(milliseconds: 700)) == -31_536_000_000_000 + 200_000)
+        #expect(clock.instant(unixMicroseconds: Int64.max) == Air.at(milliseconds: 3_600_500))
+        #expect(clock.instant(unixMicroseconds: Int64.min) == Air.at(milliseconds: 3_600_500))
+        #expect(clock.steps == 3)
+    }
+
+    @Test func momentsDoNotRunOver() {
+        let end = HeardInstant(nanoseconds: UInt64(Int64.max))
+        #expect(end.advanced(byMicroseconds: .max) == end)
+        #expect(Air.at(milliseconds: 1).advanced(byMicroseconds: -5) == Air.at(milliseconds: 1))
+        #expect(Air.at(milliseconds: 1).microseconds(since: Air.at(milliseconds: 2)) == 0)
+    }
+}

@@ -1,0 +1,200 @@
+import BeaconFrames
+import BluetoothTypes
+import Testing
+
+@testable import Sightings
+
+@Suite struct SightingTableTests {
+    private static let known = KnownBeacon(name: "desk", identity: Air.identity(1, 7))
+
+    @Test func aKnownBeaconIsHeardByItsIdentity() throws {
+        var table = SightingTable(known: [Self.known])
+        #expect(table.hear(Air.iBeacon(1, 7, power: -61), from: Air.sender(1), rssi: -70) == 0)
+        let track = table.tracks[0]
+        #expect(track.known?.name == "desk")
+        #expect(track.lastLevel == -70)
+        #expect(track.claimedPowerAtOneMeter == -61)
+        #expect(track.sender == Air.sender(1))
+        #expect(table.heardInRound == [0])
+        #expect(table.counts.strangers == 0)
+    }
+
+    @Test func telemetryAndNamesJoinTheIdentityOfTheirSender() throws {
+        var table = SightingTable(known: [Self.known])
+        // Nothing is known of that sender yet: it is an identity of its own.
+        #expect(table.hear(Air.telemetry(millivolts: 2900), from: Air.sender(1)) == 1)
+        #expect(table.tracks[1].identity?.kind == "address")
+        table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: 100)
+        #expect(table.hear(Air.telemetry(millivolts: 3000), from: Air.sender(1), atMilliseconds: 200) == 0)
+        #expect(table.hear(Air.name(Array("Pia".utf8)), from: Air.sender(1), isScanResponse: true) == 0)
+        #expect(table.tracks[0].telemetry?.batteryMillivolts == 3000)
+        #expect(table.tracks[0].nameOctets == Array("Pia".utf8))
+        #expect(table.tracks[0].reports == 3)
+        // Another sender of the same octets, public instead of random, is somebody else.
+        #expect(table.hear(Air.telemetry(millivolts: 1), from: Air.sender(1, isRandom: false)) != 0)
+        #expect(table.tracks[0].telemetry?.batteryMillivolts == 3000)
+    }
+
+    @Test func telemetryFollowsABeaconToItsNextAddress() {
+        var table = SightingTable(known: [Self.known])
+        table.hear(Air.iBeacon(1, 7), from: Air.sender(1))
+        table.hear(Air.iBeacon(1, 7), from: Air.sender(2))
+        #expect(table.hear(Air.telemetry(millivolts: 3000), from: Air.sender(2)) == 0)
+        #expect(table.hear(Air.telemetry(millivolts: 1), from: Air.sender(1)) != 0)
+    }
+
+    @Test func everyFrameOfAnAdvertisementCounts() {
+        var table = SightingTable(known: [Self.known])
+        let both = Air.iBeacon(1, 8) + Air.iBeacon(1, 7, flags: nil)
+        #expect(table.hear(both, from: Air.sender(1)) == 1)
+        #expect(table.tracks[0].reports == 1)
+        #expect(table.tracks[1].identity == Air.identity(1, 8))
+    }
+
+    @Test func aBeaconThatIsKnownByItsAddressOwnsAllItsReports() {
+        let address = BeaconIdentity.address(Air.sender(5).address)
+        var table = SightingTable(known: [KnownBeacon(name: "door", identity: address)])
+        #expect(table.hear(Air.iBeacon(4, 4), from: Air.sender(5)) == 0)
+        #expect(table.hear(Air.telemetry(millivolts: 3100), from: Air.sender(5), atMilliseconds: 50) == 0)
+        #expect(table.tracks[0].reports == 2)
+        #expect(table.tracks[0].telemetry?.batteryMillivolts == 3100)
+    }
+
+    @Test func ephemeralIdsAreResolvedByWhoeverCan() {
+        let known = KnownBeacon(name: "key", identity: nil)
+        var table = SightingTable(known: [known]) { id, instant in
+            id[0] == 9 && instant < Air.at(milliseconds: 1000) ? 0 : id[0] == 8 ? 77 : nil
+        }
+        #expect(table.hear(Air.eid(9), from: Air.sender(1)) == 0)
+        #expect(table.tracks[0].identity?.description == "eid:0900000000000000")
+        #expect(table.hear(Air.telemetry(millivolts: 3000), from: Air.sender(1)) == 0)
+        // Replayed when its window is over, and a resolver that names nobody.
+        #expect(table.hear(Air.eid(9), from: Air.sender(2), atMilliseconds: 2000) == 1)
+        #expect(table.hear(Air.eid(8), from: Air.sender(3)) == 2)
+        var alone = SightingTable(known: [known])
+        #expect(alone.hear(Air.eid(9), from: Air.sender(1)) == 1)
+    }
+
+    @Test func copiesOfOneEventAreOneEvent() {
+        var table = SightingTable(known: [Self.known])
+        for time in [0, 1, 2, 105, 107, 210] {
+            table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: time)
+        }
+        #expect(table.tracks[0].reports == 6)
+        #expect(table.tracks[0].events == 3)
+    }
+
+    @Test func nobodyLearnsFromScanResponsesAndFromTimesWithoutListening() {
+        var table = SightingTable(known: [Self.known])
+        for event in 0..<40 {
+            let time = event * 105
+            table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: time)
+            table.hear(Air.name([0x41]), from: Air.sender(1), atMilliseconds: time + 30, isScanResponse: true)
+        }
+        #expect(table.tracks[0].interval.intervalMicroseconds == 100_000)
+        var broken = SightingTable(known: [Self.known])
+        for event in 0..<40 {
+            broken.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: event * 105)
+            broken.breakOff()
+        }
+        #expect(broken.tracks[0].interval.intervalMicroseconds == nil)
+    }
+
+    @Test func impossibleLevelsAreCountedAndLeftOut() {
+        var table = SightingTable(known: [Self.known])
+        for rssi: Int8? in [127, nil, -128, 21, 0, -60] {
+            table.hear(Air.iBeacon(1, 7), from: Air.sender(1), rssi: rssi)
+        }
+        #expect(table.counts.impossibleLevels == 2)
+        #expect(table.tracks[0].round.count == 2)
+        #expect(table.tracks[0].reports == 6)
+        #expect(table.tracks[0].lastLevel == -60)
+    }
+
+    @Test func lyingLengthsAreCountedAndWhatIsBeforeThemIsKept() {
+        var table = SightingTable(known: [Self.known])
+        #expect(table.hear(Air.iBeacon(1, 7) + [30, 0xFF, 1], from: Air.sender(1)) == 0)
+        #expect(table.counts.malformed == 1)
+        #expect(table.hear([], from: nil) == nil)
+        #expect(table.counts.anonymous == 1)
+        let sighting = Sighting(at: Air.at(milliseconds: 0), from: Air.sender(1), rssi: -60)
+        table.hear(sighting, [1, 2].span, 0..<400)
+        table.hear(sighting, [1, 2].span, 7..<9)
+    }
+
+    @Test func anyOctetsAreSurvived() {
+        var random = SplitMix64(seed: 3)
+        var table = SightingTable(known: [Self.known], strangers: .kept(16))
+        for _ in 0..<50_000 {
+            var octets = (0..<random.next(upTo: 60)).map { _ in UInt8(random.next(upTo: 255)) }
+            if random.next(upTo: 1) == 0 { octets = Air.iBeacon(1, 7).prefix(random.next(upTo: 30)) + octets }
+            table.hear(
+                octets, from: random.next(upTo: 9) == 0 ? nil : Air.sender(UInt32(random.next(upTo: 99))),
+                rssi: Int8(truncatingIfNeeded: random.next(upTo: 255)))
+        }
+        #expect(table.tracks.count == 17)
+        #expect(table.counts.reports == 50_000)
+    }
+
+    @Test func aFloodOfStrangersChangesNothingForTheKnown() {
+        let known = (0..<20).map { KnownBeacon(name: "b\($0)", identity: Air.identity(1, UInt16($0))) }
+        func run(flood: Int) -> SightingTable {
+            var table = SightingTable(known: known)
+            var fresh: UInt32 = 1000
+            for event in 0..<100 {
+                for beacon in 0..<20 {
+                    table.hear(
+                        Air.iBeacon(1, UInt16(beacon)), from: Air.sender(UInt32(beacon)),
+                        atMilliseconds: event * 100 + beacon, rssi: Int8(-40 - beacon))
+                }
+                for _ in 0..<flood {
+                    fresh += 1
+                    table.hear(
+                        Air.iBeacon(UInt16(fresh >> 16) + 2, UInt16(fresh & 0xFFFF)), from: Air.sender(fresh),
+                        atMilliseconds: event * 100 + 50)
+                }
+            }
+            return table
+        }
+        let quiet = run(flood: 0)
+        let flooded = run(flood: 500)
+        for beacon in 0..<20 {
+            #expect(quiet.tracks[beacon].events == flooded.tracks[beacon].events)
+            #expect(quiet.tracks[beacon].round.trimmedMean == flooded.tracks[beacon].round.trimmedMean)
+            #expect(quiet.tracks[beacon].interval.periodMicroseconds != nil)
+        }
+        #expect(flooded.tracks.count == 20 + SightingTable.defaultStrangers)
+        #expect(flooded.counts.evicted == 50_000 - SightingTable.defaultStrangers)
+        #expect(flooded.heardInRound.count <= flooded.tracks.count)
+        #expect(Set(flooded.heardInRound).count == flooded.heardInRound.count)
+        #expect(abs(flooded.strangerSendersInRound - 50_000) < 2000)
+    }
+
+    @Test func strangersThatAreOnlyCountedLeaveNothing() {
+        var table = SightingTable(known: [Self.known], strangers: .counted)
+        for sender in 0..<5000 {
+            table.hear(Air.iBeacon(2, UInt16(sender)), from: Air.sender(UInt32(sender)))
+            table.hear(Air.telemetry(millivolts: 1), from: Air.sender(UInt32(sender)))
+        }
+        #expect(table.tracks.count == 1)
+        #expect(table.strangersInRound == 10_000)
+        #expect(abs(table.strangerSendersInRound - 5000) < 150)
+        table.beginRound()
+        #expect(table.strangerSendersInRound == 0)
+    }
+
+    @Test func namesAreBoundedAndAnyOctets() {
+        var table = SightingTable()
+        table.hear(Air.name([UInt8](repeating: 0x1B, count: 253)), from: Air.sender(1))
+        #expect(table.tracks[0].nameOctets.count == BeaconTrack.nameLimit)
+    }
+
+    @Test func roundsBeginAnew() {
+        var table = SightingTable(known: [Self.known])
+        table.hear(Air.iBeacon(1, 7), from: Air.sender(1))
+        table.beginRound()
+        #expect(table.heardInRound.isEmpty)
+        #expect(table.tracks[0].round.count == 0)
+        #expect(table.tracks[0].reports == 1)
+    }
+}
