@@ -1,11 +1,11 @@
-internal import Advertiser
+public import Advertiser
 internal import BluetoothTypes
-internal import HCI
-internal import HCITransports
+public import HCI
+public import HCITransports
 internal import LinuxHost
 
 /// Finds a service's adapter, also when it comes back under another number, and tells what has happened to it.
-final class AdapterFinder {
+public final class AdapterFinder {
     /// The hciN in use, and its address.
     private var known: (index: UInt16, address: DeviceAddress)?
     private var inUse: AdapterName?
@@ -17,8 +17,14 @@ final class AdapterFinder {
     /// whose adapter was replaced by a new one goes on after that.
     private static let patience: UInt64 = 10_000_000_000
 
+    /// Nothing is looked for yet.
+    public init() {}
+
+    /// The adapter to open: `wanted`, or where none is named the first hciN with LE; the same one when it has got another
+    /// number.
+    ///
     /// - Throws: ``TransportError`` where it is not there.
-    func find(_ wanted: AdapterName?) throws -> AdapterName {
+    public func find(_ wanted: AdapterName?) throws -> AdapterName {
         let wanted = try wanted ?? inUse ?? DefaultAdapter.find()
         guard let index = wanted.kernelIndex else {
             inUse = wanted
@@ -70,7 +76,7 @@ final class AdapterFinder {
     }
 
     /// What has happened to the adapter in use when its channel gives this error.
-    func explain(_ error: HCIChannelError) -> BeaconFault {
+    public func explain(_ error: HCIChannelError) -> BeaconFault {
         guard let inUse else { return BeaconFault(.adapterGone, "\(error)") }
         switch error {
         case .system(_, SystemError.notPermitted, _): return BeaconFault(.system, "\(error)", isPermanent: true)
@@ -88,7 +94,7 @@ final class AdapterFinder {
     }
 
     /// What an error of finding or opening means.
-    static func fault(_ error: any Error) -> BeaconFault {
+    public static func fault(_ error: any Error) -> BeaconFault {
         switch error {
         case let fault as BeaconFault: fault
         case let error as TransportError:

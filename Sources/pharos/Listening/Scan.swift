@@ -1,0 +1,225 @@
+internal import ArgumentParser
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+
+struct Scan: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan", abstract: "Show the beacons that are heard.",
+        discussion: """
+            pharos scan
+            pharos scan --known museum.json --json --every-s 1
+            pharos scan --monitor ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206
+            pharos scan --replay capture.btsnoop --json
+
+            Listening needs CAP_NET_RAW on hciN. The virtual adapter hears the profiles of --known, or a sample.
+            """)
+
+    @OptionGroup var source: ScanSourceOptions
+    @OptionGroup var selection: ScanSelection
+
+    @Option(help: ArgumentHelp("Report in rounds of so many seconds.", valueName: "seconds"), transform: Self.round)
+    var everyS: Int?
+
+    @Flag(help: "Report each second how far the known beacons are (rounds of --every-s, default 1).")
+    var ranging = false
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            """
+            Tell only when a region is entered and left: ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an \
+            identity, or the name of a known beacon. May be repeated.
+            """, valueName: "region"))
+    var monitor: [String] = []
+
+    @Option(help: ArgumentHelp("Order of the table: name, rssi, last or rate.", valueName: "key"))
+    var sort: ScanOrder = .name
+
+    @OptionGroup var distance: DistanceOptions
+
+    @Flag(help: "Print one JSON object a line: for each report, round or event.")
+    var json = false
+
+    func validate() throws {
+        if ranging && selection.known.isEmpty {
+            throw ValidationError("--ranging needs --known: it tells how far the beacons are that have a name.")
+        }
+        if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
+        if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave --every-s out.") }
+    }
+
+    func run() throws {
+        let known = try KnownBeacons(selection.known)
+        let regions = try monitor.map { try known.region($0) }
+        let form: ScanForm =
+            !regions.isEmpty
+            ? .regions : ranging || everyS != nil ? .rounds : json ? .reports : .table
+        let strangers: SightingTable.Strangers =
+            ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
+        let table = SightingTable(known: known.beacons, strangers: strangers, resolver: known.resolver())
+        let output = ScanOutput(
+            form: form, json: json, order: sort, rule: distance.rule, filter: try selection.filter(known),
+            regions: regions.map(\.name))
+        let engine = ScanEngine(
+            Hearing(
+                table: table, regions: regions, roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil),
+            ReportReader(minimumLevel: selection.minRssiDbm), output)
+        if let file = source.replay {
+            try ScanReplay(file).run(engine)
+        } else {
+            try ScanRadio(source, known, engine).run()
+        }
+    }
+
+    private static func round(_ text: String) throws -> Int {
+        let microseconds = try OptionValue.duration(text)
+        guard microseconds >= 100_000 else { throw Mistake("a round takes at least 0.1 s") }
+        return microseconds
+    }
+}
+
+/// Where reports come from.
+struct ScanSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var replay: String?
+
+    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
+    var record: String?
+
+    @Flag(help: "Ask for scan responses: names are heard, batteries of others pay.")
+    var active = false
+
+    @Option(help: ArgumentHelp("How often the channel changes, 2.5...10240.", valueName: "ms"))
+    var scanIntervalMs: Double = 60
+
+    @Option(help: ArgumentHelp("How long is listened after each change.", valueName: "ms"))
+    var scanWindowMs: Double?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    func validate() throws {
+        if replay != nil && (adapter != nil || record != nil || durationS != nil) {
+            throw ValidationError("--replay reads a file: it goes without --adapter, --record and --duration-s.")
+        }
+        _ = try settings()
+    }
+
+    /// The scan's parameters.
+    func settings() throws -> ScanSettings {
+        func interval(_ milliseconds: Double) -> ScanInterval {
+            ScanInterval(microseconds: Int(min(1e9, max(0, (milliseconds * 1000).rounded()))))
+                ?? ScanInterval(rawValue: .max)
+        }
+        do {
+            return try ScanSettings(
+                isActive: active, interval: interval(scanIntervalMs), window: interval(scanWindowMs ?? scanIntervalMs))
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+}
+
+/// Whose reports are shown.
+struct ScanSelection: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            valueName: "file"), completion: .file())
+    var known: [String] = []
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Show only ibeacon, altbeacon, uid, url, eid or address, an identity or a name. May be repeated.",
+            valueName: "what"))
+    var only: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Leave weaker reports out, -127...20.", valueName: "dBm"), transform: Self.level)
+    var minRssiDbm: Int8?
+
+    @Flag(help: "Show beacons without a name too, where --known names some.")
+    var strangers = false
+
+    private static func level(_ text: String) throws -> Int8 {
+        let value = try OptionValue.integer(text)
+        guard let level = Int8(exactly: value), LevelTally.range.contains(level) else {
+            throw Mistake("\(value) is out of range -127...20")
+        }
+        return level
+    }
+
+    func filter(_ known: KnownBeacons) throws -> ScanFilter {
+        var filter = ScanFilter()
+        for what in only {
+            if BeaconIdentity.kinds.contains(what) {
+                filter.kinds.insert(what)
+            } else if let pattern = RegionPattern(what) {
+                filter.patterns.append(pattern)
+            } else if known.names.contains(what) {
+                filter.names.insert(what)
+            } else {
+                throw Failure(
+                    .usage,
+                    "--only \(what): this is no kind (\(BeaconIdentity.kinds.joined(separator: ", "))), no identity "
+                        + "such as ibeacon:UUID-1-2, and no name of a known beacon")
+            }
+        }
+        return filter
+    }
+}
+
+/// How levels become distances.
+struct DistanceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("log, altbeacon or radius (default: log).", valueName: "model"),
+        completion: .list(DistanceModel.allCases.map(\.rawValue)), transform: Self.model)
+    var distanceModel: DistanceModel = .log
+
+    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
+    var pathLossExponent: Double = 2
+
+    @Option(help: ArgumentHelp("Standard deviation of the shadowing, 0...20.", valueName: "dB"))
+    var shadowingDb: Double = 6
+
+    func validate() throws {
+        guard (1...6).contains(pathLossExponent) else {
+            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
+        }
+        guard (0...20).contains(shadowingDb) else {
+            throw ValidationError("--shadowing-db \(shadowingDb) is out of range 0...20.")
+        }
+    }
+
+    private static func model(_ text: String) throws -> DistanceModel {
+        guard let model = DistanceModel(rawValue: text) else {
+            throw Mistake("use " + DistanceModel.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return model
+    }
+
+    var rule: DistanceEstimate.Rule {
+        var rule = DistanceEstimate.Rule()
+        rule.model = distanceModel
+        rule.exponent = pathLossExponent
+        rule.shadowingDecibels = shadowingDb
+        return rule
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+/// `pharos scan` as a user runs it. What it makes of recordings is checked against a second model by the oracles.
+@Suite struct ScanTests {
+    private static let identity = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
+
+    @Test func theVirtualAdapterHasSomethingToHear() throws {
+        let result = try Program.run("scan", "--adapter", "virtual", "--duration-s", "1", "--json")
+        #expect(result.code == 0)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count > 5)
+        #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"report","at":""#) })
+        #expect(lines.allSatisfy { $0.contains("\"identity\":\"\(Self.identity)\"") })
+    }
+
+    @Test(arguments: [
+        ["--ranging"], ["--every-s", "0.01"], ["--replay", "x", "--duration-s", "1"], ["--min-rssi-dbm", "-128"],
+        ["--scan-window-ms", "70"], ["--monitor", "lobby"], ["--only", "lobby"], ["--distance-model", "none"],
+        ["--path-loss-exponent", "9"], ["--sort", "size"], ["--monitor", Self.identity, "--every-s", "1"],
+    ])
+    func whatCannotBeIsRefusedBeforeAnyAdapterIsOpened(options: [String]) throws {
+        let result = try Program.run(["scan", "--adapter", "hci77"] + options)
+        #expect(result.code == 64, "\(result.errors)")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func anAdapterThatIsNotThereEndsAtOnce() throws {
+        let result = try Program.run("scan", "--adapter", "unix:/nowhere/at/all", "--json")
+        #expect(result.code == 69)
+        #expect(result.errors.hasPrefix("pharos: unix:/nowhere/at/all: "))
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func anEmptyRecordingIsNone() throws {
+        let result = try Program.run("scan", "--replay", "/dev/null")
+        #expect(result.code == 65)
+    }
+}
