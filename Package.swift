@@ -123,7 +123,8 @@ let package = Package(
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes", "Configuration",
+                "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
+                "Configuration",
                 "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener",
                 "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
                 "VirtualController",
