@@ -160,7 +160,10 @@ def test_a_full_disk_leaves_the_old_files_whole(tmp_path):
 @pytest.mark.parametrize("name, text, said", [
     ("notes.txt", "mine", "holds \"notes.txt\" and no manifest.json"),
     ("manifest.json", "{}", "this is no manifest that `pharos fleet generate` wrote"),
-    ("manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n', "this directory holds the fleet other, not made"),
+    (
+        "manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n',
+        "this directory holds the fleet other, not made",
+    ),
 ])
 def test_folders_of_others_are_left_alone(tmp_path, name, text, said):
     file, out = fleet(tmp_path, 3), tmp_path / "out"

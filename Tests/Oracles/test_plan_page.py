@@ -237,7 +237,9 @@ def test_the_chart_of_intervals_decides_and_never_crosses(browser, tmp_path):
     # The script marks the same two intervals as the sentence names.
     for name in ("bestLatencyIntervalMs", "bestThroughputIntervalMs"):
         assert f"{number(browser, name):g} ms" in sentence, name
-    lines = browser.value("""[...document.querySelectorAll('#deciding path.line')].map(path => path.getAttribute('d'))""")
+    lines = browser.value(
+        """[...document.querySelectorAll('#deciding path.line')].map(path => path.getAttribute('d'))"""
+    )
     heights = [{x: float(y) for x, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", line)} for line in lines]
     wanted, half, most, nearly_all = heights
     for upper, lower in ((nearly_all, wanted), (wanted, most), (most, half)):

@@ -16,7 +16,10 @@ from checks import Checks
 LEVELS = [
     ["pharos"],
     ["Planner", "FleetStore", "BeaconService"],
-    ["Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport", "Sightings"],
+    [
+        "Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport",
+        "Sightings",
+    ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",
         "QRCodes", "TextEscaping",
