@@ -11,6 +11,7 @@ import Testing
         #expect(lines.count > 5)
         #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"report","at":""#) })
         #expect(lines.allSatisfy { $0.contains("\"identity\":\"\(Self.identity)\"") })
+        #expect(lines.allSatisfy { $0.contains(#""adapter":"virtual""#) && $0.contains(#""addressType":"random""#) })
     }
 
     @Test(arguments: [
@@ -31,8 +32,10 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
-    @Test func anEmptyRecordingIsNone() throws {
-        let result = try Program.run("scan", "--replay", "/dev/null")
-        #expect(result.code == 65)
+    @Test(arguments: [["--replay", "/dev/null"], ["--adapter", "unix:/nowhere/at/all"]])
+    func whereNobodyListenedNothingIsSaidOfWhatWasHeard(source: [String]) throws {
+        let result = try Program.run(["scan"] + source)
+        #expect(result.code == (source[0] == "--replay" ? 65 : 69))
+        #expect(result.output.isEmpty)
     }
 }

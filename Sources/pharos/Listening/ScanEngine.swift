@@ -104,12 +104,14 @@ struct ScanReplay {
         var reader = CaptureReader()
         var clock = RecordingClock()
         ScanWallClock.shared.follow(clock)
+        var hasBegun = false
         var fault: (any Error)?
         do {
             while !Terminal.outputIsGone {
                 let piece = try pieces.next()
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
                 while let record = try reader.next() {
+                    hasBegun = true
                     guard let packet = record.packet else { continue }
                     let instant = clock.instant(unixMicroseconds: record.unixMicroseconds)
                     ScanWallClock.shared.follow(clock)
@@ -120,7 +122,8 @@ struct ScanReplay {
         } catch {
             fault = error
         }
-        engine.finish(at: clock.now)
+        // Of what is no recording there is no table.
+        if fault == nil || hasBegun { engine.finish(at: clock.now) }
         if clock.steps > 0 {
             Terminal.writeError(
                 "pharos: \(pieces.name): the clock was set \(clock.steps) times while this was recorded\n")

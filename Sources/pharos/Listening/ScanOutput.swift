@@ -42,6 +42,8 @@ struct ScanFilter {
 /// Prints what is heard: for people, or one JSON object a line.
 final class ScanOutput {
     let form: ScanForm
+    /// What the reports come from; `nil` for a recording.
+    var adapter: String?
     private let json: Bool
     private let order: ScanOrder
     private let rule: DistanceEstimate.Rule
@@ -95,10 +97,10 @@ final class ScanOutput {
         add(
             JSONValue.record([
                 ("event", "report"), ("at", ScanTime.json(instant)),
-                ("bootNs", .integer(instant.nanoseconds)),
+                ("bootNs", .integer(instant.nanoseconds)), ("adapter", .optional(adapter, JSONValue.string)),
                 ("address", .optional(address) { _ in .string(report.address.description) }),
-                ("addressType", .string(element.addressType.description)),
-                ("pdu", .string(element.type.description)), ("phy", .string(element.primaryPHY.description)),
+                ("addressType", .string(element.addressType.name ?? "reserved")),
+                ("pdu", .string(element.type.description)), ("phy", .string(element.primaryPHY.name ?? "reserved")),
                 ("rssiDbm", .optional(element.rssi) { .integer($0) }), ("data", .hex(report.data)),
                 ("frames", .array(frames.map { PayloadJSON.frame($0, nil) })),
                 ("identity", .optional(identity) { .string($0.description) }),

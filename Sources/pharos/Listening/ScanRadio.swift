@@ -55,9 +55,9 @@ final class ScanRadio: ScanSurroundings {
             engine.output.flush()
             if now >= end { keeper.handle(.stop) }
         }
+        if keeper.ended == false, let refusal { throw refusal }
         engine.finish(at: heard(now))
         try? opened?.close()
-        if keeper.ended == false, let refusal { throw refusal }
     }
 
     /// Nothing to wait for but time and a signal.
@@ -89,6 +89,7 @@ final class ScanRadio: ScanSurroundings {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
             opened = try OpenAdapter(name, interruption: signals, air: air)
+            engine.output.adapter = name.description
             if let air, sample == nil { sample = try ScanSample(air, known.profiles) }
         } catch {
             throw fault(error)

@@ -5,6 +5,7 @@
 . "$LAB/advertising.sh"
 . "$LAB/frames.sh"
 . "$LAB/failures.sh"
+. "$LAB/listening.sh"
 
 # shellcheck disable=SC2120 # called through prepare
 plug_in() { # plug_in OPTION…: two new adapters, hci0 and hci1
@@ -32,6 +33,8 @@ lab_test btvirt/hcitool hcitool_is_heard
 lab_test btvirt/adapters adapters_lists_both
 each_frame frame_by btvirt raw all
 each_frame frame_by btvirt user all
+lab_test btvirt/scan/raw scans raw
+lab_test btvirt/scan/user scans user
 failures
 prepare unplug
 
@@ -41,3 +44,4 @@ prepare plug_in -L
 lab_test btvirt/legacy/hcitool hcitool_is_heard
 each_frame frame_by btvirt/legacy raw "ibeacon etlm"
 each_frame frame_by btvirt/legacy user "url thesis-node"
+lab_test btvirt/legacy/scan/raw scans raw
