@@ -62,9 +62,9 @@ let package = Package(
         .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
-            swiftSettings: strict),
-        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
-        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: strict),
+            swiftSettings: small),
+        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: small),
+        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: small),
         .target(
             name: "HCITransports",
             dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
@@ -72,9 +72,9 @@ let package = Package(
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: small),
-        .target(name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: strict),
+        .target(name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: small),
         .target(
-            name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: strict),
+            name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: small),
         .target(
             name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
             swiftSettings: small),
@@ -82,7 +82,7 @@ let package = Package(
         .target(name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
         .target(
             name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
-            swiftSettings: strict),
+            swiftSettings: small),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: small),
