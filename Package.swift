@@ -159,6 +159,9 @@ let package = Package(
             name: "DecodeReport", dependencies: ["BeaconFrames", "BluetoothTypes"], path: "Tests/Snippets/DecodeReport",
             exclude: ["output.txt"], swiftSettings: strict),
         .executableTarget(
+            name: "HearBeacon", dependencies: ["BluetoothTypes", "Sightings"], path: "Tests/Snippets/HearBeacon",
+            exclude: ["output.txt"], swiftSettings: strict),
+        .executableTarget(
             name: "ReadCapture", dependencies: ["BluetoothTypes", "HCI"], path: "Tests/Snippets/ReadCapture",
             exclude: ["output.txt"], swiftSettings: strict),
         .executableTarget(

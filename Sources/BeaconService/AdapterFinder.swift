@@ -23,7 +23,7 @@ public final class AdapterFinder {
     /// The adapter to open: `wanted`, or where none is named the first hciN with LE; the same one when it has got another
     /// number.
     ///
-    /// - Throws: ``TransportError`` where it is not there.
+    /// - Throws: `TransportError` where it is not there.
     public func find(_ wanted: AdapterName?) throws -> AdapterName {
         let wanted = try wanted ?? inUse ?? DefaultAdapter.find()
         guard let index = wanted.kernelIndex else {

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import HCI
 public import Sightings
 
-/// Reads advertising reports out of event packets and hands them to a ``Sightings/Hearing``, without allocating for a
+/// Reads advertising reports out of event packets and hands them to a `Sightings/Hearing`, without allocating for a
 /// report that is whole.
 public struct ReportReader: Sendable {
     /// What was read.

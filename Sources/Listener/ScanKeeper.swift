@@ -23,7 +23,7 @@ public protocol ScanSurroundings: AnyObject {
     func notify(_ notice: Supervisor.Notice)
 }
 
-/// Keeps a scan going: does what a ``Advertiser/Supervisor`` decides, which brings it back after everything that brings
+/// Keeps a scan going: does what an `Advertiser/Supervisor` decides, which brings it back after everything that brings
 /// a beacon back.
 ///
 /// For one thread: it sends commands and waits for their answers. Between the calls nothing runs.

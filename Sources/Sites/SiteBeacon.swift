@@ -14,7 +14,7 @@ public struct SiteBeacon: Hashable, Sendable {
     /// its own packets.
     public let companions: [AdvertiserGroup]
 
-    /// Refuses what ``AdvertiserGroup`` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
+    /// Refuses what `AdvertiserGroup` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         radioPower: Double, companions: [AdvertiserGroup] = []
