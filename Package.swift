@@ -42,6 +42,7 @@ let package = Package(
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sightings", targets: ["Sightings"]),
         .library(name: "Listener", targets: ["Listener"]),
+        .library(name: "ListenerService", targets: ["ListenerService"]),
         .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
         .library(name: "QRCodes", targets: ["QRCodes"]),
@@ -120,13 +121,21 @@ let package = Package(
                 "HCI", "HCITransports", "LinuxHost", "Profiles", "TextEscaping", "VirtualController",
             ],
             swiftSettings: small),
+        .target(
+            name: "ListenerService",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+                "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Sightings",
+                "VirtualController",
+            ],
+            swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
                 "Configuration",
                 "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener",
-                "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
+                "ListenerService", "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
                 "VirtualController",
                 argumentParser,
             ],
@@ -199,6 +208,13 @@ let package = Package(
             name: "ListenerTests",
             dependencies: [
                 "Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "Listener", "Sightings", "VirtualController",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ListenerServiceTests",
+            dependencies: [
+                "BeaconFrames", "BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "Listener", "ListenerService",
+                "Sightings", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

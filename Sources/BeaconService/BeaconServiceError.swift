@@ -39,8 +39,8 @@ public enum BeaconServiceError: Error, Sendable {
     /// A refusal of one sentence.
     public static func refused(_ kind: Kind, _ message: String) -> Self { .refused(kind, [message]) }
 
-    /// Whatever the parts of this module throw, as this type.
-    init(_ error: any Error) {
+    /// Whatever the parts of this module throw, and those that it is made of, as this type.
+    public init(_ error: any Error) {
         self =
             switch error {
             case let error as BeaconServiceError: error

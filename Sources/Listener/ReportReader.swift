@@ -2,8 +2,7 @@ internal import BluetoothTypes
 public import HCI
 public import Sightings
 
-/// Reads advertising reports out of event packets and hands them to a `Sightings/Hearing`, without allocating for a
-/// report that is whole.
+/// Reads advertising reports out of event packets, without allocating for a report that is whole.
 public struct ReportReader: Sendable {
     /// What was read.
     public struct Counts: Hashable, Sendable {
@@ -30,23 +29,22 @@ public struct ReportReader: Sendable {
     /// Takes the event packet, without the H4 type octet, that fills `range` of `octets`; what is no advertising report
     /// is passed over.
     ///
-    /// - Parameter each: Is told each report that is whole, with its beacon's place in the table of `hearing`, and its
-    ///   data where that came in pieces; otherwise it lies in `octets`.
+    /// - Parameter each: Is told each report that is whole, and where its data lies.
     public mutating func take(
-        event octets: Span<UInt8>, in range: Range<Int>, at now: HeardInstant, _ hearing: inout Hearing,
-        each: (AdvertisingReportElement, Int?, [UInt8]?) -> Void
+        event octets: Span<UInt8>, in range: Range<Int>, at now: HeardInstant,
+        each: (HeardReport, Span<UInt8>, Range<Int>) -> Void
     ) {
         do throws(HCIEventError) {
             guard var cursor = try AdvertisingReportCursor(event: octets, in: range) else { return }
-            while let element = try cursor.next(in: octets) { take(element, octets, now, &hearing, each) }
+            while let element = try cursor.next(in: octets) { take(element, octets, now, each) }
         } catch {
             counts.malformedEvents += 1
         }
     }
 
     private mutating func take(
-        _ element: AdvertisingReportElement, _ octets: Span<UInt8>, _ now: HeardInstant, _ hearing: inout Hearing,
-        _ each: (AdvertisingReportElement, Int?, [UInt8]?) -> Void
+        _ element: AdvertisingReportElement, _ octets: Span<UInt8>, _ now: HeardInstant,
+        _ each: (HeardReport, Span<UInt8>, Range<Int>) -> Void
     ) {
         counts.reports += 1
         if let minimumLevel, let rssi = element.rssi, rssi < minimumLevel {
@@ -58,20 +56,40 @@ public struct ReportReader: Sendable {
             type == .anonymous
             ? nil
             : Sender(element.address(in: octets), isRandom: type != .publicDevice && type != .publicIdentity)
-        let sighting = Sighting(
-            at: now, from: sender, rssi: element.rssi, isScanResponse: element.type.isScanResponse)
+        let report = HeardReport(
+            sighting: Sighting(
+                at: now, from: sender, rssi: element.rssi, isScanResponse: element.type.isScanResponse),
+            type: element.type, addressType: type, primaryPHY: element.primaryPHY)
         switch assembler.take(
             .init(
                 sender: sender, isScanResponse: element.type.isScanResponse, setIdentifier: element.setIdentifier),
             .init(element.type.dataStatus), octets, element.data, at: now)
         {
         case .pending: return
-        case .whole:
-            each(element, hearing.hear(sighting, octets, element.data), nil)
+        case .whole: each(report, octets, element.data)
         case .assembled:
             let whole = assembler.assembled
-            each(element, hearing.hear(sighting, whole.span, whole.indices), whole)
+            each(report, whole.span, whole.indices)
         }
+    }
+}
+
+/// One advertisement that was heard, without its data.
+public struct HeardReport: Hashable, Sendable {
+    /// When, from whom, and how strong.
+    public let sighting: Sighting
+    /// Which PDU was heard; of one that came in pieces, the last piece's.
+    public let type: AdvertisingReportType
+    public let addressType: AddressType
+    /// Of the advertising packet.
+    public let primaryPHY: AdvertisingPHY
+
+    /// A report as a controller, or the kernel, tells of it.
+    public init(sighting: Sighting, type: AdvertisingReportType, addressType: AddressType, primaryPHY: AdvertisingPHY) {
+        self.sighting = sighting
+        self.type = type
+        self.addressType = addressType
+        self.primaryPHY = primaryPHY
     }
 }
 

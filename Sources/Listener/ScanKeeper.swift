@@ -38,6 +38,9 @@ public final class ScanKeeper {
         case deaf
         case recovering
         case off
+
+        /// Whether silence says something: reports would come.
+        public var isHearing: Bool { self == .listening || self == .foreign }
     }
 
     public private(set) var supervisor: Supervisor

@@ -3,6 +3,7 @@ internal import BluetoothTypes
 internal import Configuration
 internal import HCI
 internal import LinuxHost
+internal import ListenerService
 
 /// Prints what a capture holds of advertising: reports that were heard, and data that was set.
 struct CapturePrinter {

@@ -4,6 +4,7 @@ internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import HCI
 internal import LinuxHost
+internal import ListenerService
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(

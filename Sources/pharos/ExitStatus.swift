@@ -8,6 +8,7 @@ internal import Glibc
 internal import HCI
 internal import HCITransports
 internal import LinuxHost
+internal import ListenerService
 internal import Planner
 internal import Profiles
 
@@ -60,6 +61,8 @@ enum ExitStatus: Int32 {
         case let error as FileLockError: (status(error), ["\(error)"])
         case let error as BeaconServiceError: (status(error), error.messages)
         case let error as FleetStoreError: (status(error), error.messages)
+        case .service(let error) as ListenerServiceError: (status(error), error.messages)
+        case .fleet(let error) as ListenerServiceError: (status(error), error.messages)
         case let error as Mistake: (.usage, ["\(error)"])
         case let error as PlanError: (status(error), [error.message])
         default: nil

@@ -18,30 +18,3 @@ enum InputFile {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }
-
-/// A file of any size, or standard input, read in pieces as they come: nothing is kept of those before.
-final class InputPieces {
-    /// The file's name, or what stands for it in messages.
-    let name: String
-    private let descriptor: Descriptor
-    private static let size = 1 << 16
-
-    /// - Parameter path: A file, a named pipe, or `-` for standard input.
-    init(_ path: String) throws {
-        name = path == "-" ? "standard input" : path
-        do throws(SystemError) {
-            descriptor = path == "-" ? .standardInput : try Descriptor.open(path, .read)
-        } catch {
-            throw BeaconServiceError(error, reading: name)
-        }
-    }
-
-    /// The next octets, at most 64 KiB; empty at the end.
-    func next() throws -> [UInt8] {
-        do throws(SystemError) {
-            return try descriptor.read(upTo: Self.size)
-        } catch {
-            throw BeaconServiceError(error, reading: name)
-        }
-    }
-}

@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 internal import LinuxHost
+internal import ListenerService
 
 /// Prints what the lines of a text spell, each as soon as it has been read.
 struct LinePrinter {

@@ -6,8 +6,8 @@ import Sightings
 import Testing
 
 @Suite final class ReportReaderTests {
-    /// The data of the last report, where it came in pieces.
-    private var assembled: [UInt8]?
+    /// The data of the last report.
+    private var heard: [UInt8] = []
 
     private static let beacon = IBeacon(
         uuid: .uuid128(FixedOctets(repeating: 0xAB)), major: 1, minor: 2,
@@ -24,12 +24,14 @@ import Testing
     }
 
     private func take(_ reader: inout ReportReader, _ hearing: inout Hearing, _ event: HCIEvent) -> [Int?] {
+        take(&reader, &hearing, event.packet.octets)
+    }
+
+    private func take(_ reader: inout ReportReader, _ hearing: inout Hearing, _ octets: [UInt8]) -> [Int?] {
         var places: [Int?] = []
-        assembled = nil
-        let octets = event.packet.octets
-        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0), &hearing) {
-            places.append($1)
-            assembled = $2
+        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0)) { report, data, range in
+            places.append(hearing.hear(report.sighting, data, range))
+            heard = range.map { data[$0] }
         }
         return places
     }
@@ -55,9 +57,9 @@ import Testing
         ]
         #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[0]])).isEmpty)
         #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[1]])) == [nil])
-        #expect(assembled == nil)
+        #expect(heard == [2, 1, 6])
         #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[2]])) == [0])
-        #expect(assembled == data)
+        #expect(heard == data)
         #expect(hearing.table.tracks[0].identity?.kind == "ibeacon")
         #expect(hearing.table.counts.anonymous == 1)
     }
@@ -75,7 +77,7 @@ import Testing
         var hearing = Hearing(table: SightingTable())
         var octets = HCIEvent.advertisingReports([report([2, 1, 6])]).packet.octets
         octets[3] = 2
-        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0), &hearing) { _, _, _ in }
+        #expect(take(&reader, &hearing, octets) == [0])
         #expect(reader.counts.reports == 1)
         #expect(reader.counts.malformedEvents == 1)
     }
@@ -93,7 +95,9 @@ import Testing
                 octets[3] = UInt8(random.next(upTo: 3))
             }
             let instant = HeardInstant(nanoseconds: UInt64(round) * 1_000_000)
-            reader.take(event: octets.span, in: octets.indices, at: instant, &hearing) { _, _, _ in }
+            reader.take(event: octets.span, in: octets.indices, at: instant) { report, data, range in
+                hearing.hear(report.sighting, data, range)
+            }
         }
         #expect(reader.counts.malformedEvents > 10_000)
         #expect(hearing.table.tracks.count <= 8)

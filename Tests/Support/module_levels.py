@@ -15,7 +15,7 @@ from checks import Checks
 # From the top down. A module may import modules of its own level and of those below.
 LEVELS = [
     ["pharos"],
-    ["Planner", "FleetStore", "BeaconService"],
+    ["Planner", "FleetStore", "BeaconService", "ListenerService"],
     [
         "Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport",
         "Sightings",

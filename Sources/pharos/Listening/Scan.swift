@@ -3,6 +3,7 @@ internal import HCI
 internal import HCITransports
 internal import LinuxHost
 internal import Listener
+internal import ListenerService
 internal import Sightings
 
 struct Scan: ParsableCommand {
@@ -53,25 +54,22 @@ struct Scan: ParsableCommand {
 
     func run() throws {
         let known = try KnownBeacons(selection.known)
-        let regions = try monitor.map { try known.region($0) }
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let regions = try monitor.map { text throws(ListenerServiceError) in try known.region(text) }
         let form: ScanForm =
             !regions.isEmpty
             ? .regions : ranging || everyS != nil ? .rounds : json ? .reports : .table
         let strangers: SightingTable.Strangers =
             ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
-        let table = SightingTable(known: known.beacons, strangers: strangers, resolver: known.resolver())
+        let filter = try selection.filter(known)
+        let source = try source.open(known, minimumLevel: selection.minRssiDbm)
+        let table = SightingTable(known: known.beacons, strangers: strangers, resolver: known.resolver(source.clock))
         let output = ScanOutput(
-            form: form, json: json, order: sort, rule: distance.rule, filter: try selection.filter(known),
+            source, form: form, json: json, order: sort, rule: distance.rule, filter: filter,
             regions: regions.map(\.name))
-        let engine = ScanEngine(
-            Hearing(
-                table: table, regions: regions, roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil),
-            ReportReader(minimumLevel: selection.minRssiDbm), output)
-        if let file = source.replay {
-            try ScanReplay(file).run(engine)
-        } else {
-            try ScanRadio(source, known, engine).run()
-        }
+        let hearing = Hearing(
+            table: table, regions: regions, roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil)
+        try source.run(ScanEngine(hearing, output))
     }
 
     private static func round(_ text: String) throws -> Int {
@@ -119,8 +117,19 @@ struct ScanSourceOptions: ParsableArguments {
         _ = try settings()
     }
 
+    /// What the options name; nothing is opened yet but the files.
+    func open(_ known: KnownBeacons, minimumLevel: Int8?) throws -> SightingSource {
+        if let replay { return try .recording(replay, minimumLevel: minimumLevel) }
+        var options = SightingSource.Options(adapter: adapter)
+        options.settings = try settings()
+        options.recording = record
+        options.durationMicroseconds = durationS
+        options.samples = known.profiles
+        return try .live(options, minimumLevel: minimumLevel)
+    }
+
     /// The scan's parameters.
-    func settings() throws -> ScanSettings {
+    private func settings() throws -> ScanSettings {
         func interval(_ milliseconds: Double) -> ScanInterval {
             ScanInterval(microseconds: Int(min(1e9, max(0, (milliseconds * 1000).rounded()))))
                 ?? ScanInterval(rawValue: .max)

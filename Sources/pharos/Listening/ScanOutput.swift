@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
-internal import HCI
 internal import LinuxHost
 internal import Listener
+internal import ListenerService
 internal import Sightings
 internal import TextEscaping
 
@@ -42,9 +42,9 @@ struct ScanFilter {
 /// Prints what is heard: for people, or one JSON object a line.
 final class ScanOutput {
     let form: ScanForm
-    /// What the reports come from; `nil` for a recording.
-    var adapter: String?
     private let json: Bool
+    private let source: SightingSource
+    private let values: SightingJSON
     private let order: ScanOrder
     private let rule: DistanceEstimate.Rule
     private let filter: ScanFilter
@@ -54,9 +54,11 @@ final class ScanOutput {
     private var nextRepaint = HeardInstant(nanoseconds: 0)
 
     init(
-        form: ScanForm, json: Bool, order: ScanOrder, rule: DistanceEstimate.Rule, filter: ScanFilter,
-        regions: [String]
+        _ source: SightingSource, form: ScanForm, json: Bool, order: ScanOrder, rule: DistanceEstimate.Rule,
+        filter: ScanFilter, regions: [String]
     ) {
+        self.source = source
+        values = SightingJSON(source, rule)
         self.form = form
         self.json = json
         self.order = order
@@ -66,8 +68,9 @@ final class ScanOutput {
     }
 
     /// Four times a second at most.
-    let repaintMicroseconds = 250_000
+    private static let repaintMicroseconds = 250_000
 
+    /// Whether a table is drawn anew for a person.
     private var isLive: Bool { form == .table && !json && Terminal.outputIsTerminal }
 
     private func add(_ line: String) {
@@ -84,28 +87,16 @@ final class ScanOutput {
 
     // MARK: Reports
 
-    func show(_ report: ScanReport, _ table: SightingTable, at instant: HeardInstant) {
-        let frames = Self.frames(report.data)
-        let track = report.place.map { table.tracks[$0] }
-        let address: BeaconIdentity? =
-            report.element.addressType == .anonymous ? nil : .address(report.address)
+    /// - Parameter place: Of its beacon in the table.
+    func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
+        let frames = Self.frames(data)
+        let track = place.map { table.tracks[$0] }
+        let address = report.sighting.sender.map { BeaconIdentity.address($0.address) }
         let identity =
             track?.known != nil
             ? track?.identity : frames.lazy.compactMap(BeaconIdentity.init).first ?? track?.identity ?? address
-        guard filter.takes(identity, track?.known?.name), report.place != nil || table.keepsStrangers else { return }
-        let element = report.element
-        add(
-            JSONValue.record([
-                ("event", "report"), ("at", ScanTime.json(instant)),
-                ("bootNs", .integer(instant.nanoseconds)), ("adapter", .optional(adapter, JSONValue.string)),
-                ("address", .optional(address) { _ in .string(report.address.description) }),
-                ("addressType", .string(element.addressType.name ?? "reserved")),
-                ("pdu", .string(element.type.description)), ("phy", .string(element.primaryPHY.name ?? "reserved")),
-                ("rssiDbm", .optional(element.rssi) { .integer($0) }), ("data", .hex(report.data)),
-                ("frames", .array(frames.map { PayloadJSON.frame($0, nil) })),
-                ("identity", .optional(identity) { .string($0.description) }),
-                ("beacon", .optional(track?.known) { .string($0.name) }),
-            ]).line + "\n")
+        guard filter.takes(identity, track?.known?.name), place != nil || table.keepsStrangers else { return }
+        add(values.report(report, data, frames, identity, beacon: track?.known?.name).line + "\n")
     }
 
     private static func frames(_ data: [UInt8]) -> [BeaconFrame] {
@@ -119,9 +110,11 @@ final class ScanOutput {
 
     // MARK: Rounds and regions
 
-    func show(_ event: Hearing.Event, _ table: SightingTable, _ reader: ReportReader) {
+    func show(_ event: Hearing.Event, _ table: SightingTable) {
         switch event {
-        case .round(let from, let to): json ? showRound(from, to, table, reader) : add(text(table, to) + "\n")
+        case .round(let from, let to):
+            let line = json ? values.round(from, to, table, of: rows(table, heardInRound: true)).line : text(table, to)
+            add(line + "\n")
         case .region(let event): show(event)
         }
     }
@@ -130,48 +123,14 @@ final class ScanOutput {
         let name = regions[event.region]
         guard json else {
             let what = event.isEnter ? "enter" : "exit "
-            return add("\(ScanTime.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
+            return add("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
         }
-        add(
-            JSONValue.record([
-                ("event", .string(event.isEnter ? "enter" : "exit")), ("at", ScanTime.json(event.instant)),
-                ("region", .string(name)),
-                ("cause", event.isEnter ? .null : "silence"), ("lastHeard", ScanTime.json(event.lastHeard)),
-            ]).line + "\n")
+        add(values.region(event, name: name).line + "\n")
     }
 
     /// How listening is, where that has changed.
     func show(_ state: ScanKeeper.State, at instant: HeardInstant) {
-        guard json else { return }
-        add(
-            JSONValue.record([
-                ("event", "state"), ("at", ScanTime.json(instant)), ("state", .string(state.rawValue)),
-            ]).line + "\n")
-    }
-
-    private func showRound(_ from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, _ reader: ReportReader) {
-        let beacons = rows(table, heardInRound: true).map { ScanRow(table.tracks[$0], to, rule).json }
-        add(
-            JSONValue.record([
-                ("event", "beacons"), ("at", ScanTime.json(to)),
-                ("windowS", .number(JSONNumber(thousandths: (to.microseconds(since: from) + 500) / 1000))),
-                ("beacons", .array(beacons)),
-                (
-                    "strangers",
-                    .record([
-                        ("addresses", .integer(table.strangerSendersInRound)),
-                        ("reports", .integer(table.strangersInRound)),
-                    ])
-                ),
-                (
-                    "lost",
-                    .record([
-                        ("kernel", .null), ("flood", .integer(table.counts.evicted)),
-                        ("malformed", .integer(reader.counts.malformedEvents + table.counts.malformed)),
-                        ("incomplete", .integer(reader.incomplete)),
-                    ])
-                ),
-            ]).line + "\n")
+        if json { add(values.state(state, at: instant).line + "\n") }
     }
 
     /// The beacons to show: known ones in their order, then strangers by their identity, or as the order says.
@@ -200,7 +159,7 @@ final class ScanOutput {
     /// Draws the table anew where it is time, and a terminal is there to take it.
     func repaint(_ table: SightingTable, at now: HeardInstant) {
         guard isLive, now >= nextRepaint, Terminal.takesOutput() else { return }
-        nextRepaint = now.advanced(byMicroseconds: repaintMicroseconds)
+        nextRepaint = now.advanced(byMicroseconds: Self.repaintMicroseconds)
         let lines = text(table, now, width: Terminal.columns, limit: 40).split(separator: "\n")
         // Up to the first line; each is cleared to its end, and what is left of an older table below them too.
         let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
@@ -228,18 +187,4 @@ final class ScanOutput {
         }
         return text
     }
-}
-
-/// The wall clock's time of what was heard.
-enum ScanTime {
-    /// RFC 3339 with microseconds; `nil` where a recording does not tell.
-    static func text(_ instant: HeardInstant) -> String? {
-        ScanWallClock.shared.unixMicroseconds(at: instant).map { time in
-            let (seconds, rest) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
-            let whole = RFC3339Time(secondsSince1970: rest < 0 ? seconds - 1 : seconds).description
-            return whole.dropLast() + "." + String(1_000_000 + (rest < 0 ? rest + 1_000_000 : rest)).dropFirst() + "Z"
-        }
-    }
-
-    static func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
 }

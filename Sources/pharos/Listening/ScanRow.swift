@@ -4,7 +4,7 @@ internal import Configuration
 internal import Sightings
 internal import TextEscaping
 
-/// One beacon of a scan: the cells of a table, or the members of a JSON object.
+/// One beacon of a scan, as the cells of a table.
 struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
@@ -55,44 +55,7 @@ struct ScanRow {
         "\(tenths(distance.meters)) m (\(tenths(distance.lowMeters))–\(tenths(distance.highMeters)))"
     }
 
-    private static func tenths(_ value: Double) -> String { DecimalText.thousandths(thousandths(value, to: 100)) }
-
-    /// Rounded to so many thousandths.
-    private static func thousandths(_ value: Double, to step: Int) -> Int {
-        Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step
-    }
-
-    // MARK: JSON
-
-    /// Levels are those of the round.
-    var json: JSONValue {
-        let distance = track.distance(track.round, rule)
-        return .record([
-            ("identity", .optional(track.identity) { .string($0.description) }),
-            ("beacon", .optional(track.known) { .string($0.name) }),
-            ("heard", .integer(track.roundReports)),
-            ("rssiDbm", track.round.count == 0 ? .null : levels),
-            ("distanceM", Self.number(distance?.meters, 10)),
-            ("distanceLowM", Self.number(distance?.lowMeters, 10)),
-            ("distanceHighM", Self.number(distance?.highMeters, 10)),
-            ("proximity", .string((distance?.proximity ?? .unknown).rawValue)),
-            ("intervalMs", Self.number(track.periodMicroseconds.map { ($0 - 5000) / 1000 }, 100)),
-            ("share", Self.number(track.share(until: now), 1)),
-            ("lastHeard", ScanTime.json(track.lastHeard)),
-            ("telemetry", .optional(track.telemetry) { PayloadJSON.frame(.eddystoneTLM($0), nil) }),
-        ])
-    }
-
-    private var levels: JSONValue {
-        .record([
-            ("last", .optional(track.lastLevel) { .integer($0) }), ("mean", Self.number(track.round.trimmedMean, 10)),
-            ("min", .optional(track.round.minimum) { .integer($0) }),
-            ("max", .optional(track.round.maximum) { .integer($0) }),
-            ("sd", Self.number(track.round.standardDeviation, 10)),
-        ])
-    }
-
-    private static func number(_ value: Double?, _ step: Int) -> JSONValue {
-        .optional(value) { .number(JSONNumber(thousandths: thousandths($0, to: step))) }
+    private static func tenths(_ value: Double) -> String {
+        DecimalText.thousandths(Int(min(1e12, max(-1e12, (value * 10).rounded()))) * 100)
     }
 }

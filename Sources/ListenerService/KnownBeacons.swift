@@ -1,46 +1,66 @@
-internal import Advertiser
-internal import BeaconFrames
-internal import BeaconService
+public import BeaconFrames
+public import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
-internal import Fleet
+public import Fleet
 internal import FleetStore
 internal import LinuxHost
-internal import Sightings
+public import Sightings
 internal import Synchronization
 
-/// The beacons that profiles and fleets give names to.
-struct KnownBeacons {
-    private(set) var beacons: [KnownBeacon] = []
+/// The beacons that profiles and fleets give names to, and the keys that tell whose an ephemeral id is.
+public struct KnownBeacons {
+    /// One for each identity, or each key of ephemeral ids, in the order of the files.
+    public private(set) var beacons: [KnownBeacon] = []
     /// What the profiles among the files want on the air.
-    private(set) var profiles: [LoadedProfile] = []
+    public private(set) var profiles: [LoadedProfile] = []
+    /// What the files do not forbid and their authors should know, one sentence each.
+    public private(set) var warnings: [String] = []
     private var keys: [EphemeralKey] = []
 
-    var isEmpty: Bool { beacons.isEmpty }
-    var names: Set<String> { Set(beacons.map(\.name)) }
+    public var isEmpty: Bool { beacons.isEmpty }
+    public var names: Set<String> { Set(beacons.map(\.name)) }
 
-    init(_ files: [String]) throws {
-        for file in files {
-            if try Self.isProfile(file) { try add(LoadedProfile(path: file)) } else { try add(NamedFleet(path: file)) }
+    /// - Parameter files: Profiles, fleet files, and manifests or the directories that they lie in; of several beacons
+    ///   with one identity the first one counts.
+    /// - Throws: where a file cannot be used, or where there are files and no beacon in them has an identity.
+    public init(_ files: [String] = []) throws(ListenerServiceError) {
+        do {
+            for file in files {
+                if try Self.isProfile(file) {
+                    try add(LoadedProfile(path: file))
+                } else {
+                    try add(NamedFleet(path: file))
+                }
+            }
+        } catch {
+            throw ListenerServiceError(error)
         }
         if !files.isEmpty && beacons.isEmpty {
-            throw Failure(.configuration, "\(files.joined(separator: ", ")): no beacon in there has an identity")
+            throw .refused(.invalid, "\(files.joined(separator: ", ")): no beacon in there has an identity")
         }
     }
 
     /// A profile has advertisements at its top level; everything else is for the fleet's own reader to judge.
     private static func isProfile(_ path: String) throws -> Bool {
         if Files.exists(path + "/manifest.json") { return false }
-        guard case .object(let members)? = JSONDocument.parse(try InputFile.read(path)).root?.value else {
-            return false
+        let octets: [UInt8]
+        do throws(SystemError) {
+            octets = try Files.readInput(path, limit: sizeLimit)
+        } catch {
+            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: sizeLimit)
         }
+        guard case .object(let members)? = JSONDocument.parse(octets).root?.value else { return false }
         let keys = Set(members.map(\.key))
         return keys.contains("advertisements") && keys.isDisjoint(with: ["beacons", "groups"])
     }
 
+    /// What a file may hold at most, in octets.
+    private static let sizeLimit = 1 << 30
+
     private mutating func add(_ profile: LoadedProfile) throws {
-        for warning in profile.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        warnings += profile.warnings
         profiles.append(profile)
         for (index, advertisement) in profile.advertisements.enumerated() {
             let interval = profile.interval(of: index).interval.microseconds
@@ -72,22 +92,23 @@ struct KnownBeacons {
     }
 
     /// A region by its pattern or by the name of a beacon.
-    func region(_ text: String) throws -> RegionMonitor.Region {
+    ///
+    /// - Throws: `request` where `text` is neither.
+    public func region(_ text: String) throws(ListenerServiceError) -> RegionMonitor.Region {
         if let pattern = RegionPattern(text) { return RegionMonitor.Region(name: text, pattern: pattern) }
         guard names.contains(text) else {
-            throw Failure(
-                .usage,
+            throw .refused(
+                .request,
                 "--monitor \(text): this is neither ibeacon:UUID[-MAJOR[-MINOR]] nor uid:NAMESPACE[-INSTANCE] nor "
                     + "another identity, and no beacon of --known has that name")
         }
         return RegionMonitor.Region(name: text, pattern: nil)
     }
 
-    /// Tells whose an ephemeral id is, by the wall clock; `nil` without keys.
-    func resolver() -> SightingTable.Resolver? {
+    /// Tells whose an ephemeral id is, by the wall clock of a source; `nil` without keys.
+    public func resolver(_ clock: HearingClock) -> SightingTable.Resolver? {
         guard !keys.isEmpty else { return nil }
         let table = Mutex(EphemeralTable(keys))
-        let clock = ScanWallClock.shared
         return { id, instant in
             guard let time = clock.unixMicroseconds(at: instant) else { return nil }
             return table.withLock { $0.beacon(id, unixSeconds: Int(time / 1_000_000)) }
@@ -95,59 +116,9 @@ struct KnownBeacons {
     }
 }
 
-/// The key of a beacon with ephemeral ids.
-struct EphemeralKey {
-    /// Its place among the known beacons.
-    let beacon: Int
-    let key: IdentityKey
-    let exponent: RotationExponent
-    /// When its clock stood at 65280, in seconds since 1970; `nil` where that is not known: then it cannot be told.
-    let epochSeconds: Int?
-}
-
-/// The ids that all keys make in the window of now and in one on each side. What is in no window is nobody's: an id that
-/// was recorded and sent again later is none of ours.
-struct EphemeralTable {
-    private struct Window {
-        var number: Int?
-        var ids: [FixedOctets<8>] = []
-    }
-
-    private let keys: [EphemeralKey]
-    private var windows: [Window]
-    private var beacons: [FixedOctets<8>: Int] = [:]
-    private var checkedSecond: Int?
-
-    init(_ keys: [EphemeralKey]) {
-        self.keys = keys
-        windows = keys.map { _ in Window() }
-    }
-
-    mutating func beacon(_ id: FixedOctets<8>, unixSeconds: Int) -> Int? {
-        if checkedSecond != unixSeconds {
-            checkedSecond = unixSeconds
-            for index in keys.indices { turn(index, unixSeconds) }
-        }
-        return beacons[id]
-    }
-
-    private mutating func turn(_ index: Int, _ unixSeconds: Int) {
-        let key = keys[index]
-        guard let epoch = key.epochSeconds else { return }
-        let period = Int(key.exponent.periodSeconds)
-        let counter = Int(IdentityKey.firstCounter) + unixSeconds - epoch
-        guard counter >= 0, windows[index].number != counter / period else { return }
-        for id in windows[index].ids { beacons[id] = nil }
-        let times = [counter - period, counter, counter + period].compactMap { UInt32(exactly: $0) }
-        let ids = times.compactMap { try? key.key.ephemeralID(at: $0, exponent: key.exponent) }
-        for id in ids { beacons[id] = key.beacon }
-        windows[index] = Window(number: counter / period, ids: ids)
-    }
-}
-
 extension Advertisement.Content {
     /// What tells its receiver who it is; `nil` for telemetry, ephemeral ids and octets of no known layout.
-    var identity: BeaconIdentity? {
+    public var identity: BeaconIdentity? {
         switch self {
         case .iBeacon(let uuid, let major, let minor, _): .iBeacon(uuid: uuid, major: major, minor: minor)
         case .altBeacon(let company, let id, _, _): .altBeacon(companyID: company, id: id)
@@ -160,7 +131,8 @@ extension Advertisement.Content {
 }
 
 extension BeaconIdentity {
-    init?(_ identity: FleetManifest.Identity) {
+    /// The identity of a beacon in a manifest; `nil` for those that rotate, and for none.
+    public init?(_ identity: FleetManifest.Identity) {
         switch identity {
         case .iBeacon(let uuid, let major, let minor): self = .iBeacon(uuid: uuid, major: major, minor: minor)
         case .altBeacon(let company, let id): self = .altBeacon(companyID: company, id: id)

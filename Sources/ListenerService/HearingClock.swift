@@ -1,0 +1,41 @@
+public import Configuration
+internal import LinuxHost
+public import Sightings
+internal import Synchronization
+
+/// What the wall clock shows at a moment of a ``SightingSource``: the machine's own, or that of a recording.
+public final class HearingClock: Sendable {
+    private let recording = Mutex<RecordingClock?>(nil)
+
+    /// The machine's own.
+    public init() {}
+
+    /// From now on the moments are those of a recording.
+    func follow(_ clock: RecordingClock) { recording.withLock { $0 = clock } }
+
+    /// Microseconds since 1970, by the wall clock as it stands now; `nil` where a recording has not told.
+    public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
+        recording.withLock { clock in
+            if let clock { return clock.unixMicroseconds(at: instant) }
+            let now = Self.machine
+            let wall = Int64(WallClock.microseconds())
+            return instant <= now
+                ? wall - Int64(now.microseconds(since: instant)) : wall + Int64(instant.microseconds(since: now))
+        }
+    }
+
+    /// RFC 3339 with microseconds; `nil` where a recording does not tell.
+    public func text(_ instant: HeardInstant) -> String? {
+        unixMicroseconds(at: instant).map { time in
+            let (seconds, rest) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
+            let whole = RFC3339Time(secondsSince1970: rest < 0 ? seconds - 1 : seconds).description
+            return whole.dropLast() + "." + String(1_000_000 + (rest < 0 ? rest + 1_000_000 : rest)).dropFirst() + "Z"
+        }
+    }
+
+    /// The same as a JSON string, or null.
+    public func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
+
+    /// This moment, live: time since boot, without the time that the machine has slept.
+    static var machine: HeardInstant { HeardInstant(nanoseconds: MonotonicClock.nanoseconds()) }
+}

@@ -1,0 +1,150 @@
+internal import Advertiser
+internal import BeaconService
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+internal import VirtualController
+
+/// An adapter as a source of packets: listens until it is told to stop, and comes back after everything that takes the
+/// adapter away once it has listened.
+final class LiveFeed: SightingFeed, ScanSurroundings {
+    /// How long is waited at most, in microseconds: whether an adapter has been powered down shows only when it is asked.
+    private static let longestWait = 250_000
+
+    private let options: SightingSource.Options
+    private let signals: SignalDescriptor
+    private let recording: PacketRecording?
+    private let finder = AdapterFinder()
+    private var source: SightingSource?
+    private var consumer: (any SightingConsumer)?
+    private var opened: OpenAdapter?
+    private var air: VirtualAirServer?
+    private var sample: SampleBeacon?
+    /// What kept the first attempt from listening: it ends the run.
+    private var refusal: (any Error)?
+    private var hasListened = false
+
+    init(_ options: SightingSource.Options) throws(ListenerServiceError) {
+        self.options = options
+        // Before an adapter is raised: a file that cannot be written must not leave it raised.
+        if let path = options.recording { recording = try PacketRecording(path) } else { recording = nil }
+        do throws(SystemError) {
+            signals = try SignalDescriptor()
+        } catch {
+            throw ListenerServiceError(error)
+        }
+    }
+
+    func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
+        (self.source, self.consumer) = (source, consumer)
+        defer { (self.source, self.consumer) = (nil, nil) }
+        recording?.onEnd = { consumer.say($0, isWarning: true) }
+        let keeper = ScanKeeper(adapter: options.adapter?.description ?? "the adapter", in: self)
+        let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
+        keeper.wake()
+        if keeper.isListening { consumer.begin(at: heard(now)) }
+        while keeper.ended == nil, !consumer.isSatisfied {
+            let next =
+                [keeper.nextWakeUp, consumer.nextWakeUp.map { HCIInstant(nanoseconds: $0.nanoseconds) }]
+                .compactMap { $0 }.min() ?? end
+            let deadline = min(next, end, now.advanced(byMicroseconds: Self.longestWait))
+            if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
+            keeper.wake()
+            source.change(keeper.state, at: heard(now))
+            source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
+            consumer.advance(to: heard(now))
+            consumer.rest(at: heard(now))
+            if now >= end { keeper.handle(.stop) }
+        }
+        if keeper.ended == nil { keeper.handle(.stop) }
+        if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
+        consumer.finish(at: heard(now))
+        try? opened?.close()
+    }
+
+    /// Nothing to wait for but time and a signal.
+    private func wait(until deadline: HCIInstant, _ keeper: ScanKeeper) throws(ListenerServiceError) {
+        let ready: [Bool]
+        do throws(SystemError) {
+            ready = try Poller.wait([.init(signals.descriptor, .read)], until: deadline.nanoseconds)
+        } catch {
+            throw ListenerServiceError(error)
+        }
+        if ready.contains(true), signals.take() != nil { keeper.handle(.stop) }
+    }
+
+    private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
+
+    var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
+    var isStopWanted: Bool { signals.takenAt != nil }
+
+    func open() throws(BeaconFault) {
+        do {
+            let name = try finder.find(options.adapter)
+            if name == .virtual, air == nil {
+                air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
+            }
+            opened = try OpenAdapter(name, interruption: signals, air: air)
+            source?.adapter = name
+            if let air, sample == nil { sample = try SampleBeacon(air, options.samples) }
+        } catch {
+            throw fault(error)
+        }
+    }
+
+    /// What has never listened ends with its error; what has is waited for.
+    private func fault(_ error: any Error) -> BeaconFault {
+        let fault = AdapterFinder.fault(error)
+        guard !hasListened else { return fault }
+        refusal = error
+        if let error = error as? TransportError, error.reason == .notPermitted(.netRaw) {
+            refusal = BeaconServiceError.refused(
+                .notPermitted,
+                "\(error.adapter): listening needs CAP_NET_RAW: without it the kernel keeps all reports back, silently "
+                    + "(run it with sudo)")
+        }
+        return BeaconFault(fault.cause, fault.text, isPermanent: true)
+    }
+
+    func close() {
+        opened = nil
+    }
+
+    func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
+        guard let opened else { throw .command(.channel(.gone("the adapter is closed"))) }
+        let host = HCIHost(channel: opened.channel)
+        let capabilities: ControllerCapabilities
+        do throws(HCICommandError) {
+            capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
+        } catch {
+            if !hasListened { refusal = error }
+            throw .command(error)
+        }
+        let session = ScanSession(
+            host: host, capabilities, options.settings, isExclusive: opened.isExclusive, after: previous)
+        let (source, recording) = (source, recording)
+        session.onPacket = { packet, isFromController, time in
+            recording?.append(packet, isFromController: isFromController)
+            if isFromController { source?.take(packet, at: HeardInstant(nanoseconds: time.nanoseconds)) }
+        }
+        return session
+    }
+
+    func explain(_ error: HCIChannelError) -> BeaconFault {
+        let fault = finder.explain(error)
+        if !hasListened { refusal = refusal ?? HCICommandError.channel(error) }
+        return fault
+    }
+
+    func log(_ priority: Supervisor.LogPriority, _ text: String) {
+        // A signal in the middle of a start is an ordinary end.
+        if !hasListened, priority != .notice { return }
+        consumer?.say(text, isWarning: priority != .notice)
+    }
+
+    func notify(_ notice: Supervisor.Notice) {
+        if notice == .ready { hasListened = true }
+    }
+}

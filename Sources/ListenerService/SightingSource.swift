@@ -1,0 +1,113 @@
+public import BeaconService
+internal import HCI
+public import HCITransports
+internal import LinuxHost
+public import Listener
+internal import Sightings
+
+/// Where advertisements come from: an adapter, or a recording. Everything that takes sightings takes them from here, and
+/// cannot tell one from the other.
+public final class SightingSource {
+    /// How an adapter is listened to.
+    public struct Options {
+        /// `nil` for the first hciN with LE.
+        public var adapter: AdapterName?
+        public var settings = ScanSettings.standard
+        /// Where all HCI packets are recorded, as btsnoop; `nil` for nowhere.
+        public var recording: String?
+        /// How long is listened, in microseconds; `nil` until somebody ends it.
+        public var durationMicroseconds: Int?
+        /// What a second controller sends where the adapter is `virtual`; without any, an iBeacon.
+        public var samples: [LoadedProfile] = []
+
+        /// The adapter, and the standard for everything else.
+        public init(adapter: AdapterName? = nil) { self.adapter = adapter }
+    }
+
+    /// What was read and what was lost, up to the last packet.
+    public struct Counts: Hashable, Sendable {
+        /// Advertising reports, those below the level that was asked for too.
+        public var reports = 0
+        /// Reports that the kernel threw away, because nobody fetched them in time; `nil` where nobody can know.
+        public var lostInKernel: Int?
+        /// Events that could not be read to their end.
+        public var malformedEvents = 0
+        /// Extended advertisements whose end was lost.
+        public var incomplete = 0
+        /// How often scanning was turned on again.
+        public var restarts = 0
+    }
+
+    /// The wall clock that belongs to the moments of this source.
+    public let clock = HearingClock()
+    /// What is listened to, once that is known; `nil` for a recording.
+    public internal(set) var adapter: AdapterName?
+    public internal(set) var counts = Counts()
+    /// How listening is; a recording is listening all the time.
+    public private(set) var state = ScanKeeper.State.starting
+
+    private let feed: any SightingFeed
+    private var reader: ReportReader
+    private var consumer: (any SightingConsumer)?
+
+    private init(_ feed: any SightingFeed, minimumLevel: Int8?) {
+        self.feed = feed
+        reader = ReportReader(minimumLevel: minimumLevel)
+    }
+
+    /// An adapter. Nothing is opened yet but the file of the recording.
+    ///
+    /// - Parameter minimumLevel: Weaker reports, in dBm, are counted and not told.
+    /// - Throws: where the recording cannot be written.
+    public static func live(
+        _ options: Options, minimumLevel: Int8? = nil
+    ) throws(ListenerServiceError) -> SightingSource {
+        SightingSource(try LiveFeed(options), minimumLevel: minimumLevel)
+    }
+
+    /// A btsnoop, pcap or pcapng file, or standard input for `-`.
+    ///
+    /// - Throws: where there is no such file.
+    public static func recording(
+        _ file: String, minimumLevel: Int8? = nil
+    ) throws(ListenerServiceError) -> SightingSource {
+        SightingSource(try RecordedFeed(file), minimumLevel: minimumLevel)
+    }
+
+    /// Tells `consumer` everything, to the end: of the recording, of the time, by SIGINT or SIGTERM, or because the
+    /// consumer wants no more. To be called once.
+    ///
+    /// - Throws: why nothing could be heard at all, or where a recording cannot be followed any further; what came before
+    ///   has been told.
+    public func run(_ consumer: any SightingConsumer) throws(ListenerServiceError) {
+        self.consumer = consumer
+        defer { self.consumer = nil }
+        try feed.run(self, consumer)
+    }
+
+    /// Takes a packet from a controller, after everything that was due before it.
+    func take(_ packet: HCIPacket, at instant: HeardInstant) {
+        guard packet.kind == .event, let consumer else { return }
+        consumer.advance(to: instant)
+        let octets = packet.octets
+        reader.take(event: octets.span, in: octets.indices, at: instant) { report, octets, range in
+            consumer.hear(report, octets, range)
+        }
+        counts.reports = reader.counts.reports
+        counts.malformedEvents = reader.counts.malformedEvents
+        counts.incomplete = reader.incomplete
+    }
+
+    /// Notes how listening is, and tells it where it has changed.
+    func change(_ new: ScanKeeper.State, at now: HeardInstant) {
+        guard state != new else { return }
+        state = new
+        consumer?.change(new, at: now)
+    }
+}
+
+/// What a ``SightingSource`` is fed from.
+protocol SightingFeed: AnyObject {
+    /// Hands everything to `source`, to the end.
+    func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError)
+}
