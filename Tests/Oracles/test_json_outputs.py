@@ -1,0 +1,353 @@
+"""The JSON outputs: each key of each command stands in its manual page, with its meaning and whether it may be null."""
+import json
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import pharos
+from test_scan import address, ibeacon, recording, report
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITTEN = json.loads((ROOT / "systemd/man/pages.json").read_text())
+PROFILE = ROOT / "profiles/lobby-north.json"
+UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+KEY = "0102030405060708090a111213141516"
+#: Objects whose keys are data.
+DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.")
+
+
+def output(*arguments) -> str:
+    """What a command prints; its exit code may say that something does not hold."""
+    result = pharos.run(*arguments, timeout=60)
+    assert result.out, result.err
+    return result.out
+
+
+def plan(*words) -> str:
+    return output("plan", *words, "--json")
+
+
+# ---- what the commands are asked
+PAYLOADS = [
+    "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5",
+    "0201061bff1801beac000102030405060708090a0b0c0d0e0f10111213c500",
+    "0201060303aafe1716aafe00ee8b0ca750095477cb3e770000000000020000",
+    "0201060303aafe1016aafe10ee036578616d706c65016e32",
+    "0201060303aafe1116aafe20000bb81600000000010000000a",
+    "0201060303aafe1116aafe2000000080000000000100000000",
+    "0201060303aafe1516aafe2001001122334455667788990a0b1122aabb",
+    "0201060303aafe0d16aafe30ee823ea23e8675bc96",
+    "0303aafe",
+    "02fe01",
+    "0201060303aafe1016aafe10ee036578616d706c65016e20",
+]
+
+
+def decoded(folder):
+    texts = [output("decode", "--json", payload) for payload in PAYLOADS]
+    sealed = pharos.encode("tlm", "--battery-mv", "3000", "--temperature-c", "20", "--identity-key", KEY,
+                           "--rotation-exponent", "4", "--time-s", "70000", "--salt", "0a0b").hex()
+    for seconds in ("70000", "90000"):
+        texts.append(output("decode", "--json", sealed, "--identity-key", KEY, "--rotation-exponent", "4",
+                            "--time-s", seconds))
+    data = ibeacon(1, 2)
+    command = bytes([1, 8, 0x20, 32, len(data)]) + data.ljust(31, b"\0")
+    packets = [(0, command), (1, report(address(1), data, -60)), (2, report(address(1), data, 127))]
+    return texts + [output("decode", "--json", recording(folder / "two.btsnoop", packets))]
+
+
+def encoded(_):
+    structures = ("09:4e64654d31", "fe:01", "ff:4c000215" + "00" * 21)
+    frames = [["raw", "--structure", structure] for structure in structures]
+    frames += [["ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm", "-59"],
+               ["altbeacon", "--company-id", "0x0118", "--id", "00" * 20, "--measured-power-dbm", "-59"],
+               ["uid", "--namespace", "00" * 10, "--instance", "00" * 6, "--measured-power-dbm", "-18"],
+               ["url", "--url", "https://e.org", "--measured-power-dbm", "-18"], ["tlm", "--battery-mv", "3000"],
+               ["eid", "--identity-key", KEY, "--rotation-exponent", "4", "--time-s", "70000",
+                "--measured-power-dbm", "-18"]]
+    return [output("encode", *frame, "--format", "json") for frame in frames]
+
+
+def advertised(_):
+    options = ("--adapter", "virtual", "--duration-s", "0.3", "--json")
+    return [output("advertise", PROFILE, *options),
+            output("ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm", "-59", *options)]
+
+
+def heard(folder):
+    packets = [(at * 100_000, report(address(n), ibeacon(1, n), -60)) for at in range(60) for n in (1, 2)]
+    packets += [(6_000_000, report(address(3), b"\2\1\6", 127))]
+    known = folder / "known.json"
+    known.write_text(json.dumps({"version": 1, "name": "desk", "advertisements": [{
+        "type": "ibeacon", "uuid": UUID, "major": 1, "minor": 1, "measuredPowerDbm": -59, "intervalMs": 100}]}))
+    path = recording(folder / "heard.btsnoop", packets + [(30_000_000, report(address(2), ibeacon(1, 2), -70))])
+    every = [[], ["--every-s", "2", "--known", known], ["--monitor", f"ibeacon:{UUID}-1-1"]]
+    live = ["--adapter", "virtual", "--duration-s", "1", "--known", known, "--json"]
+    return [output("scan", "--replay", path, "--json", *words) for words in every] + [output("scan", *live)]
+
+
+def status_of_a_running_beacon(folder):
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "run", PROFILE, "--adapter", "virtual", "--state-dir", folder, "--runtime-dir", folder],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            done = pharos.run("status", "--json", "--runtime-dir", folder)
+            if '"on-air"' in done.out:
+                return [done.out]
+    finally:
+        process.terminate()
+        process.wait(10)
+    raise AssertionError("the beacon did not come on the air")
+
+
+def checked(folder):
+    broken = folder / "broken.json"
+    broken.write_text('{"version": 1, "name": "a b"}')
+    return [output("profile", "check", "--json", PROFILE, broken)]
+
+
+def fleet_file(folder, sites=("n",), **more):
+    """A fleet with all kinds of frames."""
+    fleet = {
+        "version": 1, "name": "f",
+        "identities": {"minor": {"within": "fleet"}, "instance": {"from": "counter"}},
+        "template": {"adapter": "hci0", "radioPowerDbm": 0, "advertisements": [
+            {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": "${minor}",
+             "intervalMs": 500, "measuredPowerDbm": -59, "flags": None},
+            {"type": "altbeacon", "companyId": "0x0118", "id": "8b0ca750095477cb3e770011223344550000${bay}",
+             "intervalMs": 500, "measuredPowerDbm": -59},
+            {"type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "${instance}",
+             "intervalMs": 500, "measuredPowerDbm": -18},
+            {"type": "eddystone-url", "url": "https://e.org", "intervalMs": "${ms}", "measuredPowerDbm": -18},
+            {"type": "eddystone-eid", "identityKeyFile": "keys/${name}.key", "rotationExponent": 4,
+             "intervalMs": 5000, "measuredPowerDbm": -18}]},
+        "defaults": {"controller": "extended", "variables": {"ms": 5000}},
+        "groups": [{"name": name} for name in sites],
+        "beacons": [{"name": f"b{n}", "group": sites[n % len(sites)], "host": f"pi-{n}", "serial": f"s{n}",
+                     "variables": {"bay": f"{n:04x}"},
+                     "position": [1, 2, 3] if n % 2 else {"latitude": 1, "longitude": 2}} for n in range(6)]}
+    (folder / "f.json").write_text(json.dumps(fleet | more))
+    return fleet
+
+
+def generated(folder):
+    return output("fleet", "generate", folder / "f.json", "--output", folder / "out", "--json")
+
+
+def edited_fleet(folder):
+    """What is printed of a fleet before and after an edit that renames, moves and changes; generated the first time."""
+    fleet = fleet_file(folder)
+    first = generated(folder)
+    renamed = {**fleet["beacons"][0], "name": "c", "was": "b0", "serial": "t0"}
+    changed = {**fleet["beacons"][1], "variables": {"bay": "0001", "ms": 6000}}
+    fleet_file(folder, beacons=[renamed, changed, *fleet["beacons"][2:]])
+    return first
+
+
+def fleet_checked(folder):
+    fleet = fleet_file(folder)
+    good = output("fleet", "check", folder / "f.json", "--json")
+    fleet_file(folder, beacons=fleet["beacons"] + [{"name": "x"}])
+    return [good, output("fleet", "check", folder / "f.json", "--json")]
+
+
+def fleet_generated(folder):
+    return [edited_fleet(folder), generated(folder)]
+
+
+def fleet_differs(folder):
+    edited_fleet(folder)
+    return [output("fleet", "diff", folder / "f.json", "--against", folder / "out", "--json")]
+
+
+def fleet_listed(folder):
+    edited_fleet(folder)
+    return [output("fleet", "list", folder / "out", "--json")]
+
+
+def fleet_status(folder):
+    edited_fleet(folder)
+    (folder / "from").mkdir()
+    (folder / "from" / "s.json").write_text('{"name": "stranger", "state": "off"}')
+    return [output("fleet", "status", folder / "out", "--from", folder / "from", "--json")]
+
+
+def fleet_keys(folder):
+    edited_fleet(folder)
+    return [output("fleet", "keys", "generate", folder / "out", "--json")]
+
+
+def fleet_resolved(folder):
+    fleet_keys(folder)
+    # Any id is none of these; its beacons have the keys that the source names.
+    return [output("fleet", "keys", "resolve", "0011223344556677", folder / "out", "--json")]
+
+
+DETECT = ("--detect-within-s", "10", "--probability", "0.95", "--scanner", "android-low-power")
+MUSEUM = ("--from-fleet", ROOT / "profiles/fleets/museum.json")
+
+
+def collisions(folder):
+    fleet_file(folder, sites=("n", "s"))
+    return [plan("collisions", "--beacons", "250", "--interval-ms", "100", "--capture-db", "10"),
+            plan("collisions", *MUSEUM), plan("collisions", "--from-fleet", folder / "f.json")]
+
+
+def latency(_):
+    after = ("--undiscovered-after-s", "10")
+    return [plan("latency", "--beacons", "100", "--interval-ms", "760", "--scanner", "android-low-power", *after),
+            plan("latency", "--beacons", "100000", "--interval-ms", "20", "--scanner", "continuous", *after),
+            plan("latency", *MUSEUM, "--scanner", "continuous", *after)]
+
+
+def density(_):
+    return [plan("density", "--interval-ms", "10240", *DETECT), plan("density", *MUSEUM, *DETECT)]
+
+
+def energy(_):
+    chip = ("--chip", "nrf52832", "--battery", "cr2477")
+    return [plan("energy", "--interval-ms", "20", "--beacons", "1000000", *chip), plan("energy", *MUSEUM, *chip)]
+
+
+def walk(_):
+    past = ("--speed-mps", "1.4", "--distance-m", "3")
+    return [plan("walk", "--interval-ms", "760", *past), plan("walk", *MUSEUM, *past)]
+
+
+def site(folder):
+    floor = {"version": 1, "name": "hall", "outline": [[0, 0], [40, 0], [40, 10], [0, 10]],
+             "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [1, 1]}],
+             "paths": [{"name": "tour", "points": [[1, 1], [39, 9]]}],
+             "defaults": {"intervalMs": 1000, "radioPowerDbm": -12}}
+    (folder / "hall.json").write_text(json.dumps(floor))
+    return [plan("site", folder / "hall.json", "--places", "60", "--propose"),
+            plan("site", ROOT / "profiles/sites/museum-from-fleet.json", "--places", "60")]
+
+
+def simulated(words, folder):
+    words = ("simulate", words[0], "--seed", "7", "--precision", "0.2", *words[1:])
+    few, one = ("--beacons", "20", "--interval-ms", "100"), ("--beacons", "1", "--interval-ms", "500")
+    (folder / "part").write_text(output("plan", *words, *few, "--shard", "1/1"))
+    return [plan(*words, *few), plan(*words, *one),
+            plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM)]
+
+
+class Output(NamedTuple):
+    """A section of a page, the commands whose keys it lists, and outputs that have all of them."""
+
+    page: str
+    section: str
+    commands: str
+    made: object
+
+
+OUTPUTS = [
+    Output("decode", "", "decode", decoded),
+    Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, encode raw",
+           encoded),
+    Output("adapters", "", "adapters", lambda _: [output("adapters", "--json", "--adapter", "virtual")]),
+    Output("advertise", "", "advertise profile, advertise ibeacon, advertise altbeacon, advertise uid, advertise url, "
+           "advertise tlm, advertise eid, advertise raw, ibeacon", advertised),
+    Output("scan", "", "scan", heard),
+    Output("status", "", "status", status_of_a_running_beacon),
+    Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
+    Output("profile", "", "profile check", checked),
+    Output("fleet", "check", "fleet check", fleet_checked),
+    Output("fleet", "list", "fleet list", fleet_listed),
+    Output("fleet", "generate", "fleet generate", fleet_generated),
+    Output("fleet", "diff", "fleet diff", fleet_differs),
+    Output("fleet", "status", "fleet status", fleet_status),
+    Output("fleet", "keys generate, pharos fleet keys agree", "fleet keys generate, fleet keys agree", fleet_keys),
+    Output("fleet", "keys resolve", "fleet keys resolve", fleet_resolved),
+    Output("plan", "interval", "plan interval", lambda _: [
+        plan("interval", *MUSEUM, *DETECT), plan("interval", "--beacons", "50", "--max-throughput")]),
+    Output("plan", "collisions", "plan collisions", collisions),
+    Output("plan", "latency", "plan latency", latency),
+    Output("plan", "density", "plan density", density),
+    Output("plan", "walk", "plan walk", walk),
+    Output("plan", "energy", "plan energy", energy),
+    Output("plan", "site", "plan site", site),
+    Output("plan", "simulate collisions, pharos plan simulate merge of its parts",
+           "plan simulate collisions, plan simulate merge", lambda folder: simulated(("collisions",), folder)),
+    Output("plan", "simulate latency, pharos plan simulate merge of its parts",
+           "plan simulate latency, plan simulate merge",
+           lambda folder: simulated(("latency", "--undiscovered-after-s", "1"), folder)),
+    Output("plan", "thesis", "plan thesis", lambda _: [
+        plan("thesis", "--beacons", "250"), plan("thesis", "--beacons", "1"), plan("thesis", *MUSEUM)]),
+]
+
+
+# ---- the checks
+def keys_of(texts):
+    """Each key by its path, and whether it was null somewhere."""
+    found = {}
+
+    def visit(value, path):
+        if isinstance(value, dict):
+            for key, each in value.items():
+                inner = f"{path}.{key}" if path else key
+                found[inner] = found.get(inner, False) or each is None
+                visit(each, inner)
+        elif isinstance(value, list):
+            for each in value:
+                visit(each, path + "[]")
+
+    for text in texts:
+        for line in text.splitlines():
+            visit(json.loads(line), "")
+    return found
+
+
+def test_each_command_with_a_json_output_is_held_against_its_page():
+    dump = json.loads(pharos.checked("--experimental-dump-help").out)
+    found = set()
+
+    def visit(command):
+        names = {name["name"] for each in command.get("arguments", []) for name in each.get("names", [])}
+        if names & {"json", "format"}:
+            found.add(" ".join((*command["superCommands"][1:], command["commandName"])))
+        for child in command.get("subcommands", []):
+            visit(child)
+
+    visit(dump["command"])
+    assert found == {command for each in OUTPUTS for command in each.commands.split(", ")}
+
+
+@pytest.mark.parametrize("case", OUTPUTS, ids=lambda case: f"{case.page} {case.section}".split(",")[0].strip())
+def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
+    documented = WRITTEN[f"pharos-{case.page}"]["json"]
+    if case.section:
+        documented = documented[case.section]
+    found = {key: is_null for key, is_null in keys_of(case.made(tmp_path)).items() if not key.startswith(DATA)}
+    if case.page in ("encode", "scan"):
+        # Their frames have the keys that the page of decode lists.
+        found = {key: is_null for key, is_null in found.items()
+                 if not key.startswith("frames[].") or key == "frames[].type"}
+    if case.page == "advertise":
+        # Those of a single frame stand in two places.
+        found = {key: is_null for key, is_null in found.items()
+                 if key == "events" or f"advertisements[].{key}" not in documented}
+        found["advertisements[]"] = False
+    if (case.page, case.section) == ("plan", "collisions"):
+        # Those of a site have the same keys.
+        found = {key.removeprefix("sites[]."): is_null for key, is_null in found.items()} | {"sites[]": False}
+        found.pop("sites")
+    # A key that only holds others needs no words of its own.
+    holders = {key for key in found if key not in documented and any(
+        other.startswith((key + ".", key + "[")) for other in found.keys() | documented.keys())}
+    assert found.keys() - documented.keys() - holders == set()
+    absent = set()
+    if case.page == "encode":
+        # A payload that was just built breaks no rule.
+        absent = {key for key in documented if key.startswith("problems[].")}
+    if case.page == "scan":
+        # The virtual controller listens at once, and nothing disturbs it.
+        absent = {"state"}
+    if case.section == "keys resolve":
+        absent = {key for key in documented if key.startswith("beacons[].")}
+    assert documented.keys() - found.keys() == absent
+    silent = {key for key, is_null in found.items() if is_null and "null" not in documented.get(key, "")}
+    assert silent - holders == set(), "the page does not say that these may be null"
