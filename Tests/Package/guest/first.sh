@@ -40,6 +40,19 @@ five_steps() {
     is_active lobby || fail "the instance is not active"
 }
 
+# A service may not ask the kernel whether somebody keeps the clock right; timedated may be asked, and what it says is said.
+asks_timedated() {
+    # Starts timedated as well, which takes its time here.
+    told=$(timedatectl show --value -p NTPSynchronized)
+    words='nobody keeps it right'
+    [ "$told" != yes ] || words='it is kept right'
+    eventually 20 doctor_says "$words" || fail "timedated says $told, and doctor: $(grep clock doctor.txt)"
+}
+doctor_says() {
+    systemd-run -q --wait --pipe -p User=pharos -p ProtectClock=yes pharos doctor >doctor.txt
+    grep -F "$1" doctor.txt
+}
+
 # A beacon whose adapter is not there must not hold up the boot.
 waits_for_an_adapter() {
     sed 's/"name": "lobby"/"name": "annex", "adapter": "hci7"/' /etc/pharos/lobby.json >/etc/pharos/annex.json
@@ -52,4 +65,5 @@ waits_for_an_adapter() {
 prepare box_is_up
 lab_test package/installs installs
 lab_test package/five-steps five_steps
+lab_test package/asks-timedated asks_timedated
 lab_test package/waits-for-an-adapter waits_for_an_adapter
