@@ -213,7 +213,8 @@ let package = Package(
         .testTarget(
             name: "ListenerServiceTests",
             dependencies: [
-                "BeaconFrames", "BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "Listener", "ListenerService",
+                "BeaconFrames", "BeaconService", "BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "Listener",
+                "ListenerService",
                 "Sightings", "TestSupport",
             ],
             swiftSettings: strict),

@@ -75,6 +75,8 @@ public struct AdvertisingJob {
         let adapter = try adapter ?? DefaultAdapter.find()
         // Before the adapter is touched: a file that cannot be written must not leave it raised.
         let capture = try options.capture.map(CaptureFile.init)
+        let claim = try AdapterClaim(adapter, .send, for: "pharos advertise")
+        defer { withExtendedLifetime(claim) {} }
         let signals = try SignalDescriptor()
         let air = adapter == .virtual ? try VirtualAirServer(VirtualAirConfiguration(model: options.like)) : nil
         let opened = try OpenAdapter(adapter, interruption: signals, air: air)

@@ -24,6 +24,8 @@ final class ServiceBox {
     /// The hciN that have been brought up, to be put down in the end, whatever their numbers are by then.
     private var raised: Set<DeviceAddress> = []
     private var lock: AdapterLock?
+    /// Of a user channel, beside which nobody can listen.
+    private var listenLock: AdapterLock?
     /// Nobody else runs under this name.
     private var nameLock: InstanceLock?
     /// What the keeper keeps on the air, as it came from here.
@@ -148,14 +150,17 @@ extension ServiceBox: BeaconSurroundings {
     /// Another instance on the same hciN would undo our work. Behind a stream the other end decides who may share.
     private func takeLock(_ name: AdapterName) throws {
         guard let index = name.kernelIndex else {
-            lock = nil
+            (lock, listenLock) = (nil, nil)
             return
         }
         let address = try BlueZAdapter(index: index).address
         guard lock?.address != address else { return }
-        lock = nil
+        (lock, listenLock) = (nil, nil)
         do throws(AdapterLockError) {
             lock = try AdapterLock(address, for: job.name, in: directories.runtime)
+            if case .user = name {
+                listenLock = try AdapterLock(address, .listen, for: job.name, in: directories.runtime)
+            }
         } catch {
             guard case .system = error else { throw error }
             log(.warning, "\(error): another instance on this adapter would not be noticed")

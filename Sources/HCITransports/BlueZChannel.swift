@@ -7,9 +7,13 @@ public import LinuxHost
 ///
 /// Each read is one packet, its H4 type octet first.
 public final class BlueZChannel: HCIChannel {
-    let socket: Descriptor
+    private let commands: PacketSocket
+    /// Where advertising reports come, apart from the answers to commands: neither can crowd the other out. Of a raw
+    /// channel that listens.
+    private let reports: PacketSocket?
     private let waiter: ChannelWaiter
     private let name: String
+    public private(set) var receivedAt = HCIInstant.distantPast
     /// Of a raw channel.
     private let rawIndex: UInt16?
 
@@ -17,7 +21,12 @@ public final class BlueZChannel: HCIChannel {
     ///
     /// Sending what moves the radio needs CAP_NET_RAW. The kernel says so only when the first command is sent, so it
     /// is asked beforehand.
-    public init(raw index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
+    ///
+    /// - Parameter isListening: Whether advertising reports are what it is for: they get a socket of their own, which
+    ///   holds many of them, and the time at which the kernel had them.
+    public init(
+        raw index: UInt16, isListening: Bool = false, interruption: SignalDescriptor? = nil
+    ) throws(TransportError) {
         name = "hci\(index)"
         rawIndex = index
         guard Privileges.has(.netRaw) else {
@@ -25,10 +34,24 @@ public final class BlueZChannel: HCIChannel {
         }
         let number = hci_open_dev(Int32(index))
         guard number >= 0 else { throw TransportError.bluetooth("bind", errno, name) }
-        socket = Descriptor(owning: number)
-        waiter = ChannelWaiter(socket, interruption)
+        commands = PacketSocket(Descriptor(owning: number))
+        if isListening {
+            let socket = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_RAW), name))
+            socket.makeRoom(octets: PacketSocket.listeningRoom)
+            socket.askForTimes(isRaw: true)
+            reports = socket
+            waiter = ChannelWaiter(commands.descriptor, socket.descriptor, interruption: interruption)
+        } else {
+            reports = nil
+            waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
+        }
         try refuseWhereTaken()
-        try hearEvents()
+        let answers = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE]
+        try hear(isListening ? answers : answers + [EVT_LE_META_EVENT], on: commands)
+        if let reports {
+            try hear([EVT_LE_META_EVENT], on: reports)
+            try refuseWhereNothingIsHeard(reports)
+        }
     }
 
     /// The user channel of an adapter that is down: nobody else can use the adapter until it is closed.
@@ -38,9 +61,19 @@ public final class BlueZChannel: HCIChannel {
         guard Privileges.has(.netAdmin) else {
             throw TransportError.notPermitted(.netAdmin, name, "the user channel")
         }
-        socket = try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name)
-        waiter = ChannelWaiter(socket, interruption)
+        commands = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name))
+        commands.makeRoom(octets: PacketSocket.listeningRoom)
+        commands.askForTimes(isRaw: false)
+        reports = nil
+        waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
     }
+
+    /// To wait for together with other things; of a channel that listens, for the answers to commands.
+    var descriptor: Descriptor { commands.descriptor }
+
+    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; of a raw channel that
+    /// listens, advertising reports. `nil` where the kernel does not tell.
+    public var lostPackets: Int? { (reports ?? commands).lost }
 
     public var now: HCIInstant { waiter.now }
 
@@ -49,7 +82,7 @@ public final class BlueZChannel: HCIChannel {
     /// - Throws: `HCIChannelError.gone` when the adapter was unplugged or put down.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
-            _ = try socket.write(packet.h4)
+            _ = try commands.descriptor.write(packet.h4)
         } catch {
             throw failure(error)
         }
@@ -57,11 +90,13 @@ public final class BlueZChannel: HCIChannel {
 
     /// Waits in the kernel; what is no HCI packet is passed over.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
-        while try waiter.wait(until: deadline) {
+        while let place = try waiter.first(until: deadline) {
             let octets: [UInt8]
             do throws(SystemError) {
-                octets = try socket.read(upTo: 4096)
+                let socket = place == 0 ? commands : reports ?? commands
+                (octets, receivedAt) = try socket.receive()
             } catch {
+                if error.errno == SystemError.wouldBlock { continue }
                 throw failure(error)
             }
             guard let first = octets.first else { throw .gone("\(name): the adapter was closed") }
@@ -87,24 +122,33 @@ public final class BlueZChannel: HCIChannel {
         request[6] = UInt8(ACL_LINK)
         let reason = unsafe request.withUnsafeMutableBytes { buffer -> Int32 in
             guard let start = buffer.baseAddress else { return 0 }
-            return unsafe ioctl(socket.number, PHAROS_HCIGETCONNINFO, start) < 0 ? errno : 0
+            return unsafe ioctl(commands.descriptor.number, PHAROS_HCIGETCONNINFO, start) < 0 ? errno : 0
         }
         if reason == EBUSY { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
     }
 
-    /// A new raw socket hears nothing. The filter is kept to what an advertiser needs, so that a busy adapter does
-    /// not wake it for every data packet.
-    private func hearEvents() throws(TransportError) {
+    /// A new raw socket hears nothing. The filter is kept to what is needed, so that a busy adapter does not wake it for
+    /// every data packet.
+    private func hear(_ events: [Int32], on socket: PacketSocket) throws(TransportError) {
         var filter = hci_filter()
         unsafe hci_filter_clear(&filter)
         unsafe hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
-        for event in [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_LE_META_EVENT, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE] {
-            unsafe hci_filter_set_event(event, &filter)
-        }
+        for event in events { unsafe hci_filter_set_event(event, &filter) }
         let size = socklen_t(MemoryLayout<hci_filter>.size)
-        guard unsafe setsockopt(socket.number, SOL_HCI, HCI_FILTER, &filter, size) == 0 else {
+        guard unsafe setsockopt(socket.descriptor.number, SOL_HCI, HCI_FILTER, &filter, size) == 0 else {
             throw TransportError.bluetooth("setsockopt HCI_FILTER", errno, name)
         }
+    }
+
+    /// Whoever may not hear an event has it taken out of the filter without a word: root in a user namespace of its own
+    /// has a capability by that name, and still may not.
+    private func refuseWhereNothingIsHeard(_ socket: PacketSocket) throws(TransportError) {
+        var filter = hci_filter()
+        var size = socklen_t(MemoryLayout<hci_filter>.size)
+        guard unsafe getsockopt(socket.descriptor.number, SOL_HCI, HCI_FILTER, &filter, &size) == 0,
+            unsafe hci_filter_test_event(EVT_LE_META_EVENT, &filter) == 0
+        else { return }
+        throw TransportError.notPermitted(.netRaw, name, "hearing advertising reports")
     }
 
     private func failure(_ error: SystemError) -> HCIChannelError {

@@ -12,7 +12,7 @@ public final class H4Channel: HCIChannel {
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
         self.stream = stream
         self.name = name
-        waiter = ChannelWaiter(stream, interruption)
+        waiter = ChannelWaiter(stream, interruption: interruption)
     }
 
     public var now: HCIInstant { waiter.now }
@@ -69,11 +69,11 @@ public final class H4Channel: HCIChannel {
 
 /// Waits for one descriptor, for a deadline, and for a signal, whichever comes first.
 struct ChannelWaiter {
-    private let descriptor: Descriptor
+    private let interests: [Poller.Interest]
     private let interruption: SignalDescriptor?
 
-    init(_ descriptor: Descriptor, _ interruption: SignalDescriptor?) {
-        self.descriptor = descriptor
+    init(_ descriptors: Descriptor..., interruption: SignalDescriptor?) {
+        interests = (descriptors + [interruption?.descriptor].compactMap { $0 }).map { Poller.Interest($0, .read) }
         self.interruption = interruption
     }
 
@@ -83,22 +83,24 @@ struct ChannelWaiter {
     /// end within a second, also where the controller does not answer.
     private static let farewell: UInt64 = 800_000_000
 
-    /// Whether there is something to read before `deadline`, or before the time that the first signal has left.
+    /// Whether there is something to read before `deadline`; see ``first(until:)``.
+    func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool { try first(until: deadline) != nil }
+
+    /// The place of the first descriptor that has something to read before `deadline`, or before the time that the first
+    /// signal has left.
     ///
     /// - Throws: `interrupted` once for each signal, so that what the caller does next (turning the beacon off) can
     ///   use the channel again.
-    func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool {
+    func first(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
         let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.farewell) }
         let deadline = end.map { min(deadline, $0) } ?? deadline
-        var interests = [Poller.Interest(descriptor, .read)]
-        if let interruption { interests.append(Poller.Interest(interruption.descriptor, .read)) }
-        let ready: [Bool]
+        var ready: [Bool]
         do throws(SystemError) {
             ready = try Poller.wait(interests, until: deadline.nanoseconds)
         } catch {
             throw .system(call: error.call, errno: error.errno, text: error.text)
         }
-        if ready.count > 1, ready[1], interruption?.take() != nil { throw .interrupted }
-        return ready[0]
+        if let interruption, ready.removeLast(), interruption.take() != nil { throw .interrupted }
+        return ready.firstIndex(of: true)
     }
 }

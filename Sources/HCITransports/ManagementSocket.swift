@@ -14,7 +14,7 @@ public final class ManagementSocket: ManagementChannel {
     /// - Parameter name: the adapter as the user named it, for error messages.
     public init(_ name: String = "mgmt", interruption: SignalDescriptor? = nil) throws(TransportError) {
         descriptor = try BlueZAdapter.boundSocket(UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_CONTROL), name)
-        waiter = ChannelWaiter(descriptor, interruption)
+        waiter = ChannelWaiter(descriptor, interruption: interruption)
     }
 
     public var now: HCIInstant { waiter.now }
@@ -56,7 +56,7 @@ public final class MonitorSocket: MonitorChannel {
         }
         descriptor = try BlueZAdapter.boundSocket(
             UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_MONITOR), "the monitor channel")
-        waiter = ChannelWaiter(descriptor, interruption)
+        waiter = ChannelWaiter(descriptor, interruption: interruption)
     }
 
     public var now: HCIInstant { waiter.now }

@@ -18,10 +18,12 @@ public final class OpenAdapter {
     /// Opens `name`; an hciN that is down is brought up first.
     ///
     /// - Parameters:
+    ///   - isListening: whether advertising reports are what it is for; see ``BlueZChannel/init(raw:isListening:interruption:)``.
     ///   - interruption: a signal on it ends waiting with `HCIChannelError.interrupted`.
     ///   - air: where a `virtual` controller lives.
     public init(
-        _ name: AdapterName, interruption: SignalDescriptor? = nil, air: VirtualAirServer? = nil
+        _ name: AdapterName, isListening: Bool = false, interruption: SignalDescriptor? = nil,
+        air: VirtualAirServer? = nil
     ) throws(TransportError) {
         self.name = name
         ownAir = try Self.needed(air, for: name)
@@ -30,9 +32,10 @@ public final class OpenAdapter {
             let raised = try Self.raise(index)
             raisedIndex = raised ? index : nil
             do throws(TransportError) {
-                let socket = try BlueZChannel(raw: index, interruption: interruption)
+                let socket = try BlueZChannel(
+                    raw: index, isListening: isListening, interruption: interruption)
                 channel = socket
-                descriptor = socket.socket
+                descriptor = socket.descriptor
             } catch {
                 if raised { try? BlueZAdapter.bringDown(index) }
                 throw error
@@ -42,7 +45,7 @@ public final class OpenAdapter {
             _ = try BlueZAdapter(index: index)
             let socket = try BlueZChannel(user: index, interruption: interruption)
             channel = socket
-            descriptor = socket.socket
+            descriptor = socket.descriptor
             isExclusive = true
         case .managed:
             throw TransportError(
@@ -62,6 +65,10 @@ public final class OpenAdapter {
             isExclusive = true
         }
     }
+
+    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` where nobody can
+    /// know.
+    public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }
 
     /// Brings the adapter up, also where it is up for a moment only: an adapter that was just plugged in is powered off
     /// again after two seconds unless somebody asks for it. Returns whether it is ours to put down.

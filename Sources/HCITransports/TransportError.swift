@@ -92,6 +92,8 @@ extension TransportError {
             "this user may not open it"
         case (SystemError.notATerminal, .serial):
             "this is not a serial line"
+        case (SystemError.busy, .serial):
+            "\(error.text); end that program first"
         case (SystemError.timedOut, _):
             "there was no answer in time"
         default:

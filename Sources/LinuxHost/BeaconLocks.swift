@@ -1,16 +1,22 @@
 public import BluetoothTypes
 
-/// The right to send with an adapter, of which there is one for each address on a box: two beacons on one controller
-/// would undo each other's work.
+/// The right to send with an adapter, or to listen with it, of which there is one each for each address on a box: two
+/// beacons on one controller would undo each other's work. One that sends and one that listens can share it.
 ///
-/// A ``FileLock`` `adapter-ADDRESS.lock`, which only the directory's owner and root can take, and beside it
-/// `adapter-ADDRESS.holder`, in which everybody can read who has it.
+/// A ``FileLock`` `adapter-ADDRESS.lock`, or `listener-ADDRESS.lock`, which only the directory's owner and root can take,
+/// and beside it `adapter-ADDRESS.holder`, in which everybody can read who has it.
 public final class AdapterLock: Sendable {
+    /// What an adapter is held for.
+    public enum Role: String, CaseIterable, Hashable, Sendable {
+        case send = "adapter-"
+        case listen = "listener-"
+    }
+
     /// Who holds an adapter.
     public struct Holder: Hashable, Sendable {
         /// The process' number.
         public let process: Int32
-        /// The instance's name, as its profile has it.
+        /// The instance's name, as its profile has it; of a command, the command.
         public let instance: String
 
         /// A process by its number, and the name of the instance that it runs.
@@ -31,55 +37,62 @@ public final class AdapterLock: Sendable {
     /// Takes the adapter with `address` for `instance`.
     ///
     /// - Parameter directory: Where the locks of this box lie: /run/pharos.
-    /// - Throws: ``AdapterLockError``; `held` when another process, or this one, has it already.
-    public init(_ address: DeviceAddress, for instance: String, in directory: String) throws(AdapterLockError) {
+    /// - Throws: ``AdapterLockError``; `held` when another process, or this one, has it in that role already.
+    public init(
+        _ address: DeviceAddress, _ role: Role = .send, for instance: String, in directory: String
+    ) throws(AdapterLockError) {
         do throws(FileLockError) {
-            lock = try FileLock(Self.path(of: address, in: directory), purpose: instance, isPublic: true)
+            lock = try FileLock(Self.path(of: address, role, in: directory), purpose: instance, isPublic: true)
         } catch {
             switch error {
-            case .held(_, let holder): throw .held(address, by: holder.map(Holder.init))
+            case .held(_, let holder): throw .held(address, role, by: holder.map(Holder.init))
             case .system(let error): throw .system(error)
             }
         }
         self.address = address
     }
 
-    /// Who holds the adapter with `address`; `nil` when nobody does. Asking disturbs nobody, and every user may ask.
-    public static func holder(of address: DeviceAddress, in directory: String) -> Holder? {
-        FileLock.holder(of: path(of: address, in: directory)).map(Holder.init)
+    /// Who holds the adapter with `address` in that role; `nil` when nobody does. Asking disturbs nobody, and every user
+    /// may ask.
+    public static func holder(of address: DeviceAddress, _ role: Role = .send, in directory: String) -> Holder? {
+        FileLock.holder(of: path(of: address, role, in: directory)).map(Holder.init)
     }
 
-    /// Everybody who holds an adapter of this box.
+    /// Everybody who sends with an adapter of this box.
     public static func holders(in directory: String) -> [DeviceAddress: Holder] {
         var result: [DeviceAddress: Holder] = [:]
-        for name in Files.names(in: directory) where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
-            guard let address = DeviceAddress(name.dropFirst(prefix.count).dropLast(suffix.count)) else { continue }
+        for name in Files.names(in: directory) where name.hasPrefix(Role.send.rawValue) && name.hasSuffix(suffix) {
+            guard let address = DeviceAddress(name.dropFirst(Role.send.rawValue.count).dropLast(suffix.count)) else {
+                continue
+            }
             result[address] = holder(of: address, in: directory)
         }
         return result
     }
 
-    private static let prefix = "adapter-"
     private static let suffix = ".lock"
 
-    private static func path(of address: DeviceAddress, in directory: String) -> String {
-        "\(directory)/\(prefix)\(address)\(suffix)"
+    private static func path(of address: DeviceAddress, _ role: Role, in directory: String) -> String {
+        "\(directory)/\(role.rawValue)\(address)\(suffix)"
     }
 }
 
 /// Why an adapter cannot be had.
 public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another instance sends with it; `nil` when it does not say which.
-    case held(DeviceAddress, by: AdapterLock.Holder?)
+    /// Another instance sends with it, or listens; `nil` when it does not say which.
+    case held(DeviceAddress, AdapterLock.Role, by: AdapterLock.Holder?)
     /// The lock's file cannot be made or locked.
     case system(SystemError)
 
     public var description: String {
         switch self {
-        case .held(let address, let holder?):
+        case .held(let address, .listen, let holder):
+            "the adapter \(address) is listened to by \(holder.map { "\"\($0.instance)\" (process \($0.process))" } ?? "others"); "
+                + "stop that one, or name another adapter"
+        case .held(let address, .send, let holder?):
             "the adapter \(address) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
                 + "stop that one, put its advertisements into one profile with these, or name another adapter"
-        case .held(let address, nil):
+        case .held(let address, .send, nil):
             "the adapter \(address) is used by another instance; stop that one or name another adapter"
         case .system(let error): "\(error)"
         }

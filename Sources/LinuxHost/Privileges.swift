@@ -36,6 +36,20 @@ public enum Privileges {
         Files.names(in: "/proc").compactMap(Int.init).filter { Files.firstLine("/proc/\($0)/comm") == name }.sorted()
     }
 
+    /// The programs that have the file at `path` open, as far as this user may see it.
+    public static func processes(holding path: String) -> [(id: Int32, name: String)] {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return [] }
+        let ids = Files.names(in: "/proc").compactMap { Int32($0) }.sorted()
+        return ids.filter { id in
+            Files.names(in: "/proc/\(id)/fd").contains { name in
+                var other = stat()
+                return unsafe stat("/proc/\(id)/fd/\(name)", &other) == 0 && other.st_dev == status.st_dev
+                    && other.st_ino == status.st_ino
+            }
+        }.map { ($0, Files.firstLine("/proc/\($0)/comm") ?? "?") }
+    }
+
     /// Octets from the kernel's generator.
     public static func randomOctets(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

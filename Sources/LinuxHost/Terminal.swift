@@ -118,10 +118,22 @@ public enum SerialPort {
     /// The bit rates that ``open(_:rate:)`` takes, in bit/s, rising.
     public static var rates: [Int] { speeds.keys.sorted() }
 
-    /// Opens `path` at `rate` and throws away what was left in its buffers.
+    /// Opens `path` at `rate` for this program alone, and throws away what was left in its buffers.
+    ///
+    /// - Throws: also EBUSY, with who holds it, where another program of ours has opened it.
     public static func open(_ path: String, rate: Int) throws(SystemError) -> Descriptor {
         guard let speed = speeds[rate] else { throw SystemError("cfsetspeed", "\(path)@\(rate)", errno: EINVAL) }
         let port = try Descriptor.open(path, .device)
+        do throws(SystemError) {
+            try port.lock(path)
+        } catch {
+            guard error.errno == EAGAIN || error.errno == EACCES else { throw error }
+            let holders = Privileges.processes(holding: path).filter { $0.id != getpid() }
+            let names = holders.map { "\($0.name) (process \($0.id))" }.joined(separator: ", ")
+            throw SystemError(
+                "open", path, errno: EBUSY,
+                reason: "it is in use by " + (names.isEmpty ? "another program" : names))
+        }
         var settings = termios()
         _ = try retryingInterrupts("tcgetattr", path) { unsafe tcgetattr(port.number, &settings) }
         unsafe cfmakeraw(&settings)

@@ -20,11 +20,13 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     private var source: SightingSource?
     private var consumer: (any SightingConsumer)?
     private var opened: OpenAdapter?
+    private var claim: AdapterClaim?
     private var air: VirtualAirServer?
     private var sample: SampleBeacon?
     /// What kept the first attempt from listening: it ends the run.
     private var refusal: (any Error)?
     private var hasListened = false
+    private var lostBefore: Int?
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
@@ -54,13 +56,20 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             keeper.wake()
             source.change(keeper.state, at: heard(now))
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
-            consumer.advance(to: heard(now))
+            source.counts.lostInKernel = lost
+            source.advance(to: heard(now))
             consumer.rest(at: heard(now))
             if now >= end { keeper.handle(.stop) }
         }
         if keeper.ended == nil { keeper.handle(.stop) }
+        source.counts.lostInKernel = lost
         if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
         consumer.finish(at: heard(now))
+        if let lost = source.counts.lostInKernel, lost > 0 {
+            consumer.say(
+                "\(source.adapter?.description ?? "the adapter"): \(lost) reports were lost in the kernel: they came faster "
+                    + "than they were read", isWarning: true)
+        }
         try? opened?.close()
     }
 
@@ -86,12 +95,39 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             if name == .virtual, air == nil {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
-            opened = try OpenAdapter(name, interruption: signals, air: air)
+            // The list of adapters is empty where the kernel has no Bluetooth, which is the better answer then.
+            if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingRight(for: name, Privileges.effective) {
+                throw missing
+            }
             source?.adapter = name
+            opened = try claimAndOpen(name)
             if let air, sample == nil { sample = try SampleBeacon(air, options.samples) }
         } catch {
             throw fault(error)
         }
+    }
+
+    private func claimAndOpen(_ name: AdapterName) throws -> OpenAdapter {
+        claim = nil
+        let claim = try AdapterClaim(name, .listen, for: options.purpose, in: options.runtimeDirectory)
+        do throws(TransportError) {
+            let opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
+            self.claim = claim
+            return opened
+        } catch {
+            // Whoever keeps us out listens by the user channel, and so beside nobody.
+            if error.reason == .busy, let holder = claim.shared { throw holder }
+            throw error
+        }
+    }
+
+    /// Without the right to a raw socket nothing would be heard, and nobody would say so.
+    static func missingRight(for name: AdapterName, _ held: Set<Privileges.Capability>) -> BeaconServiceError? {
+        guard case .raw = name, !held.contains(.netRaw) else { return nil }
+        return .refused(
+            .notPermitted,
+            "\(name): listening needs CAP_NET_RAW: without it the kernel keeps all reports back, silently (run it with sudo)"
+        )
     }
 
     /// What has never listened ends with its error; what has is waited for.
@@ -99,18 +135,19 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         let fault = AdapterFinder.fault(error)
         guard !hasListened else { return fault }
         refusal = error
-        if let error = error as? TransportError, error.reason == .notPermitted(.netRaw) {
-            refusal = BeaconServiceError.refused(
-                .notPermitted,
-                "\(error.adapter): listening needs CAP_NET_RAW: without it the kernel keeps all reports back, silently "
-                    + "(run it with sudo)")
+        if let error = error as? TransportError, error.reason == .notPermitted(.netRaw), let name = source?.adapter {
+            refusal = Self.missingRight(for: name, []) ?? error
         }
         return BeaconFault(fault.cause, fault.text, isPermanent: true)
     }
 
     func close() {
+        lostBefore = lost ?? lostBefore
         opened = nil
     }
+
+    /// What the kernel has thrown away of all that was opened so far; `nil` where it never told.
+    private var lost: Int? { opened?.lostPackets.map { $0 + (lostBefore ?? 0) } ?? lostBefore }
 
     func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
         guard let opened else { throw .command(.channel(.gone("the adapter is closed"))) }

@@ -17,6 +17,10 @@ public final class SightingSource {
         public var recording: String?
         /// How long is listened, in microseconds; `nil` until somebody ends it.
         public var durationMicroseconds: Int?
+        /// What listens, for those who find the adapter taken: the command, or the instance.
+        public var purpose = "pharos"
+        /// Where the locks of this box lie.
+        public var runtimeDirectory = AdapterClaim.defaultDirectory
         /// What a second controller sends where the adapter is `virtual`; without any, an iBeacon.
         public var samples: [LoadedProfile] = []
 
@@ -36,6 +40,8 @@ public final class SightingSource {
         public var incomplete = 0
         /// How often scanning was turned on again.
         public var restarts = 0
+        /// How long nothing could be heard since listening began, in microseconds.
+        public var deafMicroseconds = 0
     }
 
     /// The wall clock that belongs to the moments of this source.
@@ -49,6 +55,9 @@ public final class SightingSource {
     private let feed: any SightingFeed
     private var reader: ReportReader
     private var consumer: (any SightingConsumer)?
+    /// What was told already: moments never go back.
+    private var latest = HeardInstant(nanoseconds: 0)
+    private var deafSince: HeardInstant?
 
     private init(_ feed: any SightingFeed, minimumLevel: Int8?) {
         self.feed = feed
@@ -88,9 +97,9 @@ public final class SightingSource {
     /// Takes a packet from a controller, after everything that was due before it.
     func take(_ packet: HCIPacket, at instant: HeardInstant) {
         guard packet.kind == .event, let consumer else { return }
-        consumer.advance(to: instant)
+        advance(to: instant)
         let octets = packet.octets
-        reader.take(event: octets.span, in: octets.indices, at: instant) { report, octets, range in
+        reader.take(event: octets.span, in: octets.indices, at: latest) { report, octets, range in
             consumer.hear(report, octets, range)
         }
         counts.reports = reader.counts.reports
@@ -98,9 +107,17 @@ public final class SightingSource {
         counts.incomplete = reader.incomplete
     }
 
+    /// Lets time pass. A packet may have come before that which was told last: it lay in the kernel meanwhile.
+    func advance(to instant: HeardInstant) {
+        latest = max(latest, instant)
+        consumer?.advance(to: latest)
+    }
+
     /// Notes how listening is, and tells it where it has changed.
     func change(_ new: ScanKeeper.State, at now: HeardInstant) {
         guard state != new else { return }
+        if let since = deafSince { counts.deafMicroseconds += now.microseconds(since: since) }
+        deafSince = new.isHearing || state == .starting ? nil : now
         state = new
         consumer?.change(new, at: now)
     }

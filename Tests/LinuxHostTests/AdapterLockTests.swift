@@ -23,7 +23,7 @@ import Testing
         #expect(try Files.read(folder.place(file)).starts(with: "\(getpid())\nlobby-north\n".utf8))
         let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
         let holder = AdapterLock.Holder(process: getpid(), instance: "lobby-north")
-        #expect(error == .held(address, by: holder))
+        #expect(error == .held(address, .send, by: holder))
         #expect(
             error?.description == "the adapter DC:A6:32:01:02:03 is used by the instance \"lobby-north\" "
                 + "(process \(getpid())); stop that one, put its advertisements into one profile with these, "
@@ -31,6 +31,24 @@ import Testing
         #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
         #expect(AdapterLock.holders(in: folder.path) == [address: holder])
         withExtendedLifetime(lock) {}
+    }
+
+    @Test func whoSendsAndWhoListensShareAnAdapter() throws {
+        let folder = try TemporaryFolder()
+        let sender = try AdapterLock(address, for: "lobby", in: folder.path)
+        let listener = try AdapterLock(address, .listen, for: "pharos scan", in: folder.path)
+        #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "lobby")
+        #expect(AdapterLock.holder(of: address, .listen, in: folder.path)?.instance == "pharos scan")
+        #expect(AdapterLock.holders(in: folder.path).mapValues(\.instance) == [address: "lobby"])
+        for role in AdapterLock.Role.allCases {
+            let error = refusal { _ = try AdapterLock(address, role, for: "second", in: folder.path) }
+            guard case .held(address, role, let holder?) = error else {
+                Issue.record("\(role): \(String(describing: error))")
+                continue
+            }
+            #expect(error?.description.contains("\"\(holder.instance)\" (process \(getpid()))") == true)
+        }
+        withExtendedLifetime((sender, listener)) {}
     }
 
     @Test func lockEndsWithItsOwner() throws {
@@ -74,7 +92,7 @@ import Testing
         let holder = AdapterLock.Holder(process: process, instance: "lobby-south")
         #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
         let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
-        #expect(error == .held(address, by: holder))
+        #expect(error == .held(address, .send, by: holder))
         other.process.end()
         #expect(try Files.read(path) == Array("\(process)\nlobby-south\n".utf8))
         #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
@@ -88,7 +106,7 @@ import Testing
         let lock = try AdapterLock(address, for: "first", in: folder.path)
         #expect(unsafe truncate(folder.place(file), 0) == 0)
         let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
-        #expect(error == .held(address, by: nil))
+        #expect(error == .held(address, .send, by: nil))
         #expect(error?.description.contains("is used by another instance") == true)
         withExtendedLifetime(lock) {}
     }

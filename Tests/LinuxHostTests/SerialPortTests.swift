@@ -54,12 +54,26 @@ import Testing
     @Test func leftoversAreThrownAway() throws {
         let terminal = try Pseudoterminal()
         do {
-            let earlier = try SerialPort.open(terminal.path, rate: 115_200)
+            _ = try SerialPort.open(terminal.path, rate: 115_200)
+            let earlier = try Descriptor.open(terminal.path, .device)
             try terminal.board.writeAll([1, 2, 3])
             #expect(try Poller.wait([.init(earlier, .read)], milliseconds: 1000) == [true])
             let port = try SerialPort.open(terminal.path, rate: 115_200)
             #expect(try Poller.wait([.init(port, .read)], milliseconds: 20) == [false])
         }
+    }
+
+    @Test func aLineIsForOneProgram() throws {
+        let terminal = try Pseudoterminal()
+        do {
+            let port = try SerialPort.open(terminal.path, rate: 115_200)
+            #expect(errorNumber { _ = try SerialPort.open(terminal.path, rate: 115_200) } == EBUSY)
+            withExtendedLifetime(port) {}
+        }
+        #expect(throws: Never.self) { try SerialPort.open(terminal.path, rate: 115_200) }
+        // Whoever has a file open is found by it.
+        let holders = Privileges.processes(holding: terminal.path)
+        #expect(holders.contains { $0.id == getpid() })
     }
 
     @Test func whatIsNoSerialLineIsRefused() throws {

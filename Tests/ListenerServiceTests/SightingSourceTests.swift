@@ -1,13 +1,15 @@
 import BeaconFrames
+import BeaconService
 import BluetoothTypes
 import HCI
 import HCITransports
 import LinuxHost
 import Listener
-import ListenerService
 import Sightings
 import TestSupport
 import Testing
+
+@testable import ListenerService
 
 /// Adapters and recordings as one source of sightings.
 @Suite struct SightingSourceTests {
@@ -121,6 +123,17 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
         #expect(hearer.reports.isEmpty)
         #expect(hearer.finished == nil)
+    }
+
+    @Test func withoutTheRightToARawSocketNobodyListens() throws {
+        let refusal = try #require(LiveFeed.missingRight(for: .raw(index: 3), [.netAdmin]))
+        guard case .refused(.notPermitted, let messages) = refusal else {
+            Issue.record("\(refusal)")
+            return
+        }
+        #expect(messages.count == 1 && messages[0].hasPrefix("hci3: listening needs CAP_NET_RAW"))
+        #expect(LiveFeed.missingRight(for: .raw(index: 3), [.netRaw]) == nil)
+        #expect(LiveFeed.missingRight(for: .unix(path: "/x"), []) == nil)
     }
 
     @Test func aRecordingThatCannotBeWrittenIsRefusedBeforeAnythingIsOpened() throws {

@@ -12,6 +12,14 @@ public protocol HCIChannel: AnyObject {
 
     /// The next packet from the controller, or `nil` when `deadline` came first.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
+
+    /// When the packet that ``receive(until:)`` gave last had arrived, as far as that is known: at most now.
+    var receivedAt: HCIInstant { get }
+}
+
+extension HCIChannel {
+    /// Now: nobody knows better.
+    public var receivedAt: HCIInstant { now }
 }
 
 /// A moment of a channel's monotonic clock.

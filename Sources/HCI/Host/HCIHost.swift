@@ -101,7 +101,7 @@ public final class HCIHost: CommandExchange {
             for _ in 0..<Self.patience {
                 repeat {
                     guard let packet = try channel.receive(until: deadline) else { return nil }
-                    observer?(packet, true, channel.now)
+                    observer?(packet, true, channel.receivedAt)
                     if packet.kind == .event { return event(packet) }
                 } while channel.now < deadline
             }

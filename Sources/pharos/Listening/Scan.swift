@@ -125,6 +125,7 @@ struct ScanSourceOptions: ParsableArguments {
         options.recording = record
         options.durationMicroseconds = durationS
         options.samples = known.profiles
+        options.purpose = "pharos scan"
         return try .live(options, minimumLevel: minimumLevel)
     }
 

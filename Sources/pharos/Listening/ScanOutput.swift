@@ -160,7 +160,9 @@ final class ScanOutput {
     func repaint(_ table: SightingTable, at now: HeardInstant) {
         guard isLive, now >= nextRepaint, Terminal.takesOutput() else { return }
         nextRepaint = now.advanced(byMicroseconds: Self.repaintMicroseconds)
-        let lines = text(table, now, width: Terminal.columns, limit: 40).split(separator: "\n")
+        let width = Terminal.columns
+        let text = text(table, now, width: width, limit: 40) + summary(isLast: false).prefix(width)
+        let lines = text.split(separator: "\n")
         // Up to the first line; each is cleared to its end, and what is left of an older table below them too.
         let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
         Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined() + "\u{1B}[J")
@@ -170,7 +172,23 @@ final class ScanOutput {
     /// The last table, where none is drawn meanwhile.
     func finish(_ table: SightingTable, at now: HeardInstant) {
         if form == .table, !isLive { add(text(table, now)) }
+        if !json, form != .regions { add(summary(isLast: true)) }
         flush()
+    }
+
+    /// How listening is, and what was lost; empty for a recording.
+    private func summary(isLast: Bool) -> String {
+        guard let adapter = source.adapter else { return "" }
+        let counts = source.counts
+        var parts = (isLast ? [] : ["\(source.state)"]) + ["\(counts.reports) reports"]
+        if let lost = counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
+        if counts.malformedEvents > 0 { parts.append("\(counts.malformedEvents) malformed events") }
+        if counts.incomplete > 0 { parts.append("\(counts.incomplete) without their end") }
+        if counts.restarts > 0 { parts.append("turned on again \(counts.restarts) times") }
+        if counts.deafMicroseconds > 0 {
+            parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
+        }
+        return "\(adapter): \(parts.joined(separator: ", "))\n"
     }
 
     private func text(
