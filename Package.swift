@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "Sightings", targets: ["Sightings"]),
         .library(name: "Listener", targets: ["Listener"]),
         .library(name: "ListenerService", targets: ["ListenerService"]),
+        .library(name: "Auditing", targets: ["Auditing"]),
         .library(name: "Sites", targets: ["Sites"]),
         .library(name: "PlanReport", targets: ["PlanReport"]),
         .library(name: "QRCodes", targets: ["QRCodes"]),
@@ -85,6 +86,12 @@ let package = Package(
             name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
             swiftSettings: small),
         .target(
+            name: "Auditing",
+            dependencies: [
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "PlanReport", "Sightings", "TextEscaping",
+            ],
+            swiftSettings: small),
+        .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: small),
         // The page's script and style are real files, embedded as they are.
@@ -124,15 +131,15 @@ let package = Package(
         .target(
             name: "ListenerService",
             dependencies: [
-                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Sightings",
-                "VirtualController",
+                "Advertiser", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration",
+                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Profiles",
+                "Sightings", "VirtualController",
             ],
             swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
+                "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
                 "Configuration",
                 "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener",
                 "ListenerService", "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
@@ -204,6 +211,9 @@ let package = Package(
         .testTarget(
             name: "SightingsTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Sightings"],
             swiftSettings: strict),
+        .testTarget(
+            name: "AuditingTests",
+            dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"], swiftSettings: strict),
         .testTarget(
             name: "ListenerTests",
             dependencies: [

@@ -43,7 +43,7 @@ public struct KnownBeacons {
     }
 
     /// A profile has advertisements at its top level; everything else is for the fleet's own reader to judge.
-    private static func isProfile(_ path: String) throws -> Bool {
+    static func isProfile(_ path: String) throws -> Bool {
         if Files.exists(path + "/manifest.json") { return false }
         let octets: [UInt8]
         do throws(SystemError) {

@@ -49,11 +49,15 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         if keeper.isListening { consumer.begin(at: heard(now)) }
         while keeper.ended == nil, !consumer.isSatisfied {
             let next =
-                [keeper.nextWakeUp, consumer.nextWakeUp.map { HCIInstant(nanoseconds: $0.nanoseconds) }]
+                [
+                    keeper.nextWakeUp, sample?.nextWakeUp,
+                    consumer.nextWakeUp.map { HCIInstant(nanoseconds: $0.nanoseconds) },
+                ]
                 .compactMap { $0 }.min() ?? end
             let deadline = min(next, end, now.advanced(byMicroseconds: Self.longestWait))
             if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
             keeper.wake()
+            sample?.wake(at: now)
             source.change(keeper.state, at: heard(now))
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
             source.counts.lostInKernel = lost

@@ -23,6 +23,14 @@ final class SampleBeacon {
         try session.start()
     }
 
+    /// When ``wake(at:)`` wants to be called.
+    var nextWakeUp: HCIInstant? { session.nextWakeUp }
+
+    /// Lets its advertisements take turns. A sample that cannot go on is as good as one that has stopped.
+    func wake(at now: HCIInstant) {
+        if let due = nextWakeUp, due <= now { try? session.wake(now) }
+    }
+
     private static let sample = Advertisement(
         content: .iBeacon(
             uuid: FixedOctets<16>([

@@ -17,6 +17,8 @@ struct PageLimits: Hashable {
     /// Points of a line.
     var points: Int { 240 / divisor }
     var tableRows: Int { max(6, 24 / divisor) }
+    /// Rows of a list that is there to be read.
+    var listRows: Int { max(20, 1000 / divisor) }
     var scanners: Int { max(8, 40 / divisor) }
     var strips: Int { max(4, 12 / divisor) }
     var heatRows: Int { max(8, 64 / divisor) }

@@ -40,7 +40,8 @@ struct PageText {
         let origin = hasControls ? "<p class=\"origin\">What the command below answered:</p>\n" : ""
         let reconciliation =
             content.reconciliation.isEmpty ? "" : "<p class=\"reconciliation\">\(text(content.reconciliation))</p>\n"
-        return "<header><p class=\"brand\">\(Self.lighthouse)Pharos, the planner</p>\n<h1>\(text(content.title))</h1>\n"
+        return
+            "<header><p class=\"brand\">\(Self.lighthouse)\(name(content.maker))</p>\n<h1>\(text(content.title))</h1>\n"
             + origin + "<p class=\"answer\">\(text(content.answer))</p>\n" + reconciliation
             + "<div class=\"command\"><code>\(text(content.command))</code></div></header>\n"
     }
@@ -59,6 +60,16 @@ struct PageText {
             CurveFigure(curve: curve, id: "curve\(index + 1)", limits: limits).html
         }
         return result + (curves.isEmpty ? "" : "<div class=\"pair\">\(curves.joined())</div>\n") + figureTable
+            + content.tables.map(list).joined()
+    }
+
+    private func list(_ table: PlanPageContent.DataTable) -> String {
+        let shown = table.rows.prefix(limits.listRows)
+        let caption =
+            shown.count < table.rows.count
+            ? "\(table.caption): the first \(shown.count) of \(table.rows.count)" : table.caption
+        return "<section class=\"card\">"
+            + HTML.table(caption: caption, header: table.header, rows: Array(shown)) + "</section>\n"
     }
 
     private var figureTable: String {

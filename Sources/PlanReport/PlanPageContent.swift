@@ -31,8 +31,12 @@ public struct PlanPageContent: Hashable, Sendable {
     public var curves: [Curve]
     /// The numbers of the answer, for reading.
     public var figures: [Figure]
+    /// Lists that are read line by line, behind the figures.
+    public var tables: [DataTable] = []
     /// Assumptions, and the known errors of the models.
     public var notes: [String]
+    /// What made the page, as it stands at its top.
+    public var maker = "Pharos, the planner"
 
     /// Only title, answer and command are needed; what is left out is not drawn.
     public init(
@@ -67,6 +71,20 @@ public struct PlanPageContent: Hashable, Sendable {
             self.value = value
             self.unit = unit
             self.remark = remark
+        }
+    }
+
+    /// A list. The first cell of each row is its heading.
+    public struct DataTable: Hashable, Sendable {
+        public var caption: String
+        public var header: [String]
+        public var rows: [[String]]
+
+        /// Of many rows the page shows the first ones, and says how many there are.
+        public init(caption: String, header: [String], rows: [[String]]) {
+            self.caption = caption
+            self.header = header
+            self.rows = rows
         }
     }
 

@@ -18,6 +18,15 @@ public struct LevelTally: Sendable {
         count += 1
     }
 
+    /// Counts all that another one has counted.
+    public mutating func merge(_ other: LevelTally) {
+        for index in counts.indices {
+            let (sum, overflow) = counts[index].addingReportingOverflow(other.counts[index])
+            counts[index] = overflow ? .max : sum
+        }
+        count += other.count
+    }
+
     private static func index(_ level: Int8) -> Int { Int(level) - Int(range.lowerBound) }
     private static func level(_ index: Int) -> Double { Double(index + Int(range.lowerBound)) }
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 import pharos
-from test_scan import address, ibeacon, recording, report
+from test_scan import address, ibeacon, recording, report, tlm
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = json.loads((ROOT / "systemd/man/pages.json").read_text())
@@ -86,6 +86,32 @@ def heard(folder):
     every = [[], ["--every-s", "2", "--known", known], ["--monitor", f"ibeacon:{UUID}-1-1"]]
     live = ["--adapter", "virtual", "--duration-s", "1", "--known", known, "--json"]
     return [output("scan", "--replay", path, "--json", *words) for words in every] + [output("scan", *live)]
+
+
+def audited(folder):
+    box, other = folder / "box.json", folder / "other.json"
+    box.write_text(json.dumps({"version": 1, "name": "box", "advertisements": [
+        {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": 1, "measuredPowerDbm": -59, "intervalMs": 100},
+        {"type": "eddystone-tlm", "intervalMs": 1000}]}))
+    other.write_text(json.dumps({"version": 1, "name": "other", "address": "C0:00:00:00:00:09", "advertisements": [
+        {"type": "eddystone-uid", "namespace": "00" * 10, "instance": "00" * 6, "intervalMs": 1000,
+         "measuredPowerDbm": -18}]}))
+    secret = folder / "secret.json"
+    secret.write_text(json.dumps({"version": 1, "name": "secret", "eidEpoch": "2026-03-01T12:00:00Z",
+                                  "advertisements": [{
+                                      "type": "eddystone-eid", "identityKeyFile": "missing", "rotationExponent": 4,
+                                      "intervalMs": 500, "measuredPower1mDbm": -59}]}))
+    packets = [(at * 103_000, report(address(1), ibeacon(1, 1), -60)) for at in range(99)]
+    packets += [(at * 1_000_000 + 7, report(address(1), tlm(millivolts), -60))
+                for at, millivolts in enumerate((0, 3000, 0))]
+    packets += [(9_000_000, report(address(2), ibeacon(1, 2), 127)),
+                (9_000_001, report("C0:00:00:00:00:09", b"\2\1\6", -60))]
+    unknown = bytes.fromhex("0201060303aafe1116aafe20000000800000000001") + bytes([0, 0, 0, 9])
+    packets += [(9_500_000, report(address(1), unknown, -60))]
+    path = recording(folder / "audit.btsnoop", sorted(packets, key=lambda packet: packet[0]))
+    options = ["--replay", path, "--json"]
+    return [output("audit", box, other, secret, *options),
+            output("audit", box, "--adapter", "virtual", "--duration-s", "1.5", "--json")]
 
 
 def status_of_a_running_beacon(folder):
@@ -252,6 +278,7 @@ OUTPUTS = [
     Output("advertise", "", "advertise profile, advertise ibeacon, advertise altbeacon, advertise uid, advertise url, "
            "advertise tlm, advertise eid, advertise raw, ibeacon", advertised),
     Output("scan", "", "scan", heard),
+    Output("audit", "", "audit", audited),
     Output("status", "", "status", status_of_a_running_beacon),
     Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
     Output("profile", "", "profile check", checked),

@@ -29,6 +29,10 @@ import Testing
             (["encode"], frames.map(\.0)), (["advertise"], frames.map(\.0) + ["profile"]),
             (["decode"], ["--json", "--lint", "--explain", "<input>"] + rotation),
             (["adapters"], ["-a, --adapter", "--json"]), (["controller"], ["--listen", "--like", "--seed"]),
+            (
+                ["audit"],
+                ["<file>", "-a, --adapter", "--replay", "--duration-s", "--site", "--floor", "--json", "--html"]
+            ),
             (["profile"], ["init", "check", "show", "schema"]),
             (["profile", "init"], ["<file>", "--type", "--name", "--url", "--interval-ms"]),
             (["profile", "check"], ["<files>", "--json"]),

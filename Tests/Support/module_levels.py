@@ -18,7 +18,7 @@ LEVELS = [
     ["Planner", "FleetStore", "BeaconService", "ListenerService"],
     [
         "Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport",
-        "Sightings",
+        "Sightings", "Auditing",
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",

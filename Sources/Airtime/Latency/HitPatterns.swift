@@ -7,7 +7,7 @@
 ///
 /// Sets are gathered by their size and by the earliest event in them, and their reaches in narrow bins that keep
 /// count, mean and variance.
-struct HitPatterns: Sendable {
+package struct HitPatterns: Sendable {
     /// K: runs up to this length are exact.
     let length: Int
     /// Reaches from 0 to `length`, by bin.
@@ -17,7 +17,7 @@ struct HitPatterns: Sendable {
     private var weights: [Double]
 
     /// `width`: tau/J.
-    init(width: Double, length: Int = RunsModel.exactLength, samples: Int = 128) {
+    package init(width: Double, length: Int = RunsModel.exactLength, samples: Int = 128) {
         self.length = length
         bins = Self.binsPerUnit * (length + 1) + 3
         weights = Array(repeating: 0, count: length * (length + 1) * bins)

@@ -29,7 +29,7 @@ public struct RunsModel: Sendable {
     }
 
     /// With a table that is used for several fleets of the same airtime.
-    init(group: AdvertiserGroup, otherClearProbability: Double, patterns: @autoclosure () -> HitPatterns)
+    package init(group: AdvertiserGroup, otherClearProbability: Double, patterns: @autoclosure () -> HitPatterns)
         throws(AirtimeError)
     {
         guard group.count >= 1 else { throw .count(group.count) }

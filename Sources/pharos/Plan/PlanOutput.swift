@@ -36,7 +36,7 @@ struct PlanOutput: ParsableArguments {
     }
 
     /// The command line, as somebody would type it again.
-    private static var command: String {
+    static var command: String {
         (["pharos"] + CommandLine.arguments.dropFirst()).map { word in
             let isPlain = word.utf8.allSatisfy {
                 "-_./:=,+%@".utf8.contains($0) || Character(Unicode.Scalar($0)).isLetter

@@ -1,0 +1,310 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Sightings
+
+extension Auditor {
+    /// What all that was heard means. Receivers that still listen do so until their last call of `end`.
+    ///
+    /// - Parameters:
+    ///   - place: Where the receivers are; `nil` to expect everything everywhere.
+    ///   - model: Keeps what it computes, for the next report.
+    public func report(at place: AuditPlace? = nil, _ model: inout SilenceModel) -> AuditReport {
+        let spans = ListenedTime.union(receivers.map(\.listened))
+        var audits: [AdvertisementAudit] = []
+        var warnings: [AuditWarning] = []
+        var index = 0
+        let radios = beacons.indices.count { beacon in
+            advertisements.indices.contains {
+                advertisements[$0].beacon == beacon && heard[$0].contains(where: \.isHeard)
+            }
+        }
+        for number in beacons.indices {
+            let range = index..<index + beacons[number].advertisements.count
+            index = range.upperBound
+            var judge = BeaconJudge(self, beacon: number, range, spans: spans, radios: radios)
+            let isNear = place?.contains(beacons[number].group) ?? true
+            if judge.isSilent, spans.isEmpty || !isNear {
+                warnings.append(.notInRange(beacon: beacons[number].name))
+                audits += judge.audits
+                continue
+            }
+            judge.judge(&model)
+            audits += judge.audits
+            for audit in judge.audits where !audit.expected.isJudgeable {
+                warnings.append(.unjudged(beacon: audit.beacon, type: audit.expected.type))
+            }
+        }
+        let strangers = strangers.values.sorted {
+            ($1.reports, $0.identity.description) < ($0.reports, $1.identity.description)
+        }
+        warnings += strangers.map { .stranger($0.identity, from: $0.sender, reports: $0.reports) }
+        return AuditReport(
+            advertisements: audits, warnings: warnings, receivers: receivers,
+            listenedMicroseconds: ListenedTime.length(spans))
+    }
+}
+
+/// Judges the advertisements of one box together: they share its radio.
+struct BeaconJudge {
+    /// Of other senders as many reports are no coincidence.
+    private static let fewest = 2
+    /// How often two must have taken turns to be there at once.
+    private static let returns = 5
+
+    private(set) var audits: [AdvertisementAudit]
+    private let auditor: Auditor
+    private let range: Range<Int>
+    private let spans: [ClosedRange<Int>]
+    private let radios: Int
+    private let unexpected: [String: Auditor.Unexpected]
+    /// Who sends each advertisement, as far as its address may be one of several.
+    private var own: [Owner]
+
+    /// Who sends an advertisement.
+    private struct Owner {
+        /// `nil` inside for an address that turns over.
+        var sender: Sender??
+        var events = HeardEvents()
+    }
+
+    init(_ auditor: Auditor, beacon: Int, _ range: Range<Int>, spans: [ClosedRange<Int>], radios: Int) {
+        self.auditor = auditor
+        self.range = range
+        self.spans = spans
+        self.radios = radios
+        unexpected = auditor.unexpected[beacon]
+        audits = range.map {
+            AdvertisementAudit(beacon: auditor.beacons[beacon].name, expected: auditor.advertisements[$0].expected)
+        }
+        own = range.map { _ in Owner() }
+    }
+
+    private func heard(_ index: Int) -> [HeardAdvertisement] { auditor.heard[range.lowerBound + index] }
+
+    /// Whether nothing at all was heard of the box.
+    var isSilent: Bool { unexpected.isEmpty && range.allSatisfy { !auditor.heard[$0].contains(where: \.isHeard) } }
+
+    mutating func judge(_ model: inout SilenceModel) {
+        for index in audits.indices where audits[index].expected.isJudgeable { judgeSenders(index) }
+        var rhythms = rhythms()
+        if audits.indices.contains(where: isAddressShared) {
+            // Somebody else's events lie between those of this radio: nothing can be said of their rhythm but that it
+            // is right.
+            for index in rhythms.indices where rhythms[index].isWrong { rhythms[index] = .init() }
+        }
+        let turn = rhythms.map(\.turnMicroseconds).max() ?? 0
+        let pace = turn > 0 ? 1_000_000 / turn : nil
+        for index in audits.indices where audits[index].expected.isJudgeable {
+            judgeRhythm(index, rhythms[index], &model)
+        }
+        for index in audits.indices where audits[index].expected.isJudgeable {
+            judgeTelemetry(index, eventsPerSecond: pace)
+            if audits[index].verdicts.isEmpty { audits[index].verdicts = [.ok] }
+        }
+    }
+
+    // MARK: Who sends what
+
+    private mutating func judgeSenders(_ index: Int) {
+        let records = heard(index)
+        guard records.contains(where: \.isHeard) else {
+            if let instead = unexpected[audits[index].expected.type] {
+                audits[index].wrongOctets = instead.octets
+                own[index].events = .union(instead.events, window: window(index))
+                audits[index].add(.wrongOctets, "its address sends other octets in its place")
+            } else {
+                audits[index].add(.silent, "nothing was heard of it")
+            }
+            return
+        }
+        var reports: [Sender?: Int] = [:]
+        for source in records.flatMap(\.sources) { reports[source.sender, default: 0] += source.reports }
+        let expected = audits[index].expected.address
+        let owner = reports.keys.filter { Self.isExpected($0, expected) }.max { reports[$0] ?? 0 < reports[$1] ?? 0 }
+        guard let sender = owner ?? reports.keys.max(by: { reports[$0] ?? 0 < reports[$1] ?? 0 }) else { return }
+        own[index].sender = sender
+        audits[index].sender = sender
+        let isElsewhere = owner == nil
+        if isElsewhere, let sender { audits[index].add(.wrongAddress, "it comes from \(sender.address)") }
+        let mine = records.flatMap(\.sources).filter { $0.sender == sender }
+        judgeOthers(index, records, mine: mine)
+        judgeOctets(index, mine)
+        var levels = LevelTally()
+        for source in mine { levels.merge(source.levels) }
+        audits[index].meanLevel = levels.mean
+        audits[index].levelDeviation = levels.standardDeviation
+        if mine.contains(where: { $0.levelJumps >= Self.returns }) {
+            audits[index].add(.cloned, "its level jumps by more than 30 dB and back: two send it from one address")
+        }
+        own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
+    }
+
+    /// Reports of several receivers nearer than this are one event; their clocks may differ a little.
+    private func window(_ index: Int) -> Int { min(50_000, audits[index].expected.intervalMicroseconds / 2) }
+
+    private static func isExpected(_ sender: Sender?, _ address: ExpectedAdvertisement.Address) -> Bool {
+        switch (address, sender) {
+        case (.turning, _), (_, nil): true
+        case (.exactly(let wanted), let sender?): sender == wanted
+        case (.anyStatic, let sender?): sender.isRandom && sender.address.isValidStaticRandom
+        case (.anyPublic, let sender?): !sender.isRandom
+        }
+    }
+
+    private mutating func judgeOthers(
+        _ index: Int, _ records: [HeardAdvertisement], mine: [HeardAdvertisement.Source]
+    ) {
+        let returns = records.map(\.senderReturns).max() ?? 0
+        if audits[index].expected.address == .turning {
+            if returns >= Self.returns { audits[index].add(.cloned, "the same id comes from two addresses at once") }
+            return
+        }
+        let sender = own[index].sender ?? nil
+        let others = records.flatMap(\.sources).filter { $0.sender != sender }
+        let (right, wrong) = others.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
+        guard right + wrong >= Self.fewest, let other = others.max(by: { $0.reports < $1.reports })?.sender else {
+            return
+        }
+        if wrong > right {
+            audits[index].add(.impostor, "\(other.address) sends its identity with other octets")
+        } else if returns >= Self.returns {
+            audits[index].add(.cloned, "\(other.address) sends the same at the same time")
+        } else {
+            audits[index].add(.impostor, "\(other.address) sends its identity too")
+        }
+    }
+
+    private mutating func judgeOctets(_ index: Int, _ mine: [HeardAdvertisement.Source]) {
+        let (right, wrong) = mine.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
+        guard wrong >= (right == 0 ? 1 : Self.fewest) else { return }
+        audits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
+        if mine.contains(where: { $0.octetReturns >= Self.returns }) {
+            audits[index].add(.impostor, "right and wrong octets take turns: somebody else uses its address")
+        } else {
+            audits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have other octets")
+        }
+    }
+
+    // MARK: How often
+
+    /// By the receiver that heard most of it.
+    private func rhythms() -> [RadioRhythm.Judgement] {
+        let receivers = auditor.receivers.indices
+        func events(_ index: Int, _ receiver: Int) -> HeardEvents {
+            guard let sender = own[index].sender else {
+                return unexpected[audits[index].expected.type]?.events[receiver] ?? HeardEvents()
+            }
+            return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? HeardEvents()
+        }
+        let best = receivers.max { left, right in
+            audits.indices.reduce(0) { $0 + events($1, left).times.count }
+                < audits.indices.reduce(0) { $0 + events($1, right).times.count }
+        }
+        guard let best else { return audits.map { _ in .init() } }
+        return RadioRhythm.judge(
+            audits.map { Double($0.expected.intervalMicroseconds) }, audits.indices.map { events($0, best) },
+            within: auditor.receivers[best].listened.spans)
+    }
+
+    private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
+        let expected = audits[index].expected
+        let listened = Double(ListenedTime.length(spans))
+        audits[index].owed = Int((listened / expected.periodMicroseconds).rounded())
+        audits[index].heard = own[index].events.times.count
+        guard listened > 0, audits[index].owed > 0 else { return }
+        audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
+        guard audits[index].heard > 0 else { return }
+        // Two that send from one address have no interval.
+        guard !isAddressShared(index) else { return }
+        audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
+        if rhythm.isMixed, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
+            audits[index].add(.cloned, "more is heard than one sends: two send it from one address")
+            return
+        }
+        if rhythm.isWrong {
+            let interval = rhythm.interval.map { "\(Self.milliseconds($0)) ms" } ?? "another interval"
+            audits[index].add(
+                .wrongInterval,
+                "it comes every \(interval), not \(Self.milliseconds(Double(expected.intervalMicroseconds))) ms")
+        }
+        // What follows from a wrong interval is no fault of its own.
+        let interval = (rhythm.isWrong ? rhythm.interval : nil) ?? Double(expected.intervalMicroseconds)
+        judgeSilence(index, interval: max(1, interval), turn: rhythm.turnMicroseconds, &model)
+    }
+
+    private func isAddressShared(_ index: Int) -> Bool {
+        guard let sender = own[index].sender else { return false }
+        return heard(index).flatMap(\.sources).contains {
+            $0.sender == sender && ($0.levelJumps >= Self.returns || $0.octetReturns >= Self.returns)
+        }
+    }
+
+    private mutating func judgeSilence(
+        _ index: Int, interval: Double, turn: Double, _ model: inout SilenceModel
+    ) {
+        let heard = Double(audits[index].heard)
+        let octets = audits[index].expected.octets?.count ?? 31
+        let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
+        let owed = Double(ListenedTime.length(spans)) / period
+        let silence = own[index].events.longestSilence(within: spans)
+        audits[index].longestSilenceMicroseconds = silence
+        // The loss apart from the silence that is in question, and not below what so few events can tell.
+        let rest = max(1, owed - Double(silence) / period)
+        let lost = max(0, rest - heard)
+        let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
+        let limit =
+            model.longestSilence(
+                radios: radios, interval: interval, octets: octets, owed: owed, loss: loss,
+                advertisements: auditor.expectedCount) + 2 * turn
+        audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
+        let isLong = Double(silence) > limit
+        let free = model.clearShare(radios: radios, interval: interval, octets: octets)
+        let due = isLong ? rest : owed
+        if heard < 0.5 * free * due {
+            audits[index].add(.weak, "\(audits[index].heard) of \(Int(due.rounded())) events were heard")
+        }
+        if isLong {
+            audits[index].add(
+                .longSilence,
+                "silent for \(Self.seconds(Double(silence))) s, and losses explain \(Self.seconds(limit)) s")
+        }
+    }
+
+    // MARK: Telemetry
+
+    private mutating func judgeTelemetry(_ index: Int, eventsPerSecond pace: Double?) {
+        guard case .telemetry = audits[index].expected.content else { return }
+        let records = heard(index).map(\.telemetry)
+        guard let record = records.max(by: { $0.count < $1.count }), let last = record.last else { return }
+        audits[index].telemetry = last.frame
+        guard !audits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
+        if let backs = records.map(\.backs).max(), backs > 0 {
+            if backs >= Self.returns {
+                audits[index].add(.cloned, "its counters go back and forth: two send it")
+            } else {
+                audits[index].add(.telemetry, "its counters went back: it began anew")
+            }
+            return
+        }
+        let perSecond =
+            pace
+            ?? audits.reduce(0.0) { sum, audit in
+                if audit.verdicts.contains(.silent) { return sum }
+                let isWrong = audit.verdicts.contains(.wrongInterval)
+                let interval = (isWrong ? audit.intervalMicroseconds : nil) ?? audit.expected.intervalMicroseconds
+                return sum + 1_000_000 / Double(interval + IntervalEstimate.meanDelayMicroseconds)
+            }
+        let renewal = max(1, Double(audits[index].expected.intervalMicroseconds) / 1_000_000)
+        if let fault = TelemetryRule(eventsPerSecond: perSecond, renewalSeconds: renewal).fault(record) {
+            audits[index].add(.telemetry, fault)
+        }
+    }
+
+    static func milliseconds(_ microseconds: Double) -> String {
+        DecimalText.thousandths(Int(min(1e15, max(0, microseconds)).rounded() / 100) * 100)
+    }
+
+    static func seconds(_ microseconds: Double) -> String {
+        DecimalText.thousandths(Int((min(1e15, max(0, microseconds)) / 100_000).rounded()) * 100)
+    }
+}

@@ -1,0 +1,225 @@
+public import Auditing
+internal import BeaconFrames
+public import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import EddystoneSecurity
+internal import Fleet
+internal import FleetStore
+internal import Profiles
+public import Sightings
+internal import Synchronization
+
+/// What profiles and fleets want on the air, for an audit, with the keys of what rotates.
+public struct AuditedFiles {
+    /// In the order of the files.
+    public private(set) var beacons: [ExpectedBeacon] = []
+    /// The profiles among the files, for a virtual adapter to send.
+    public private(set) var profiles: [LoadedProfile] = []
+    /// What the files do not forbid and their authors should know, one sentence each.
+    public private(set) var warnings: [String] = []
+    /// By the number of the advertisement, over all beacons.
+    private var identifiers: [EphemeralKey] = []
+    private var openers: [Int: EphemeralKey] = [:]
+
+    /// - Parameter files: Profiles, fleet files, and manifests or the directories that they lie in.
+    /// - Throws: where a file cannot be used, or where nothing is in them.
+    public init(_ files: [String]) throws(ListenerServiceError) {
+        do {
+            for file in files {
+                if try KnownBeacons.isProfile(file) { try addProfile(file) } else { try add(NamedFleet(path: file)) }
+            }
+        } catch {
+            throw ListenerServiceError(error)
+        }
+        if beacons.isEmpty {
+            throw .refused(.invalid, "\(files.joined(separator: ", ")): there is no beacon to audit in there")
+        }
+    }
+
+    private mutating func addProfile(_ file: String) throws {
+        let report = ProfileReport(try ProfileReport.read(file), file: file)
+        guard let profile = report.profile else { throw report.refusal }
+        warnings += report.problems.map { $0.text(file: file) }
+        let directory = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        try add(profile, group: []) { name in
+            do throws(BeaconServiceError) {
+                return try KeyFile.read(name.hasPrefix("/") ? name : directory + name)
+            } catch {
+                // Without its key a rotating payload cannot be told from another's; all others can.
+                if case .refused(.missing, _) = error { return nil }
+                throw error
+            }
+        }
+        profiles.append(try LoadedProfile(path: file))
+    }
+
+    private mutating func add(_ fleet: NamedFleet) throws {
+        let manifest = try fleet.manifest()
+        let keys = FleetKeys(of: fleet).directory
+        var texts: [String: [UInt8]] = [:]
+        do throws(FleetStoreError) {
+            for (name, text) in try fleet.profiles(of: manifest.beacons) { texts[name] = text }
+        } catch {
+            // A manifest alone says nearly all of it.
+            guard error.kind == .missing else { throw error }
+        }
+        for beacon in manifest.beacons {
+            let key: (String) throws -> IdentityKey? = { _ in
+                guard let rotation = try BeaconRotation(beacon) else { return nil }
+                return try keys.key(of: rotation)
+            }
+            if let text = texts[beacon.name], let profile = BeaconProfile.decode(text).profile {
+                try add(profile, group: beacon.group, key)
+            } else {
+                try add(beacon, key)
+            }
+        }
+    }
+
+    // MARK: From a profile
+
+    private mutating func add(
+        _ profile: BeaconProfile, group: [String], _ key: (String) throws -> IdentityKey?
+    ) throws {
+        let turning = Set(
+            profile.advertisements.filter { $0.content.typeName == "eddystone-eid" }.compactMap(\.rotatingKey))
+        let first = advertisementCount
+        var expected: [ExpectedAdvertisement] = []
+        // The address is the box's own matter where the profile does not say it.
+        for (own, sent) in zip(profile.advertisements, try profile.advertisements { _ in DeviceAddress(FixedOctets()) })
+        {
+            let address: ExpectedAdvertisement.Address
+            if let key = own.rotatingKey, turning.contains(key) {
+                address = .turning
+            } else {
+                switch own.address ?? profile.address {
+                case .public: address = .anyPublic
+                case .randomStatic: address = .anyStatic
+                case .explicit(let explicit): address = .exactly(Sender(explicit, isRandom: true))
+                }
+            }
+            let isJudgeable = try note(
+                own.rotatingKey, isIdentifier: own.content.typeName == "eddystone-eid", first + expected.count,
+                profile.eidEpoch, key)
+            expected.append(try ExpectedAdvertisement(sent, from: address, isJudgeable: isJudgeable))
+        }
+        beacons.append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
+    }
+
+    private var advertisementCount: Int { beacons.reduce(0) { $0 + $1.advertisements.count } }
+
+    /// Remembers the key of an advertisement, if it has one.
+    ///
+    /// - Returns: whether what it sends can be told.
+    private mutating func note(
+        _ rotation: Advertisement.RotatingKey?, isIdentifier: Bool, _ advertisement: Int, _ epoch: RFC3339Time?,
+        _ key: (String) throws -> IdentityKey?
+    ) throws -> Bool {
+        guard let rotation else { return true }
+        guard let exponent = RotationExponent(rawValue: rotation.rotationExponent), let epoch,
+            let file = rotation.identityKeyFile, let key = try key(file)
+        else { return false }
+        let entry = EphemeralKey(
+            beacon: advertisement, key: key, exponent: exponent, epochSeconds: epoch.secondsSince1970)
+        if isIdentifier { identifiers.append(entry) } else { openers[advertisement] = entry }
+        return true
+    }
+
+    // MARK: From a manifest
+
+    private mutating func add(_ beacon: FleetManifest.Beacon, _ key: (String) throws -> IdentityKey?) throws {
+        let first = advertisementCount
+        let hasEphemeralID = beacon.advertisements.contains { $0.type == "eddystone-eid" }
+        var expected: [ExpectedAdvertisement] = []
+        for own in beacon.advertisements {
+            let rotation = own.identityKeyFile.map {
+                Advertisement.RotatingKey(
+                    identityKeyFile: $0, rotationExponent: UInt8(clamping: own.rotationExponent ?? 0))
+            }
+            let address: ExpectedAdvertisement.Address
+            if rotation != nil, hasEphemeralID {
+                address = .turning
+            } else {
+                address = beacon.address.map { .exactly(Sender($0, isRandom: true)) } ?? .anyPublic
+            }
+            let isTold = try note(
+                rotation, isIdentifier: own.type == "eddystone-eid", first + expected.count, beacon.eidEpoch, key)
+            if let content = Self.content(own, rotation) {
+                let sent = Advertisement(
+                    content: content, interval: Self.interval(own.intervalMicroseconds),
+                    measuredPower: Self.power(own), address: .public)
+                var value = try ExpectedAdvertisement(sent, from: address, isJudgeable: isTold)
+                // Other flags than the usual ones stand in no manifest.
+                if own.payloadOctets != nil { value.octets = nil }
+                expected.append(value)
+            } else {
+                expected.append(
+                    ExpectedAdvertisement(
+                        type: own.type, content: .raw, octets: nil,
+                        intervalMicroseconds: own.intervalMicroseconds, address: address, isJudgeable: false))
+            }
+        }
+        beacons.append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))
+    }
+
+    private static func content(
+        _ advertisement: FleetManifest.Advertisement, _ rotation: Advertisement.RotatingKey?
+    ) -> Advertisement.Content? {
+        switch (advertisement.identity, advertisement.type) {
+        case (.iBeacon(let uuid, let major, let minor), _):
+            return .iBeacon(uuid: uuid, major: major, minor: minor, flags: .beacon)
+        case (.altBeacon(let company, let id), _):
+            return .altBeacon(companyID: company, beaconID: id, reserved: 0, flags: .beacon)
+        case (.eddystoneUID(let namespace, let instance), _):
+            return .eddystoneUID(namespace: namespace, instance: instance)
+        case (.eddystoneURL(let text), _): return (try? CompressedURL(text)).map { .eddystoneURL($0) }
+        case (.none, "eddystone-tlm"):
+            return .eddystoneTLM(.init(battery: .unknown, temperature: .unknown), encryption: rotation)
+        case (.none, "eddystone-eid"): return rotation.map { .eddystoneEID($0) }
+        case (.none, _): return nil
+        }
+    }
+
+    private static func power(_ advertisement: FleetManifest.Advertisement) -> MeasuredPowerRule {
+        guard let dBm = advertisement.measuredPower.flatMap({ Int8(exactly: $0) }) else {
+            return .calibrated(PowerCalibration(points: [], fallback: nil))
+        }
+        let octet = UInt8(bitPattern: dBm)
+        return advertisement.type.hasPrefix("eddystone-")
+            ? .atZeroMeters(MeasuredPowerAtZeroMeters(octet: octet))
+            : .atOneMeter(MeasuredPowerAtOneMeter(octet: octet))
+    }
+
+    private static func interval(_ microseconds: Int) -> AdvertisingInterval {
+        AdvertisingInterval(rawValue: UInt32(clamping: (microseconds * 2 + 625) / 1250))
+    }
+
+    // MARK: Keys
+
+    /// What the keys tell of what is heard.
+    ///
+    /// - Parameter unixSeconds: What the wall clock showed at a moment; `nil` where nobody knows.
+    public func keys(unixSeconds: @escaping @Sendable (HeardInstant) -> Int?) -> Auditor.Keys {
+        let table = Mutex(EphemeralTable(identifiers))
+        let openers = openers
+        return Auditor.Keys { id, instant in
+            guard let time = unixSeconds(instant) else { return nil }
+            return table.withLock { $0.beacon(id, unixSeconds: time) }
+        } open: { frame, advertisement, instant in
+            guard let key = openers[advertisement], let epoch = key.epochSeconds, let time = unixSeconds(instant) else {
+                return nil
+            }
+            let counter = Int(IdentityKey.firstCounter) + time - epoch
+            let period = Int(key.exponent.periodSeconds)
+            for time in [counter, counter - period, counter + period] {
+                if let seconds = UInt32(exactly: time),
+                    let telemetry = try? key.key.open(frame, at: seconds, exponent: key.exponent)
+                {
+                    return telemetry
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import Auditing
+internal import Configuration
+internal import HCITransports
+internal import LinuxHost
+internal import ListenerService
+internal import PlanReport
+internal import Sites
+
+struct Audit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Hold what is heard against what is to be on the air.",
+        discussion: """
+            pharos audit lobby.json
+            pharos audit museum.json --adapter hci0 --adapter hci1 --html audit.html
+            pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
+
+            It listens for 30 s, or for 60 of the longest intervals, and ends with 1 on any verdict but ok: silent, \
+            wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. Warnings \
+            (stranger, not-in-range, unjudged) do not count.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Profiles, fleets, or what `pharos fleet generate` wrote.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Option(
+        name: .shortAndLong, parsing: .singleValue,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual. May be repeated.",
+            valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: [AdapterName] = []
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Read a btsnoop, pcap or pcapng file, or - for standard input. May be repeated.", valueName: "file"),
+        completion: .file())
+    var replay: [String] = []
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Listen for so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The receivers stand on the floor of this site file: beacons elsewhere need not be heard.",
+            valueName: "file"), completion: .file())
+    var site: String?
+
+    @Option(help: ArgumentHelp("The floor that the receivers stand on, as the fleet calls it.", valueName: "name"))
+    var floor: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Write a page as well.", valueName: "file"), completion: .file())
+    var html: String?
+
+    func validate() throws {
+        if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
+            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+        }
+    }
+
+    func run() throws {
+        let files = try AuditedFiles(files)
+        for warning in files.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let place = try place()
+        let auditor =
+            replay.isEmpty
+            ? try listen(files)
+            : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
+        var model = SilenceModel()
+        let report = auditor.report(at: place, &model)
+        if let html {
+            let names = self.files.joined(separator: ", ")
+            let page = report.page(title: "Audit of \(names)", command: PlanOutput.command)
+            do throws(SystemError) {
+                try Files.replace(html, with: Array(page.html.utf8), isDurable: false)
+            } catch {
+                throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
+            }
+        }
+        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if let html, !json { Terminal.write("page written: \(html)\n") }
+        if !report.isGood { throw Failure(.failure) }
+    }
+
+    private func listen(_ files: AuditedFiles) throws -> Auditor {
+        let line = ProgressLine()
+        defer { line.finish() }
+        let start = MonotonicClock.nanoseconds()
+        return try AuditRun.listen(files, adapters: adapter, duration: durationS) { progress in
+            line.report {
+                "listening for \((MonotonicClock.nanoseconds() - start) / 1_000_000_000) s: \(progress.heard) of "
+                    + "\(progress.expected) advertisements heard, \(progress.reports) reports"
+            }
+        } say: { sentence, isWarning in
+            if isWarning || !Terminal.errorIsTerminal { Terminal.writeError("pharos: \(sentence)\n") }
+        }
+    }
+
+    /// Where the receivers are, by the site file's own words and by --floor.
+    private func place() throws -> AuditPlace? {
+        guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
+        let (decoded, faults) = Site.decode(try InputFile.read(site))
+        guard let decoded else {
+            throw Failure(.configuration, faults.filter(\.isError).map { $0.text(file: site) })
+        }
+        return AuditPlace(
+            site: decoded.fleet?.site ?? (decoded.fleet == nil ? decoded.name : nil),
+            floor: floor ?? decoded.fleet?.floor)
+    }
+}

@@ -1,0 +1,236 @@
+"""`pharos audit`: recordings with known faults, two receivers, keys, and a beacon on the virtual air."""
+import json
+import random
+import struct
+import time
+
+import pytest
+
+import independent
+import pharos
+from test_scan import START, UUID, eddystone, ibeacon, recording, report, uid
+
+NAMESPACE = "8b0ca750095477cb3e77"
+EPOCH = 1_772_366_400
+
+
+def own(number):
+    return f"C0:00:00:00:00:{number:02X}"
+
+
+def tlm(seconds, rate, millivolts=3000):
+    counters = int(1000 + seconds * rate), int(5000 + seconds * 10)
+    return eddystone(struct.pack(">BBHHII", 0x20, 0, millivolts, 0x1580, *counters))
+
+
+def profile(folder, number, **more):
+    path = folder / f"box{number}.json"
+    path.write_text(json.dumps({
+        "version": 1, "name": f"box{number}", "address": own(number), "advertisements": [
+            {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": number, "intervalMs": 200, "measuredPowerDbm": -59},
+            {"type": "eddystone-uid", "namespace": NAMESPACE, "instance": f"{number:012x}", "intervalMs": 300,
+             "measuredPowerDbm": -18},
+            {"type": "eddystone-tlm", "intervalMs": 1000}]} | more))
+    return path
+
+
+def sent(number, chance, seconds=64, *, interval=200, power=-59, sender=None, off=(), battery=3000, loss=0.1):
+    """What a receiver hears of a box with three advertising sets."""
+    packets = []
+    rate = 1 / 0.205 + 1 / 0.305 + 1 / 1.005
+    for kind, period in (("ibeacon", interval), ("uid", 300), ("tlm", 1000)):
+        at = chance.randrange(period * 1000)
+        while at < seconds * 1_000_000:
+            hidden = any(start <= at / 1e6 < end for start, end in off)
+            if chance.random() > loss and not hidden:
+                data = {"ibeacon": lambda: ibeacon(1, number, power),
+                        "uid": lambda: uid(NAMESPACE, f"{number:012x}"),
+                        "tlm": lambda now=at: tlm(now // 1_000_000, rate, battery)}[kind]()
+                packets.append((at, report(sender or own(number), data, round(chance.gauss(-60, 3)))))
+            at += period * 1000 + chance.randrange(10_000)
+    return packets
+
+
+def audit(path, *files, code):
+    recordings = [word for each in (path if isinstance(path, list) else [path]) for word in ("--replay", each)]
+    result = pharos.run("audit", *files, *recordings, "--json")
+    assert result.code == code, (result.err, result.out)
+    return json.loads(result.out)
+
+
+def verdicts(answer):
+    return {(each["beacon"], each["type"]): each["verdicts"] for each in answer["advertisements"]}
+
+
+def written(folder, packets, name="air.btsnoop"):
+    return recording(folder / name, sorted(packets, key=lambda packet: packet[0]))
+
+
+@pytest.fixture
+def boxes(tmp_path):
+    return [profile(tmp_path, number) for number in (1, 2, 3)]
+
+
+def test_a_clean_fleet_is_good_and_its_numbers_are_those_of_the_recording(tmp_path, boxes):
+    chance = random.Random(1)
+    packets = [packet for number in (1, 2, 3) for packet in sent(number, chance)]
+    answer = audit(written(tmp_path, packets), *boxes, code=0)
+    assert answer["good"] and not answer["warnings"] and not answer["lowerBound"]
+    assert answer["receivers"][0]["reports"] == len(packets)
+    assert set(map(tuple, verdicts(answer).values())) == {("ok",)}
+    for each in answer["advertisements"]:
+        assert each["intervalMs"] == pytest.approx(each["expectedIntervalMs"], rel=0.01, abs=1)
+        assert 0.8 < each["share"] <= 1 and each["longestSilenceS"] < each["silenceLimitS"]
+        assert each["rssiDbm"]["mean"] == pytest.approx(-60, abs=1) and 2 < each["rssiDbm"]["sd"] < 4
+    data = {each["type"]: each["expectedOctets"] for each in answer["advertisements"][:3]}
+    assert data["ibeacon"] == ibeacon(1, 1).hex()
+    assert data["eddystone-tlm"] == tlm(0, 0)[:13].hex() + ".." * 12
+
+
+def test_each_fault_is_told_at_its_place(tmp_path, boxes):
+    chance = random.Random(2)
+    packets = sent(1, chance, interval=260) + sent(2, chance, power=-40) + sent(3, chance, off=[(20, 40)])
+    # Somebody sends what box 3 sends, and somebody else has our namespace.
+    packets += [(at, octets) for at, octets in sent(3, chance, sender="D0:00:00:00:00:01") if octets[-2:-1] == b"\xc5"]
+    packets += [(5_000_000 + at, report("D0:00:00:00:00:02", uid(NAMESPACE, "0000000000ff"), -70)) for at in range(9)]
+    answer = audit(written(tmp_path, packets), *boxes, code=1)
+    found = verdicts(answer)
+    assert found["box1", "ibeacon"] == ["wrong-interval"]
+    assert answer["advertisements"][0]["intervalMs"] == pytest.approx(260, rel=0.01)
+    assert found["box2", "ibeacon"] == ["wrong-octets"]
+    assert answer["advertisements"][3]["wrongOctets"] == ibeacon(1, 2, -40).hex()
+    assert "cloned" in found["box3", "ibeacon"] and "long-silence" in found["box3", "eddystone-uid"]
+    assert found["box2", "eddystone-uid"] == ["ok"]
+    assert answer["warnings"] == [{"warning": "stranger", "identity": f"uid:{NAMESPACE}-0000000000ff",
+                                   "address": "D0:00:00:00:00:02", "reports": 9}]
+
+
+def test_two_receivers_hear_together_what_neither_hears_alone(tmp_path, boxes):
+    chance = random.Random(3)
+    everything = [packet for number in (1, 2, 3) for packet in sent(number, chance, loss=0)]
+    # The second one was started 10 s later; each hears six tenths.
+    first = written(tmp_path, [p for p in everything if chance.random() < 0.6], "first.btsnoop")
+    later = [(at, octets) for at, octets in everything if at > 10_000_000 and chance.random() < 0.6]
+    answer = audit([first, written(tmp_path, later, "second.btsnoop")], *boxes, code=0)
+    assert [round(each["listenedS"]) for each in answer["receivers"]] == [64, 54]
+    assert answer["listenedS"] == pytest.approx(64, abs=0.5)
+    for each in answer["advertisements"]:
+        assert 0.72 < each["share"] < 0.92, "sixteen of a hundred are lost by both"
+
+
+def test_beacons_of_other_floors_need_not_be_heard(tmp_path):
+    fleet = tmp_path / "fleet.json"
+    fleet.write_text(json.dumps({
+        "version": 1, "name": "house", "identities": {"minor": {"within": "fleet"}},
+        "template": {"advertisements": [{"type": "ibeacon", "uuid": UUID, "major": 1, "minor": "${minor}",
+                                         "intervalMs": 200, "measuredPowerDbm": -59}]},
+        "groups": [{"name": "north", "groups": [{"name": "ground"}, {"name": "upper"}]}],
+        "beacons": [{"name": "desk", "group": "north/ground"}, {"name": "attic", "group": "north/upper"}]}))
+    pharos.checked("fleet", "generate", fleet, "-o", tmp_path / "out")
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    chance = random.Random(4)
+    desk = manifest["beacons"][0]
+    packets = [(at, packet) for at, packet in sent(desk["advertisements"][0]["minor"], chance, sender=desk["address"])
+               if packet[-2:-1] == b"\xc5"]
+    path = written(tmp_path, packets)
+    for source in (fleet, tmp_path / "out", tmp_path / "out/manifest.json"):
+        assert verdicts(audit(path, source, code=1))["attic", "ibeacon"] == ["silent"]
+        floor = pharos.run("audit", source, "--replay", path, "--json", "--floor", "ground")
+        assert floor.code == 0
+        assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic"}]
+    # The manifest alone says as much.
+    for name in ("desk.json", "attic.json"):
+        (tmp_path / "out" / name).unlink()
+    assert verdicts(audit(path, tmp_path / "out/manifest.json", code=1))["desk", "ibeacon"] == ["ok"]
+
+
+def test_keys_tell_whose_ephemeral_ids_and_encrypted_telemetry_are(tmp_path):
+    key, exponent = bytes(range(16)), 4
+    (tmp_path / "k").write_text(key.hex() + "\n")
+    (tmp_path / "k").chmod(0o600)
+    path = tmp_path / "private.json"
+    path.write_text(json.dumps({
+        "version": 1, "name": "private", "eidEpoch": "2026-03-01T12:00:00Z", "advertisements": [
+            {"type": "eddystone-eid", "identityKeyFile": "k", "rotationExponent": exponent, "intervalMs": 500,
+             "measuredPower1mDbm": -59},
+            {"type": "eddystone-tlm", "identityKeyFile": "k", "rotationExponent": exponent, "encrypted": True,
+             "intervalMs": 1000}]}))
+    chance, packets = random.Random(5), []
+    for kind, period in (("eid", 500), ("tlm", 1000)):
+        at = 0
+        while at < 64_000_000:
+            counter = 65280 + (START + at) // 1_000_000 - EPOCH
+            address = f"C0:00:00:00:01:{counter // 16 % 256:02X}"
+            if kind == "eid":
+                data = eddystone(b"\x30\xee" + independent.ephemeral_identifier(key, exponent, counter))
+            else:
+                seconds = at // 1_000_000
+                plain = struct.pack(">HHII", 3000, 0x1580, int(seconds * (1 / 0.505 + 1 / 1.005)), seconds * 10)
+                salt = struct.pack(">H", at // 1_000_000)
+                sealed, check = independent.encrypted_telemetry(key, exponent, counter, salt, plain)
+                data = eddystone(b"\x20\x01" + sealed + salt + check)
+            packets.append((at, report(address, data, -60)))
+            at += period * 1000 + chance.randrange(10_000)
+    good = audit(written(tmp_path, packets), path, code=0)
+    assert set(map(tuple, verdicts(good).values())) == {("ok",)}
+    assert good["advertisements"][1]["telemetry"]["batteryMv"] == 3000
+    # Another key: nobody sends what this one would.
+    (tmp_path / "k").write_text(bytes(16).hex() + "\n")
+    assert verdicts(audit(tmp_path / "air.btsnoop", path, code=1))["private", "eddystone-eid"] == ["silent"]
+    # No key: nothing can be said, and that is.
+    (tmp_path / "k").unlink()
+    unjudged = audit(tmp_path / "air.btsnoop", path, code=0)
+    assert [each["warning"] for each in unjudged["warnings"]] == ["unjudged"] * 2
+    assert set(map(tuple, verdicts(unjudged).values())) == {()}
+
+
+def test_the_text_fits_a_terminal_and_the_page_is_escaped(tmp_path, boxes):
+    path = written(tmp_path, sent(1, random.Random(6)))
+    page = tmp_path / "audit.html"
+    result = pharos.run("audit", *boxes, "--replay", path, "--html", page)
+    assert result.code == 1
+    lines = result.out.splitlines()
+    assert max(map(len, lines[:10])) <= 80
+    assert "6 of 9 advertisements are not as they should be" in result.out
+    html = page.read_text()
+    assert html.count("<table>") == 2 and "wrong-octets" not in html and "silent" in html
+    assert "box1 ibeacon" in html and len(html) < 500_000
+
+
+def test_a_beacon_on_the_virtual_air_is_as_its_profile_says(start, tmp_path):
+    path = profile(tmp_path, 7)
+    socket = tmp_path / "air"
+    server = start(pharos.PROGRAM, "controller", "--listen", f"unix:{socket}")
+    server.wait(lambda line: "listening" in str(line), 10)
+    beacon = start(pharos.PROGRAM, "advertise", path, "--adapter", f"unix:{socket}", "--json")
+    beacon.wait(lambda line: line.get("event") == "on-air", 10)
+    begun = time.monotonic()
+    result = pharos.run("audit", path, "--adapter", f"unix:{socket}", "--duration-s", "32", "--json", timeout=60)
+    assert 31 < time.monotonic() - begun < 40
+    answer = json.loads(result.out)
+    assert set(map(tuple, verdicts(answer).values())) == {("ok",)}, answer
+    assert answer["advertisements"][0]["intervalMs"] == pytest.approx(200, rel=0.01, abs=1)
+
+
+def test_several_adapters_listen_at_once(start, tmp_path):
+    path = profile(tmp_path, 8)
+    socket = tmp_path / "air"
+    server = start(pharos.PROGRAM, "controller", "--listen", f"unix:{socket}")
+    server.wait(lambda line: "listening" in str(line), 10)
+    adapters = ["--adapter", f"unix:{socket}", "--adapter", f"unix:{socket}"]
+    beacon = start(pharos.PROGRAM, "advertise", path, "--adapter", f"unix:{socket}", "--json")
+    beacon.wait(lambda line: line.get("event") == "on-air", 10)
+    answer = json.loads(pharos.run("audit", path, *adapters, "--duration-s", "3", "--json").out)
+    first, second = answer["receivers"]
+    assert first["reports"] > 15 and second["reports"] > 15
+    each = answer["advertisements"][0]
+    assert each["heard"] <= each["owed"] + 2, "what both hear is one event"
+
+
+def test_bad_arguments(tmp_path, boxes):
+    assert pharos.run("audit").code == 64
+    assert pharos.run("audit", boxes[0], "--replay", tmp_path / "none").code == 66
+    assert pharos.run("audit", tmp_path / "none", "--replay", tmp_path / "none").code == 66
+    assert pharos.run("audit", boxes[0], "--replay", boxes[0]).code == 65
+    assert pharos.run("audit", boxes[0], "--replay", "-", "--adapter", "virtual").code == 64
+    assert pharos.run("audit", boxes[0], "--adapter", f"unix:{tmp_path}/nobody").code == 69
