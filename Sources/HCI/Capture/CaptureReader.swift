@@ -83,9 +83,20 @@ public struct CaptureReader: Sendable {
     ///
     /// - Throws: ``CaptureError``, the same one for ever after, where the capture cannot be followed any more.
     public mutating func next() throws(CaptureError) -> CaptureRecord? {
+        try next { element, octets in CaptureRecord(element, in: octets) }
+    }
+
+    /// What `body` makes of the next packet, which it sees where it lies, without a copy; `nil` as of ``next()``.
+    ///
+    /// - Parameter body: Gets the packet's place, and the octets in which it lies.
+    /// - Throws: as ``next()`` does.
+    public mutating func next<Result>(
+        _ body: (CaptureElement, Span<UInt8>) -> Result
+    ) throws(CaptureError) -> Result? {
         if let failure { throw failure }
         do throws(CaptureError) {
-            return try record()
+            guard let element = try element() else { return nil }
+            return body(element, buffer.span)
         } catch {
             failure = error
             buffer = []
@@ -94,7 +105,7 @@ public struct CaptureReader: Sendable {
         }
     }
 
-    private mutating func record() throws(CaptureError) -> CaptureRecord? {
+    private mutating func element() throws(CaptureError) -> CaptureElement? {
         while passing == 0, buffer.count - start >= max(1, needed) {
             needed = 0
             let octets = buffer
@@ -105,8 +116,8 @@ public struct CaptureReader: Sendable {
                 passedLength = length
                 start += length - passing
             case .packet(let element, let length):
-                defer { start += length }
-                return CaptureRecord(element, in: octets.span)
+                start += length
+                return element
             }
         }
         guard isFinished else { return nil }

@@ -5,7 +5,8 @@ import LinuxHost
 struct Benchmark {
     private static let usage = """
         usage: pharos-benchmark --capture FILE --peers SCRIPT [--pharos BINARY] [--python PYTHON]
-                                [--empty PROGRAM] [--reports N] [--sample N] [--beacons N] [--only PART,...]
+                                [--empty PROGRAM] [--reports N] [--sample N] [--beacons N] [--heard N]
+                                [--only PART,...]
           --capture   where to write the btsnoop file of the measurement
           --peers     the script that measures scapy and beacontools, beside those for fleets
           --pharos    the static binary whose start is measured
@@ -14,10 +15,11 @@ struct Benchmark {
           --reports   reports in the capture (1000000)
           --sample    how many of them scapy and beacontools decode in a round (20000)
           --beacons   beacons in the fleet (1000000)
+          --heard     reports that `pharos scan` replays (10000000)
           --only      these parts and no others: \(parts.joined(separator: ", "))
         """
 
-    private static let parts = ["frames", "collisions", "planner", "capture", "start", "service", "fleet"]
+    private static let parts = ["frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing"]
 
     static func main() {
         do {
@@ -30,6 +32,7 @@ struct Benchmark {
             let reports = try number(options.removeValue(forKey: "--reports") ?? "1000000")
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
             let beacons = try number(options.removeValue(forKey: "--beacons") ?? "1000000")
+            let heard = try number(options.removeValue(forKey: "--heard") ?? "10000000")
             let empty = options.removeValue(forKey: "--empty") ?? "/bin/true"
             let only = options.removeValue(forKey: "--only")?.split(separator: ",").map { String($0) } ?? parts
             guard only.allSatisfy(parts.contains) else { throw BenchmarkError(usage) }
@@ -57,6 +60,10 @@ struct Benchmark {
             if only.contains("start") { try BinaryTimes(pharos: pharos, empty: empty).run(report) }
             if only.contains("service") { try ServiceTimes(pharos: pharos, folder: folder).run(report) }
             if only.contains("planner") { try PlannerTimes.commands(report, pharos: pharos, folder: folder) }
+            if only.contains("hearing") {
+                try HearingTimes(pharos: pharos, python: python, peers: peers, folder: folder, reports: heard)
+                    .run(report)
+            }
             guard only.contains("fleet") else { return }
             let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             try FleetTimes(

@@ -16,6 +16,8 @@ enum FuzzTarget: String, CaseIterable {
     case host
     /// A capture in any of the formats.
     case captures
+    /// Event packets over time, heard by a receiver.
+    case sightings
     /// A profile file.
     case profiles
     /// What stands behind an option on a command line.
@@ -30,6 +32,7 @@ enum FuzzTarget: String, CaseIterable {
         case .commands: fuzzCommand(octets)
         case .host: fuzzHost(octets)
         case .captures: fuzzCapture(octets)
+        case .sightings: fuzzSightings(octets)
         case .profiles: fuzzProfile(octets)
         case .text: fuzzText(octets)
         }

@@ -1,0 +1,121 @@
+import BeaconFrames
+import BluetoothTypes
+import Glibc
+import HCI
+import LinuxHost
+import VirtualController
+
+/// `pharos scan` on a controller behind a unix socket, which this program is: how soon a report is printed, and what it
+/// costs.
+final class LiveHearing {
+    private let pharos: String
+    private let folder: String
+    private let air: VirtualAir
+    private var framer = H4Framer()
+    private var stream: Descriptor?
+    private var controller: VirtualController?
+    /// When each report was sent, in nanoseconds, by its number.
+    private var sent: [UInt64] = []
+    private var delays: [Double] = []
+    private var line: [UInt8] = []
+
+    init(pharos: String, folder: String) {
+        self.pharos = pharos
+        self.folder = folder
+        air = VirtualAir(now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+    }
+
+    func run(_ report: Report) throws {
+        report.section("Hearing: a live controller over a unix socket")
+        let socket = "\(folder)/live.sock"
+        let listener = try StreamSocket.listen(path: socket)
+        var pipe = try Pipe()
+        let process = try ChildProcess(
+            [pharos, "scan", "--adapter", "unix:\(socket)", "--json"], output: try pipe.writing)
+        pipe.closeWriting()
+        try pipe.reading.setNonblocking()
+        guard try Poller.wait([Poller.Interest(listener, .read)], milliseconds: 5000)[0] else {
+            throw BenchmarkError("pharos scan does not connect")
+        }
+        let stream = try StreamSocket.accept(listener)
+        try stream.setNonblocking()
+        self.stream = stream
+        controller = air.attach(.raspberryPi) { packet in
+            // What does not fit at once would only come later: nothing here is more than the socket holds.
+            try? stream.writeAll([packet.kind.rawValue] + packet.octets)
+        }
+        for _ in 0..<500 where !(controller?.isScanning ?? false) { try turn(pipe, for: 10) }
+        guard controller?.isScanning ?? false else { throw BenchmarkError("pharos scan does not come to scanning") }
+
+        try send(2_000, perSecond: 100, pipe)
+        let memory = try ProcessMemory(of: process.id)
+        let before = try ProcessWork(of: process.id)
+        let start = MonotonicClock.nanoseconds()
+        try send(1_000, perSecond: 100, pipe)
+        let work = try ProcessWork(of: process.id) - before
+        let seconds = Double(MonotonicClock.nanoseconds() - start) / 1e9
+        delays = []
+        try send(20_000, perSecond: 2_000, pipe)
+        try process.stop()
+        guard delays.count >= 20_000 else {
+            throw BenchmarkError("of 20000 reports \(delays.count) were printed")
+        }
+        let sorted = delays.sorted()
+        report.line("2,000 reports a second: \(sorted[sorted.count / 2].text(2)) ms in the median, \(sorted[sorted.count - 1].text(2)) ms at most")
+        report.target("from the controller to the printed line, 99 in 100", sorted[sorted.count * 99 / 100], "ms", atMost: 5)
+        report.target("processor time at 100 reports a second", work.seconds / seconds * 100, "%", atMost: 1)
+        report.line("peak RSS \(memory.text)")
+        report.target("peak RSS", memory.peak / 1024, "MiB", atMost: 18)
+        report.target("private dirty", memory.privateDirty / 1024, "MiB", atMost: 4)
+    }
+
+    /// Sends so many reports, evenly, and waits for the last lines.
+    private func send(_ count: Int, perSecond: Int, _ pipe: Pipe) throws {
+        let start = MonotonicClock.nanoseconds()
+        for number in 0..<count {
+            let due = start + UInt64(number) * 1_000_000_000 / UInt64(perSecond)
+            while case let now = MonotonicClock.nanoseconds(), now < due {
+                try turn(pipe, for: Int((due - now) / 1_000_000))
+            }
+            let frame = IBeacon(
+                uuid: .uuid128(HearingRecording.uuid), major: UInt16(sent.count >> 16),
+                minor: UInt16(truncatingIfNeeded: sent.count), measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
+            let report = AdvertisingReport(
+                type: .legacy(3), addressType: .random, address: DeviceAddress(FixedOctets(repeating: 0xC6)), rssi: -60,
+                data: try frame.advertisingData())
+            sent.append(MonotonicClock.nanoseconds())
+            controller?.inject(HCIEvent.advertisingReports([report]).packet)
+        }
+        for _ in 0..<50 { try turn(pipe, for: 10) }
+    }
+
+    /// Serves controller and pipe, for so many milliseconds at most.
+    private func turn(_ pipe: Pipe, for milliseconds: Int) throws {
+        guard let stream else { return }
+        let ready = try Poller.wait(
+            [Poller.Interest(stream, .read), Poller.Interest(pipe.reading, .read)], milliseconds: milliseconds)
+        air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+        if ready[0] {
+            framer.push(try stream.read(upTo: 4096))
+            while let packet = try framer.next() { controller?.receive(packet) }
+        }
+        if ready[1] { take(try pipe.reading.read(upTo: 1 << 16), at: MonotonicClock.nanoseconds()) }
+    }
+
+    /// Finds the number of the report in each line: major and minor number of its identity.
+    private func take(_ octets: [UInt8], at now: UInt64) {
+        for octet in octets {
+            guard octet == 0x0A else {
+                line.append(octet)
+                continue
+            }
+            let text = String(decoding: line, as: UTF8.self)
+            line.removeAll(keepingCapacity: true)
+            guard let identity = text.split(separator: "\"identity\":\"ibeacon:").last?.split(separator: "\"").first,
+                case let parts = identity.split(separator: "-"), parts.count == 7, let major = Int(parts[5]),
+                let minor = Int(parts[6]), sent.indices.contains(major << 16 | minor)
+            else { continue }
+            delays.append(Double(now - sent[major << 16 | minor]) / 1e6)
+        }
+    }
+}

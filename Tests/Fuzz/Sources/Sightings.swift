@@ -1,0 +1,109 @@
+import BluetoothTypes
+import HCI
+import Sightings
+
+/// Event packets are heard by a receiver that knows two beacons: whatever they claim, the table keeps its size, the known
+/// beacons keep their places, every number can be, and the same packets give the same events.
+///
+/// The octets are packets one after the other: two octets of milliseconds since the one before, one octet of length,
+/// the event packet. A length of 255 stands for a time without listening.
+func fuzzSightings(_ octets: [UInt8]) {
+    let first = Heard(octets)
+    check(first.events == Heard(octets).events, "the same packets give the same events")
+    let table = first.hearing.table
+    check(table.tracks.count <= Heard.known.count + Heard.strangers, "the table keeps its size")
+    check(table.tracks.prefix(Heard.known.count).map(\.known) == Heard.known, "known beacons keep their places")
+    check(table.tracks.dropFirst(Heard.known.count).allSatisfy { $0.known == nil }, "strangers are no known ones")
+    check(table.counts.reports <= first.reader.counts.reports, "nothing is heard that was not reported")
+    check(Set(table.heardInRound).count == table.heardInRound.count, "each beacon stands once in a round")
+    for track in table.tracks where track.isHeard { checkTrack(track, at: first.now) }
+}
+
+/// What comes of the packets.
+private struct Heard {
+    static let strangers = 4
+    static let known = [
+        KnownBeacon(
+            name: "lobby",
+            identity: .iBeacon(uuid: FixedOctets(repeating: 0x11), major: 1, minor: 2), intervalMicroseconds: 100_000),
+        KnownBeacon(name: "key", identity: .address(DeviceAddress(FixedOctets(repeating: 0xC1)))),
+    ]
+
+    var hearing: Hearing
+    var reader = ReportReader()
+    var events: [Hearing.Event] = []
+    var now = HeardInstant(nanoseconds: 0)
+
+    init(_ octets: [UInt8]) {
+        let regions = [
+            RegionMonitor.Region(
+                name: "hall", pattern: .iBeacon(uuid: FixedOctets(repeating: 0x11), major: nil, minor: nil)),
+            RegionMonitor.Region(name: "key", pattern: nil),
+        ]
+        hearing = Hearing(
+            table: SightingTable(known: Self.known, strangers: .kept(Self.strangers)), regions: regions,
+            roundMicroseconds: 1_000_000)
+        let span = octets.span
+        var place = 0
+        while place + 3 <= span.count {
+            now = now.advanced(byMicroseconds: (Int(span[place]) << 8 | Int(span[place + 1])) * 1000)
+            let length = Int(span[place + 2])
+            place += 3
+            while let event = hearing.nextEvent(until: now) { events.append(event) }
+            if length == 255 {
+                hearing.becomeDeaf(at: now)
+                now = now.advanced(byMicroseconds: 5_000_000)
+                while let event = hearing.nextEvent(until: now) { events.append(event) }
+                hearing.becomeHearing(at: now)
+                continue
+            }
+            let range = place..<min(place + length, span.count)
+            reader.take(event: span, in: range, at: now, &hearing) { element, track, assembled in
+                check(assembled != nil || range.contains(element.data), "the data lies in the packet")
+                check((assembled?.count ?? 0) <= AdvertisingData.extendedLimit, "pieces are not longer than data can be")
+                check((track ?? 0) < Self.known.count + Self.strangers, "a beacon has its place in the table")
+            }
+            place = range.upperBound
+        }
+        while let event = hearing.nextEvent(until: now) { events.append(event) }
+        if let event = hearing.finish(at: now) { events.append(event) }
+    }
+}
+
+extension Range<Int> {
+    fileprivate func contains(_ other: Range<Int>) -> Bool {
+        other.isEmpty || lowerBound <= other.lowerBound && other.upperBound <= upperBound
+    }
+}
+
+private func checkTrack(_ track: BeaconTrack, at now: HeardInstant) {
+    check(track.nameOctets.count <= BeaconTrack.nameLimit, "a name keeps to its length")
+    check(track.events <= track.reports, "an event is at least a report")
+    if let level = track.lastLevel { check(LevelTally.range.contains(level), "a level lies where levels can be") }
+    if let identity = track.identity {
+        let text = identity.description
+        check(text.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "an identity is graphic ASCII: \(text)")
+        if identity.kind != "url" { check(BeaconIdentity(text) == identity, "an identity can be read: \(text)") }
+    }
+    let tally = track.window.tally(over: 3_000_000, until: now)
+    if let mean = tally.trimmedMean, let low = tally.minimum, let high = tally.maximum {
+        check((Double(low)...Double(high)).contains(mean), "the mean lies between the weakest and the strongest level")
+    }
+    if let period = track.periodMicroseconds {
+        check(period > 0 && period.isFinite, "a period is a time")
+        if let share = track.interval.share(periodMicroseconds: period, silenceMicroseconds: 0) {
+            check((0...1).contains(share), "a share is one: \(share)")
+        }
+    }
+    let estimate = track.claimedPowerAtOneMeter.flatMap { power in
+        tally.trimmedMean.flatMap {
+            DistanceEstimate(
+                level: $0, deviation: tally.standardDeviation ?? 0, count: tally.count, powerAtOneMeter: power, .init())
+        }
+    }
+    if let estimate {
+        check(
+            estimate.lowMeters <= estimate.meters && estimate.meters <= estimate.highMeters
+                && estimate.highMeters.isFinite, "a distance lies in its interval: \(estimate)")
+    }
+}
