@@ -6,9 +6,10 @@ public enum DecimalText {
         let fraction = value.magnitude % 1000
         var text = (value < 0 ? "-" : "") + String(whole)
         if fraction != 0 {
-            var digits = String(1000 + fraction).dropFirst()
-            while digits.last == "0" { digits.removeLast() }
-            text += "." + digits
+            var (digits, places) = (fraction, 3)
+            while digits % 10 == 0 { (digits, places) = (digits / 10, places - 1) }
+            let shown = String(digits)
+            text += "." + String(repeating: "0", count: places - shown.utf8.count) + shown
         }
         return text
     }

@@ -6,6 +6,7 @@ internal import Synchronization
 /// What the wall clock shows at a moment of a ``SightingSource``: the machine's own, or that of a recording.
 public final class HearingClock: Sendable {
     private let recording = Mutex<RecordingClock?>(nil)
+    private let written = Mutex((second: Int.min, prefix: ""))
 
     /// The machine's own.
     public init() {}
@@ -27,9 +28,21 @@ public final class HearingClock: Sendable {
     /// RFC 3339 with microseconds; `nil` where a recording does not tell.
     public func text(_ instant: HeardInstant) -> String? {
         unixMicroseconds(at: instant).map { time in
-            let (seconds, rest) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
-            let whole = RFC3339Time(secondsSince1970: rest < 0 ? seconds - 1 : seconds).description
-            return whole.dropLast() + "." + String(1_000_000 + (rest < 0 ? rest + 1_000_000 : rest)).dropFirst() + "Z"
+            let (quotient, remainder) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
+            let second = remainder < 0 ? quotient - 1 : quotient
+            let fraction = String(1_000_000 + (remainder < 0 ? remainder + 1_000_000 : remainder)).utf8.dropFirst()
+            return prefix(second) + String(decoding: fraction, as: UTF8.self) + "Z"
+        }
+    }
+
+    /// Up to the decimal point of the seconds. Of what is told together most is of the same second.
+    private func prefix(_ second: Int) -> String {
+        written.withLock { written in
+            if written.second != second {
+                let whole = RFC3339Time(secondsSince1970: second).description.utf8.dropLast()
+                written = (second, String(decoding: whole, as: UTF8.self) + ".")
+            }
+            return written.prefix
         }
     }
 

@@ -24,12 +24,8 @@ final class RecordedFeed: SightingFeed {
             while !consumer.isSatisfied {
                 let piece = try pieces.next()
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
-                while let record = try reader.next() {
+                while try reader.next({ element, octets in take(element, octets, &clock, source) }) != nil {
                     hasBegun = true
-                    guard let packet = record.packet else { continue }
-                    let instant = clock.instant(unixMicroseconds: record.unixMicroseconds)
-                    source.clock.follow(clock)
-                    source.take(packet, at: instant)
                 }
                 if piece.isEmpty { break }
             }
@@ -44,6 +40,29 @@ final class RecordedFeed: SightingFeed {
         }
         if let fault = fault as? CaptureError { throw .refused(.malformed, "\(pieces.name): \(fault)") }
         if let fault { throw ListenerServiceError(fault) }
+    }
+
+    /// What came from a controller is taken where it lies; of a sniffer's packet, what a controller would have said.
+    private func take(
+        _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ source: SightingSource
+    ) {
+        switch element.kind {
+        case .hci(.event) where element.isFromController != false:
+            let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
+            source.clock.follow(clock)
+            source.take(event: octets, in: element.octets, at: instant)
+        case .hci where element.isFromController != false:
+            _ = clock.instant(unixMicroseconds: element.unixMicroseconds)
+        case .air:
+            guard case .advertisement(let report) = CaptureRecord(element, in: octets).content else { return }
+            let event: HCIEvent =
+                report.type.isLegacyPDU ? .advertisingReports([report]) : .extendedAdvertisingReports([report])
+            let packet = event.packet.octets
+            let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
+            source.clock.follow(clock)
+            source.take(event: packet.span, in: packet.indices, at: instant)
+        case .hci, .unsupported, .other: return
+        }
     }
 }
 
@@ -101,19 +120,6 @@ final class PacketRecording {
         } catch {
             hasEnded = true
             onEnd?("--record \(path): the recording ends here: \(error.text)")
-        }
-    }
-}
-
-extension CaptureRecord {
-    /// The packet that came from a controller, or what one would have said of a sniffer's; `nil` for all else.
-    fileprivate var packet: HCIPacket? {
-        switch content {
-        case .hci(let packet): isFromController == false ? nil : packet
-        case .advertisement(let report):
-            report.type.isLegacyPDU
-                ? HCIEvent.advertisingReports([report]).packet : HCIEvent.extendedAdvertisingReports([report]).packet
-        case .unsupported, .other: nil
         }
     }
 }

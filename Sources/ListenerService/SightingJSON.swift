@@ -37,33 +37,36 @@ public struct SightingJSON {
         ])
     }
 
-    /// A round that is over.
+    /// A round that is over, in one line: of ten thousand beacons the tree would take many times as much.
     ///
     /// - Parameter places: The beacons to tell of.
-    public func round(
-        _ from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int]
-    ) -> JSONValue {
-        .record([
-            ("event", "beacons"), ("at", source.clock.json(to)),
-            ("windowS", .number(JSONNumber(thousandths: (to.microseconds(since: from) + 500) / 1000))),
-            ("beacons", .array(places.map { beacon(table.tracks[$0], at: to) })),
+    public func round(_ from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int]) -> String {
+        let window = JSONNumber(thousandths: (to.microseconds(since: from) + 500) / 1000)
+        let pieces = JSONTemplate.object([
+            ("event", .value("beacons")), ("at", .value(source.clock.json(to))), ("windowS", .value(.number(window))),
+            ("beacons", .array([.gap])),
             (
                 "strangers",
-                .record([
-                    ("addresses", .integer(table.strangerSendersInRound)),
-                    ("reports", .integer(table.strangersInRound)),
+                .value([
+                    "addresses": .integer(table.strangerSendersInRound), "reports": .integer(table.strangersInRound),
                 ])
             ),
             (
                 "lost",
-                .record([
-                    ("kernel", .optional(source.counts.lostInKernel) { .integer($0) }),
-                    ("flood", .integer(table.counts.evicted)),
-                    ("malformed", .integer(source.counts.malformedEvents + table.counts.malformed)),
-                    ("incomplete", .integer(source.counts.incomplete)),
+                .value([
+                    "kernel": .optional(source.counts.lostInKernel) { .integer($0) },
+                    "flood": .integer(table.counts.evicted),
+                    "malformed": .integer(source.counts.malformedEvents + table.counts.malformed),
+                    "incomplete": .integer(source.counts.incomplete),
                 ])
             ),
-        ])
+        ]).linePieces
+        var line = pieces[0]
+        for (index, place) in places.enumerated() {
+            if index > 0 { line += "," }
+            line += beacon(table.tracks[place], at: to).line
+        }
+        return line + pieces[1]
     }
 
     /// One beacon of a round: levels are those of the round.

@@ -96,10 +96,15 @@ public final class SightingSource {
 
     /// Takes a packet from a controller, after everything that was due before it.
     func take(_ packet: HCIPacket, at instant: HeardInstant) {
-        guard packet.kind == .event, let consumer else { return }
+        guard packet.kind == .event else { return }
+        take(event: packet.octets.span, in: packet.octets.indices, at: instant)
+    }
+
+    /// Takes the event packet that fills `range` of `octets`, without copying it.
+    func take(event octets: Span<UInt8>, in range: Range<Int>, at instant: HeardInstant) {
+        guard let consumer else { return }
         advance(to: instant)
-        let octets = packet.octets
-        reader.take(event: octets.span, in: octets.indices, at: latest) { report, octets, range in
+        reader.take(event: octets, in: range, at: latest) { report, octets, range in
             consumer.hear(report, octets, range)
         }
         counts.reports = reader.counts.reports

@@ -23,7 +23,7 @@ public struct IntervalEstimate: Sendable {
     /// Takes the time between two events, in microseconds.
     public mutating func add(gapMicroseconds gap: Int) {
         guard gap >= Self.sameEventMicroseconds, let gap = UInt32(exactly: gap) else { return }
-        sum += Int(gap) - (filled == Self.capacity ? Int(gaps[next]) : 0)
+        sum += Int(gap) - (filled == Self.capacity ? Int(gaps.span[next]) : 0)
         gaps[next] = gap
         next = (next + 1) % Self.capacity
         filled = min(filled + 1, Self.capacity)
@@ -35,20 +35,21 @@ public struct IntervalEstimate: Sendable {
         guard filled >= Self.needed else { return nil }
         var sorted = InlineArray<32, UInt32>(repeating: 0)
         for place in 0..<filled {
+            let gap = gaps.span[place]
             var free = place
-            while free > 0, sorted[free - 1] > gaps[place] {
-                sorted[free] = sorted[free - 1]
+            while free > 0, case let before = sorted.span[free - 1], before > gap {
+                sorted[free] = before
                 free -= 1
             }
-            sorted[free] = gaps[place]
+            sorted[free] = gap
         }
-        guard let smallest = smallestCluster(sorted) else { return nil }
-        return fold(sorted, onto: smallest)
+        guard let smallest = smallestCluster(sorted.span) else { return nil }
+        return fold(sorted.span, onto: smallest)
     }
 
     /// The mean of the smallest gaps that lie within the width of the delay, if two or more of them do; otherwise the
     /// smallest one.
-    private func smallestCluster(_ sorted: InlineArray<32, UInt32>) -> Double? {
+    private func smallestCluster(_ sorted: Span<UInt32>) -> Double? {
         for start in 0..<filled {
             var end = start
             var sum = 0
@@ -64,7 +65,7 @@ public struct IntervalEstimate: Sendable {
 
     /// From the shortest gaps on, each tells its number of periods by those before it; the estimate gets better with
     /// each, so that long gaps are counted well.
-    private func fold(_ sorted: InlineArray<32, UInt32>, onto smallest: Double) -> Double? {
+    private func fold(_ sorted: Span<UInt32>, onto smallest: Double) -> Double? {
         var period = smallest
         var total = 0.0
         var periods = 0.0

@@ -6,6 +6,7 @@ public struct LevelTally: Sendable {
 
     /// Levels counted.
     public private(set) var count = 0
+    /// Read by its span only: whoever reads an element of an inline array by its subscript copies the whole.
     private var counts = InlineArray<148, UInt32>(repeating: 0)
 
     /// Nothing counted.
@@ -13,7 +14,7 @@ public struct LevelTally: Sendable {
 
     /// Counts one level, in dBm, unless it lies outside ``range``.
     public mutating func add(_ level: Int8) {
-        guard Self.range.contains(level), counts[Self.index(level)] < .max else { return }
+        guard Self.range.contains(level), counts.span[Self.index(level)] < .max else { return }
         counts[Self.index(level)] += 1
         count += 1
     }
@@ -31,9 +32,20 @@ public struct LevelTally: Sendable {
     private static func level(_ index: Int) -> Double { Double(index + Int(range.lowerBound)) }
 
     /// The weakest level in dBm; `nil` without any.
-    public var minimum: Int? { counts.indices.first { counts[$0] > 0 }.map { $0 + Int(Self.range.lowerBound) } }
+    public var minimum: Int? {
+        let span = counts.span
+        var index = 0
+        while index < span.count, span[index] == 0 { index += 1 }
+        return index < span.count ? index + Int(Self.range.lowerBound) : nil
+    }
+
     /// The strongest level in dBm; `nil` without any.
-    public var maximum: Int? { counts.indices.last { counts[$0] > 0 }.map { $0 + Int(Self.range.lowerBound) } }
+    public var maximum: Int? {
+        let span = counts.span
+        var index = span.count - 1
+        while index >= 0, span[index] == 0 { index -= 1 }
+        return index >= 0 ? index + Int(Self.range.lowerBound) : nil
+    }
 
     /// The arithmetic mean in dBm; `nil` without any level.
     public var mean: Double? { mean(without: 0) }
@@ -47,9 +59,10 @@ public struct LevelTally: Sendable {
         guard count > 2 * trimmed else { return nil }
         var sum = 0.0
         var passed = 0
-        for index in counts.indices where counts[index] > 0 {
+        let span = counts.span
+        for index in 0..<span.count where span[index] > 0 {
             let from = max(passed, trimmed)
-            passed += Int(counts[index])
+            passed += Int(span[index])
             let taken = min(passed, count - trimmed) - from
             if taken > 0 { sum += Double(taken) * Self.level(index) }
         }
@@ -65,20 +78,22 @@ public struct LevelTally: Sendable {
     /// The level at a place of the sorted row.
     private func level(at place: Int) -> Double {
         var passed = 0
-        for index in counts.indices {
-            passed += Int(counts[index])
+        let span = counts.span
+        for index in 0..<span.count {
+            passed += Int(span[index])
             if passed > place { return Self.level(index) }
         }
-        return Self.level(counts.count - 1)
+        return Self.level(span.count - 1)
     }
 
     /// The standard deviation of the sample in dB; `nil` with fewer than two levels.
     public var standardDeviation: Double? {
         guard count >= 2, let mean else { return nil }
         var sum = 0.0
-        for index in counts.indices where counts[index] > 0 {
+        let span = counts.span
+        for index in 0..<span.count where span[index] > 0 {
             let difference = Self.level(index) - mean
-            sum += Double(counts[index]) * difference * difference
+            sum += Double(span[index]) * difference * difference
         }
         return (sum / Double(count - 1)).squareRoot()
     }

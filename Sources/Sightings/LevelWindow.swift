@@ -25,6 +25,7 @@ public struct LevelWindow: Sendable {
     public func tally(over microseconds: Int, until now: HeardInstant) -> LevelTally {
         var tally = LevelTally()
         let end = Self.milliseconds(now)
+        let (times, levels) = (times.span, levels.span)
         for place in 0..<filled where Int(end &- times[place]) * 1000 <= microseconds { tally.add(levels[place]) }
         return tally
     }
@@ -55,7 +56,7 @@ public struct LevelTrace: Sendable {
         for step in 0..<min(gap, UInt64(Self.seconds)) { levels[Int((second - step) % UInt64(Self.seconds))] = .min }
         last = max(last, second + 1)
         let place = Int(second % UInt64(Self.seconds))
-        levels[place] = max(levels[place], level)
+        if levels.span[place] < level { levels[place] = level }
     }
 
     /// The strongest level in dBm of each second up to that of `now`, oldest first; `nil` where nothing was heard.
@@ -63,7 +64,7 @@ public struct LevelTrace: Sendable {
         let second = now.nanoseconds / 1_000_000_000
         return (0..<UInt64(Self.seconds)).reversed().map { age in
             guard second >= age, second - age < last, last - (second - age) <= UInt64(Self.seconds) else { return nil }
-            let level = levels[Int((second - age) % UInt64(Self.seconds))]
+            let level = levels.span[Int((second - age) % UInt64(Self.seconds))]
             return level == .min ? nil : level
         }
     }

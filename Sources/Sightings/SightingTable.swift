@@ -37,6 +37,9 @@ public struct SightingTable: Sendable {
     /// Whose an ephemeral id is: the number of a known beacon, `nil` for nobody's.
     public typealias Resolver = @Sendable (_ id: FixedOctets<8>, _ instant: HeardInstant) -> Int?
 
+    /// Whose a resolvable private address is: the number of a known beacon, `nil` for nobody's.
+    public typealias AddressResolver = @Sendable (_ address: DeviceAddress, _ instant: HeardInstant) -> Int?
+
     /// The known beacons in the order in which they were given, then strangers.
     public private(set) var tracks: [BeaconTrack]
     /// How many of ``tracks`` are known, from the first on.
@@ -49,6 +52,7 @@ public struct SightingTable: Sendable {
 
     private let strangerLimit: Int
     private let resolver: Resolver?
+    private let addressResolver: AddressResolver?
     private let hasKnownAddresses: Bool
     private var places: [BeaconIdentity: Int] = [:]
     /// The beacon last heard from each sender: no more senders than tracks.
@@ -61,15 +65,17 @@ public struct SightingTable: Sendable {
     /// - Parameters:
     ///   - known: Of several with one identity the first one counts.
     ///   - resolver: Without one, ephemeral ids are strangers.
+    ///   - addressResolver: Without one, those who change their address are.
     ///   - seed: For the choice of strangers to give up.
     public init(
         known: [KnownBeacon] = [], strangers: Strangers = .kept(SightingTable.defaultStrangers),
-        resolver: Resolver? = nil, seed: UInt64 = 1
+        resolver: Resolver? = nil, addressResolver: AddressResolver? = nil, seed: UInt64 = 1
     ) {
         tracks = known.map(BeaconTrack.init)
         knownCount = known.count
         strangerLimit = if case .kept(let limit) = strangers { max(0, limit) } else { 0 }
         self.resolver = resolver
+        self.addressResolver = addressResolver
         hasKnownAddresses = known.contains { $0.identity?.kind == "address" }
         randomness = SplitMix64(seed: seed)
         for (place, beacon) in known.enumerated() {
@@ -122,13 +128,20 @@ public struct SightingTable: Sendable {
         return first
     }
 
-    /// A known beacon whose identity is its address: every report from there is its own.
+    /// A known beacon whose identity is its address, or who makes addresses with a known key: every report from there is
+    /// its own.
     private mutating func knownByAddress(_ sighting: Sighting) -> Int? {
-        guard hasKnownAddresses, let sender = sighting.sender, let place = places[.address(sender.address)],
+        guard let sender = sighting.sender, let place = knownPlace(of: sender, at: sighting.instant), place >= 0,
             place < knownCount
         else { return nil }
         take(sighting, place, as: .address(sender.address), power: nil)
         return place
+    }
+
+    private func knownPlace(of sender: Sender, at instant: HeardInstant) -> Int? {
+        if hasKnownAddresses, let place = places[.address(sender.address)], place < knownCount { return place }
+        guard let addressResolver, sender.isRandom, sender.address.randomKind == .resolvablePrivate else { return nil }
+        return addressResolver(sender.address, instant)
     }
 
     /// A report without an identity of its own.

@@ -3,11 +3,17 @@ public enum JSONText {
     /// In double quotes. Escaped is what JSON demands: quotes, backslashes and the controls below U+0020, of which line
     /// feeds, carriage returns and tabulators have a short form; and DEL, which terminals obey.
     public static func quoted(_ text: String) -> String {
-        var result = "\""
+        var result = ""
         result.reserveCapacity(text.utf8.count + 2)
+        append(quoted: text, to: &result)
+        return result
+    }
+
+    /// The same behind what is there.
+    public static func append(quoted text: String, to result: inout String) {
+        result += "\""
         append(text, to: &result)
         result += "\""
-        return result
     }
 
     /// The same that may stand inside a script element of a page: no `<`, `>`, `&` and `'` is left, so that neither an

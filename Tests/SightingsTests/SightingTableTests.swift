@@ -35,6 +35,27 @@ import Testing
         #expect(table.tracks[0].telemetry?.batteryMillivolts == 3000)
     }
 
+    /// A telephone that makes a new address each quarter of an hour.
+    @Test func aDeviceThatChangesItsAddressIsOne() throws {
+        func sender(_ first: UInt8, isRandom: Bool = true) -> Sender {
+            var octets = FixedOctets<6>(repeating: 1)
+            octets[0] = first
+            return Sender(DeviceAddress(octets), isRandom: isRandom)
+        }
+        var table = SightingTable(
+            known: [Self.known, KnownBeacon(name: "ana", identity: nil)],
+            addressResolver: { address, _ in address.octets[0] < 0x44 ? 1 : nil })
+        #expect(table.hear([], from: sender(0x41)) == 1)
+        #expect(table.hear([], from: sender(0x42), atMilliseconds: 900_000) == 1)
+        #expect(table.tracks[1].reports == 2)
+        #expect(table.tracks[1].identity == .address(sender(0x42).address))
+        // Another device's, one that no key can have made, and a public one of the same octets.
+        for other in [sender(0x45), sender(0xC1), sender(0x41, isRandom: false)] {
+            #expect(table.hear([], from: other) != 1)
+        }
+        #expect(table.tracks[1].reports == 2)
+    }
+
     @Test func telemetryFollowsABeaconToItsNextAddress() {
         var table = SightingTable(known: [Self.known])
         table.hear(Air.iBeacon(1, 7), from: Air.sender(1))

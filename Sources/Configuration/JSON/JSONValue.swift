@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import TextEscaping
 
 /// JSON to be written: a tree whose members keep their order.
-public indirect enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
     case number(JSONNumber)
@@ -77,7 +77,7 @@ extension JSONValue {
 }
 
 /// JSON to be written in which some values are not known yet.
-package indirect enum JSONTemplate: Sendable {
+package enum JSONTemplate: Sendable {
     case value(JSONValue)
     /// A value that comes later.
     case gap
@@ -90,6 +90,13 @@ package indirect enum JSONTemplate: Sendable {
         var writer = JSONWriter(isPretty: true)
         writer.write(self)
         return writer.pieces + [writer.text + "\n"]
+    }
+
+    /// What ``JSONValue/line`` would give, cut at the gaps.
+    package var linePieces: [String] {
+        var writer = JSONWriter(isPretty: false)
+        writer.write(self)
+        return writer.pieces + [writer.text]
     }
 
     fileprivate var isPlain: Bool {
@@ -118,10 +125,10 @@ struct JSONWriter {
         case .null: text += "null"
         case .boolean(let value): text += value ? "true" : "false"
         case .number(let number): text += number.text
-        case .string(let value): text += JSONText.quoted(value)
+        case .string(let value): JSONText.append(quoted: value, to: &text)
         case .array(let elements):
             list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
-        case .object(let members): object(members.map { ($0.key, $0.value) }) { $0.write($1) }
+        case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
         }
     }
 
@@ -133,7 +140,7 @@ struct JSONWriter {
             text = ""
         case .array(let elements):
             list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
-        case .object(let members): object(members) { $0.write($1) }
+        case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
         }
     }
 
@@ -149,17 +156,17 @@ struct JSONWriter {
         close("]", isBroken: isBroken)
     }
 
-    private mutating func object<Value>(
-        _ members: [(key: String, value: Value)], write: (inout JSONWriter, Value) -> Void
+    private mutating func object<Member>(
+        _ members: [Member], key: (Member) -> String, write: (inout JSONWriter, Member) -> Void
     ) {
         let isBroken = isPretty && !members.isEmpty
         text += "{"
         level += 1
         for (index, member) in members.enumerated() {
             separate(index, isBroken: isBroken)
-            text += JSONText.quoted(member.key)
+            JSONText.append(quoted: key(member), to: &text)
             text += isPretty ? ": " : ":"
-            write(&self, member.value)
+            write(&self, member)
         }
         close("}", isBroken: isBroken)
     }

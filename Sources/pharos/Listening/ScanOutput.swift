@@ -113,7 +113,7 @@ final class ScanOutput {
     func show(_ event: Hearing.Event, _ table: SightingTable) {
         switch event {
         case .round(let from, let to):
-            let line = json ? values.round(from, to, table, of: rows(table, heardInRound: true)).line : text(table, to)
+            let line = json ? values.round(from, to, table, of: rows(table, heardInRound: true)) : text(table, to)
             add(line + "\n")
         case .region(let event): show(event)
         }
@@ -137,21 +137,40 @@ final class ScanOutput {
     private func rows(_ table: SightingTable, heardInRound: Bool) -> [Int] {
         let all = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
         let shown = all.filter { filter.takes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
-        let texts = Dictionary(
-            uniqueKeysWithValues: shown.map { ($0, table.tracks[$0].identity?.description ?? "") })
-        return shown.sorted { left, right in
-            let (first, second) = (table.tracks[left], table.tracks[right])
-            switch order {
-            case .rssi where first.lastLevel != second.lastLevel:
-                return (first.lastLevel ?? .min) > (second.lastLevel ?? .min)
-            case .last where first.lastHeard != second.lastHeard:
-                return first.lastHeard.map { $0.nanoseconds } ?? 0 > second.lastHeard.map { $0.nanoseconds } ?? 0
-            case .rate where first.reports != second.reports: return first.reports > second.reports
-            default: break
-            }
-            if left < table.knownCount || right < table.knownCount { return left < right }
-            return (texts[left] ?? "", left) < (texts[right] ?? "", right)
+        return shown.map { (key(of: $0, table), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// What a beacon's row is ordered by.
+    private struct Key: Comparable {
+        /// The largest comes first.
+        var rank: UInt64 = 0
+        /// Known ones come first, in their order.
+        var known = Int.max
+        /// Of a stranger.
+        var identity = ""
+        var place: Int
+
+        static func < (left: Key, right: Key) -> Bool {
+            if left.rank != right.rank { return left.rank > right.rank }
+            if left.known != right.known { return left.known < right.known }
+            return (left.identity, left.place) < (right.identity, right.place)
         }
+    }
+
+    private func key(of place: Int, _ table: SightingTable) -> Key {
+        var key = Key(place: place)
+        switch order {
+        case .rssi: key.rank = UInt64(Int(table.tracks[place].lastLevel ?? .min) + 128)
+        case .last: key.rank = table.tracks[place].lastHeard?.nanoseconds ?? 0
+        case .rate: key.rank = UInt64(table.tracks[place].reports)
+        case .name: break
+        }
+        if place < table.knownCount {
+            key.known = place
+        } else {
+            key.identity = table.tracks[place].identity?.description ?? ""
+        }
+        return key
     }
 
     // MARK: Table

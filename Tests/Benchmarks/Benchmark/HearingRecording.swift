@@ -48,7 +48,8 @@ struct HearingRecording {
             for index in 0..<5 { octets[address + index] = UInt8(truncatingIfNeeded: sender >> UInt64(8 * index)) }
             let uuid = HearingRecording.uuid
             for index in 0..<16 {
-                octets[payload + index] = stranger.map { UInt8(truncatingIfNeeded: $0 >> UInt64(index * 3)) } ?? uuid[index]
+                octets[payload + index] =
+                    stranger.map { UInt8(truncatingIfNeeded: $0 >> UInt64(index * 3)) } ?? uuid[index]
             }
             let (major, minor) = (number / 1000 + 1, number % 1000 + 1)
             for (index, part) in [major >> 8, major, minor >> 8, minor].enumerated() {

@@ -67,9 +67,12 @@ struct HearingTimes {
         for (peer, speeds) in others.sorted(by: { $0.key < $1.key }) {
             report.row(peer, [speeds.median.grouped, "1/\((plain.median / speeds.median).text(0))"], width: 16)
         }
-        report.line("Reports a second of processor time, medians of \(Self.rounds) rounds, turn about: `scan --replay` of")
+        report.line(
+            "Reports a second of processor time, medians of \(Self.rounds) rounds, turn about: `scan --replay` of")
         report.line("100 beacons at 2,000 reports a second, one JSON line a round, and the ranging of")
-        report.line("\(Double(Self.known).grouped) known beacons, two reports of each a second. scapy and beacontools only decode.")
+        report.line(
+            "\(Double(Self.known).grouped) known beacons, two reports of each a second. scapy and beacontools only decode."
+        )
         report.target("a million reports of 100 beacons", 1e6 / plain.median, "s", atMost: 1)
         report.target("300,000 reports of 10,000 known beacons", 300_000 / ranging.median, "s", atMost: 1)
         let octets = try Files.read(few.path, limit: 1 << 30).prefix(8 << 20)
@@ -96,7 +99,9 @@ struct HearingTimes {
                 guard record.kind == .hci(.event) else { continue }
                 let instant = clock.instant(unixMicroseconds: record.unixMicroseconds)
                 while hearing.nextEvent(until: instant) != nil {}
-                reader.take(event: span, in: record.octets, at: instant, &hearing) { _, _, _ in }
+                reader.take(event: span, in: record.octets, at: instant) { report, octets, data in
+                    hearing.hear(report.sighting, octets, data)
+                }
             }
         }
         try hear()

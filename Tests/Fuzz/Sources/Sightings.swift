@@ -58,21 +58,16 @@ private struct Heard {
                 continue
             }
             let range = place..<min(place + length, span.count)
-            reader.take(event: span, in: range, at: now, &hearing) { element, track, assembled in
-                check(assembled != nil || range.contains(element.data), "the data lies in the packet")
-                check((assembled?.count ?? 0) <= AdvertisingData.extendedLimit, "pieces are not longer than data can be")
+            reader.take(event: span, in: range, at: now) { report, octets, data in
+                check(data.lowerBound >= 0 && data.upperBound <= octets.count, "the data lies in its octets")
+                check(data.count <= AdvertisingData.extendedLimit, "data is not longer than it can be")
+                let track = hearing.hear(report.sighting, octets, data)
                 check((track ?? 0) < Self.known.count + Self.strangers, "a beacon has its place in the table")
             }
             place = range.upperBound
         }
         while let event = hearing.nextEvent(until: now) { events.append(event) }
         if let event = hearing.finish(at: now) { events.append(event) }
-    }
-}
-
-extension Range<Int> {
-    fileprivate func contains(_ other: Range<Int>) -> Bool {
-        other.isEmpty || lowerBound <= other.lowerBound && other.upperBound <= upperBound
     }
 }
 
