@@ -80,6 +80,8 @@ public struct KnownBeacons {
     }
 
     private mutating func add(_ fleet: NamedFleet) throws {
+        let directory = FleetKeys(of: fleet).directory
+        var withoutKey = 0
         for beacon in try fleet.manifest().beacons {
             for advertisement in beacon.advertisements {
                 guard let identity = BeaconIdentity(advertisement.identity) else { continue }
@@ -88,6 +90,24 @@ public struct KnownBeacons {
                         name: beacon.name, identity: identity,
                         intervalMicroseconds: advertisement.intervalMicroseconds))
             }
+            let rotating = beacon.advertisements.first { $0.type == "eddystone-eid" }
+            guard let rotating, let rotation = try BeaconRotation(beacon) else { continue }
+            guard let key = try directory.key(of: rotation) else {
+                withoutKey += 1
+                continue
+            }
+            for exponent in rotation.exponents {
+                keys.append(
+                    EphemeralKey(
+                        beacon: beacons.count, key: key, exponent: exponent,
+                        epochSeconds: rotation.epoch?.secondsSince1970))
+            }
+            beacons.append(
+                KnownBeacon(
+                    name: beacon.name, identity: nil, intervalMicroseconds: rotating.intervalMicroseconds))
+        }
+        if withoutKey > 0 {
+            warnings.append("\(withoutKey) beacons have no key in \(directory.path): their ephemeral ids stay unknown")
         }
     }
 

@@ -1,6 +1,8 @@
 import BeaconFrames
 import BluetoothTypes
+import EddystoneSecurity
 import HCI
+import LinuxHost
 import ListenerService
 import Sightings
 import TestSupport
@@ -37,6 +39,36 @@ import Testing
         #expect(known.resolver(HearingClock()) == nil)
         #expect(try known.region("desk").name == "desk")
         #expect(throws: ListenerServiceError.self) { try known.region("attic") }
+    }
+
+    /// The ids of a fleet's beacons are told by the keys that lie beside its file.
+    @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
+        let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in
+            #"{"name":"\#(name)","address":"\#(address)","profileHash":"0567a7db1e9779d9","#
+                + #""eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{"type":"eddystone-eid","intervalMs":1000,"#
+                + #""measuredPowerDbm":-18,"identityKeyFile":"\#(name).key","rotationExponent":10}]}"#
+        }
+        let manifest =
+            "{\"version\":1,\"fleet\":\"museum\",\"beacons\":[\n" + beacons.joined(separator: ",\n") + "\n]}\n"
+        let fleet = try folder.file("out/manifest.json", Array(manifest.utf8))
+        let digits = "000102030405060708090a0b0c0d0e0f"
+        try Files.makeDirectory(folder.place("keys"), mode: 0o700)
+        try Files.replaceSecret(folder.place("keys/desk.key"), with: Array(digits.utf8))
+        let known = try KnownBeacons([fleet])
+        #expect(known.beacons.map(\.name) == ["desk"])
+        #expect(known.beacons.map(\.intervalMicroseconds) == [1_000_000])
+        #expect(known.warnings.map { $0.hasPrefix("1 beacons have no key in ") } == [true])
+        let clock = HearingClock()
+        let instant = HeardInstant(nanoseconds: 0)
+        let seconds = try #require(clock.unixMicroseconds(at: instant)) / 1_000_000
+        let epoch: Int64 = 1_772_366_400
+        let counter = UInt32(Int64(IdentityKey.firstCounter) + seconds - epoch)
+        let exponent = try RotationExponent(10)
+        let key = try IdentityKey(hexadecimal: digits)
+        let resolver = try #require(known.resolver(clock))
+        #expect(resolver(try key.ephemeralID(at: counter, exponent: exponent), instant) == 0)
+        // One of an hour ago is nobody's: somebody has recorded it.
+        #expect(resolver(try key.ephemeralID(at: counter - 3600, exponent: exponent), instant) == nil)
     }
 
     @Test func filesWithoutAnIdentityAreRefused() throws {
