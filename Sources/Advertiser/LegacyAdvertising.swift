@@ -8,9 +8,7 @@ struct LegacyAdvertising: AdvertisingCommands {
         try disable(host)
         if let address = plan.randomAddress {
             let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
-            try advertising(hints: [.commandDisallowed: hint]) {
-                _ = try host.execute(LESetRandomAddress(address))
-            }
+            try advertising(hints: [.commandDisallowed: hint]) { try Self.setAddress(address, host) }
         }
         let busy = "another program advertises on this adapter, or its controller wants another family"
         try advertising(hints: plan.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
@@ -40,6 +38,20 @@ struct LegacyAdvertising: AdvertisingCommands {
         try setData(AdvertisingData(octets: []), host)
         try setScanResponse(AdvertisingData(octets: []), host)
         if plan.radioPower != nil { try advertising { try VendorPower(plan.powerControl).giveBack(host) } }
+    }
+
+    /// A controller that scans takes no address. A listener of ours sees the refusal, and stops for a moment.
+    private static func setAddress(_ address: DeviceAddress, _ host: HCIHost) throws(HCICommandError) {
+        for _ in 0..<4 {
+            do throws(HCICommandError) {
+                try host.execute(LESetRandomAddress(address))
+                return
+            } catch {
+                guard error.status == .commandDisallowed else { throw error }
+            }
+            try host.wait(until: host.now.advanced(byMicroseconds: 50_000))
+        }
+        try host.execute(LESetRandomAddress(address))
     }
 
     private func setPower(_ plan: AdvertisingPlan, _ host: HCIHost) throws -> RadioPowerGrant {

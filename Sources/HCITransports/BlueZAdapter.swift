@@ -15,6 +15,10 @@ public struct BlueZAdapter: Hashable, Sendable {
     /// no public address at all says zero for ever, but has told its features by then.
     public let isBeingSetUp: Bool
 
+    /// What was lost between the controller and the kernel since the adapter came: packets that could not be put together
+    /// from the line's octets, or were too long.
+    public let receiveErrors: Int
+
     public var name: String { "hci\(index)" }
 
     /// Every adapter that the kernel knows, in the order of their numbers; empty where it has no Bluetooth.
@@ -35,6 +39,7 @@ public struct BlueZAdapter: Hashable, Sendable {
         let octets = [wire.5, wire.4, wire.3, wire.2, wire.1, wire.0]
         self.index = index
         address = FixedOctets<6>(octets).map(DeviceAddress.init) ?? DeviceAddress(FixedOctets())
+        receiveErrors = Int(info.stat.err_rx)
         isUp = info.flags & 1 << UInt32(HCI_UP) != 0
         supportsLE = info.features.4 & 0x40 != 0
         let isUnknown = !supportsLE || info.flags & 1 << UInt32(HCI_INIT) != 0

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import HCI
 
-/// Notices when another program turns scanning on or off: an answer to a command that we did not send.
+/// Notices when another program turns scanning on or off, or needs it to stop: an answer to a command that we did not send.
 ///
 /// The kernel shows every answer to every raw socket, but the commands of others to nobody.
 struct ForeignScanWatch: Sendable {
@@ -17,19 +17,31 @@ struct ForeignScanWatch: Sendable {
         pending[opcode, default: 0] += 1
     }
 
-    /// Takes an event; whether it says that another program has turned scanning on or off.
-    mutating func received(_ packet: HCIPacket) -> Bool {
-        guard packet.kind == .event, packet.octets.count >= 6 else { return false }
+    /// What another program has done.
+    enum Sign {
+        /// It has turned scanning on or off.
+        case changed
+        /// It was refused a new random address, because the controller scans: a beacon on the same radio.
+        case hindered
+    }
+
+    /// Takes an event; what it says of another program, if anything.
+    mutating func received(_ packet: HCIPacket) -> Sign? {
+        guard packet.kind == .event, packet.octets.count >= 6 else { return nil }
         let isStatus = packet.octets[0] == HCIEventCode.commandStatus
         guard isStatus || packet.octets[0] == HCIEventCode.commandComplete,
-            let opcode = Self.opcode(packet.octets, at: isStatus ? 4 : 3), Self.opcodes.contains(opcode)
-        else { return false }
+            let opcode = Self.opcode(packet.octets, at: isStatus ? 4 : 3)
+        else { return nil }
+        let status = packet.octets[isStatus ? 2 : 5]
+        if opcode == LESetRandomAddress.opcode {
+            return status == HCIStatus.commandDisallowed.rawValue ? .hindered : nil
+        }
+        guard Self.opcodes.contains(opcode) else { return nil }
         if let own = pending[opcode], own > 0 {
             pending[opcode] = own - 1
-            return false
+            return nil
         }
-        let status = packet.octets[isStatus ? 2 : 5]
-        return !isStatus && status == HCIStatus.success.rawValue
+        return !isStatus && status == HCIStatus.success.rawValue ? .changed : nil
     }
 
     /// An own command was given up: its answer may never come.

@@ -39,14 +39,16 @@ public final class ScanKeeper {
         case recovering
         case off
 
-        /// Whether silence says something: reports would come.
-        public var isHearing: Bool { self == .listening || self == .foreign }
+        /// Whether silence says something: every report comes. Another program's scan may have its repeats left out.
+        public var isHearing: Bool { self == .listening }
     }
 
     public private(set) var supervisor: Supervisor
     public private(set) var session: ScanSession?
     /// How it ended: `true` as wanted, `false` when nothing could be done. `nil` before.
     public private(set) var ended: Bool?
+    /// What kept a session from starting or going on, most recently.
+    public private(set) var lastError: ScanError?
 
     private let surroundings: any ScanSurroundings
     private let adapter: String
@@ -176,7 +178,8 @@ public final class ScanKeeper {
 
     /// What an error of a session means for the supervisor.
     private func input(_ error: ScanError) -> Supervisor.Input {
-        switch error {
+        lastError = error
+        return switch error {
         case .impossible(let reason): .impossible(reason)
         case .hardwareError: .failed(.hardwareError, "\(error)")
         // The controller answers; only a new start of the radio can help.

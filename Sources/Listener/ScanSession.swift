@@ -21,6 +21,8 @@ public final class ScanSession {
 
     /// How long another program that turned the scan on or off is left alone, in microseconds: 200 ms.
     static let courtesy = 200_000
+    /// How long scanning stops for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
+    static let yielding = 300_000
     /// How often is looked whether another program's scan goes on, in microseconds: 1 s.
     static let foreignProbe = 1_000_000
 
@@ -36,23 +38,31 @@ public final class ScanSession {
     private let settings: ScanSettings
     private let isExtended: Bool
     private let isExclusive: Bool
+    private let isAmongListeners: Bool
+    /// Whether the scan that is on is another program's.
+    private var isOthers = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
     private var nextProbe: HCIInstant?
     private var foreignSeen: HCIInstant?
+    /// Whether somebody needs the scan to stop for a moment.
+    private var isHindrance = false
 
     /// - Parameters:
     ///   - capabilities: Decide the family of commands: a controller that has seen one of them refuses the other (Core
     ///     Specification 5.4, Vol 4 Part E 3.1.1).
     ///   - isExclusive: Nobody else uses the controller: a scan that is on is a leftover of our own.
+    ///   - isAmongListeners: Another listener of this package shares the controller: its scan is as good as ours, because
+    ///     it filters nothing.
     ///   - previous: The session before this one on the same radio: what it knows of silences goes on.
     public init(
         host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
-        after previous: ScanSession? = nil
+        isAmongListeners: Bool = false, after previous: ScanSession? = nil
     ) {
         self.host = host
         self.settings = settings
         self.isExclusive = isExclusive
+        self.isAmongListeners = isAmongListeners
         isExtended = capabilities.hasExtendedAdvertising
         deafness = previous?.deafness ?? DeafnessWatch()
         restarts = previous?.restarts ?? 0
@@ -82,7 +92,7 @@ public final class ScanSession {
 
     /// Turns scanning off, unless it is another program's.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(ScanError) {
-        let wasOurs = state == .listening || state == .deaf
+        let wasOurs = !isOthers && (state == .listening || state == .deaf)
         host.latestAnswer = deadline
         change(.off)
         if wasOurs { try enable(false) }
@@ -109,7 +119,7 @@ public final class ScanSession {
     /// Stops scanning while `body` runs, on a controller that takes what `body` sends only then: a legacy one refuses a
     /// new random address while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Others are not stopped.
     public func paused(_ body: () throws -> Void) throws {
-        guard !isExtended, state == .listening else { return try body() }
+        guard !isExtended, !isOthers, state == .listening else { return try body() }
         try enable(false)
         change(.paused)
         defer { nextProbe = state == .paused ? host.now : nextProbe }
@@ -150,8 +160,16 @@ public final class ScanSession {
             return try start()
         }
         guard state != .off, state != .paused else { return }
+        if isHindrance {
+            isHindrance = false
+            guard !isOthers, state == .listening || state == .deaf else { return }
+            try enable(false)
+            change(.paused)
+            nextProbe = host.now.advanced(byMicroseconds: Self.yielding)
+            return
+        }
         if let due = nextProbe, due <= now {
-            nextProbe = state == .foreign ? now.advanced(byMicroseconds: Self.foreignProbe) : nil
+            nextProbe = isOthers ? now.advanced(byMicroseconds: Self.foreignProbe) : nil
             _ = try verify()
         }
         switch deafness.check(at: now) {
@@ -169,15 +187,23 @@ public final class ScanSession {
         if packet.isAdvertisingReport {
             deafness.heard(at: now)
             if state == .deaf { change(.listening) }
-        } else if watch.received(packet), state != .off {
-            foreignSeen = now
-            nextProbe = now.advanced(byMicroseconds: Self.courtesy)
+        } else if let sign = watch.received(packet), state != .off {
+            switch sign {
+            case .changed:
+                foreignSeen = now
+                nextProbe = now.advanced(byMicroseconds: Self.courtesy)
+            case .hindered where !isExtended && state != .paused:
+                isHindrance = true
+                nextProbe = now
+            case .hindered: break
+            }
         }
     }
 
     private func beForeign() {
+        isOthers = true
         nextProbe = host.now.advanced(byMicroseconds: Self.foreignProbe)
-        change(.foreign)
+        change(isAmongListeners ? .listening : .foreign)
     }
 
     private func change(_ wanted: State) {
@@ -205,6 +231,7 @@ public final class ScanSession {
     }
 
     private func enable(_ isOn: Bool) throws(ScanError) {
+        isOthers = false
         do {
             if isExtended {
                 try host.execute(LESetExtendedScanEnable(isOn))

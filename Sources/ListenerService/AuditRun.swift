@@ -50,6 +50,12 @@ public final class AuditRun: Sendable {
         _ files: AuditedFiles, adapters: [AdapterName], duration: Int?,
         progress: @escaping (Progress) -> Void, say: @escaping @Sendable (String, Bool) -> Void
     ) throws(ListenerServiceError) -> Auditor {
+        for case .managed(let index) in adapters {
+            throw .refused(
+                .request,
+                "hci\(index):mgmt tells only which beacons are there, and an audit judges each advertisement: use "
+                    + "hci\(index), or hci\(index):user")
+        }
         let clock = HearingClock()
         let keys = files.keys { instant in clock.unixMicroseconds(at: instant).map { Int($0 / 1_000_000) } }
         let names = adapters.isEmpty ? ["adapter"] : adapters.map(\.description)

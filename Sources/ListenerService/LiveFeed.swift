@@ -46,6 +46,11 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         let keeper = ScanKeeper(adapter: options.adapter?.description ?? "the adapter", in: self)
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
         keeper.wake()
+        // What has never listened ends with its error, and a signal in the middle of a start is an ordinary end.
+        if !keeper.isListening, !isStopWanted {
+            keeper.handle(.stop)
+            throw reason(keeper)
+        }
         if keeper.isListening { consumer.begin(at: heard(now)) }
         while keeper.ended == nil, !consumer.isSatisfied {
             let next =
@@ -58,8 +63,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
             keeper.wake()
             sample?.wake(at: now)
-            source.change(keeper.state, at: heard(now))
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
+            source.change(keeper.state, at: heard(now))
             source.counts.lostInKernel = lost
             source.advance(to: heard(now))
             consumer.rest(at: heard(now))
@@ -67,7 +72,6 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         }
         if keeper.ended == nil { keeper.handle(.stop) }
         source.counts.lostInKernel = lost
-        if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
         consumer.finish(at: heard(now))
         if let lost = source.counts.lostInKernel, lost > 0 {
             consumer.say(
@@ -75,6 +79,17 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                     + "than they were read", isWarning: true)
         }
         try? opened?.close()
+        // Why it cannot go on has been said.
+        if keeper.ended == false { throw .service(.refused(.unavailable, [])) }
+    }
+
+    private func reason(_ keeper: ScanKeeper) -> ListenerServiceError {
+        if let refusal { return ListenerServiceError(refusal) }
+        switch keeper.lastError {
+        case .command(let error): return ListenerServiceError(error)
+        case let error?: return .refused(.unavailable, "\(error)")
+        case nil: return .refused(.unavailable, "nothing can be heard here")
+        }
     }
 
     /// Nothing to wait for but time and a signal.
@@ -164,7 +179,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             throw .command(error)
         }
         let session = ScanSession(
-            host: host, capabilities, options.settings, isExclusive: opened.isExclusive, after: previous)
+            host: host, capabilities, options.settings, isExclusive: opened.isExclusive,
+            isAmongListeners: claim?.shared != nil, after: previous)
         let (source, recording) = (source, recording)
         session.onPacket = { packet, isFromController, time in
             recording?.append(packet, isFromController: isFromController)

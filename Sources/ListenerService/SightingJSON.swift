@@ -81,12 +81,15 @@ public struct SightingJSON {
             ("distanceLowM", Self.number(distance?.lowMeters, 10)),
             ("distanceHighM", Self.number(distance?.highMeters, 10)),
             ("proximity", .string((distance?.proximity ?? .unknown).rawValue)),
-            ("intervalMs", Self.number(track.periodMicroseconds.map { ($0 - 5000) / 1000 }, 100)),
-            ("share", Self.number(track.share(until: now), 1)),
+            ("intervalMs", isCounting ? Self.number(track.periodMicroseconds.map { ($0 - 5000) / 1000 }, 100) : .null),
+            ("share", isCounting ? Self.number(track.share(until: now), 1) : .null),
             ("lastHeard", source.clock.json(track.lastHeard)),
             ("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) }),
         ])
     }
+
+    /// Whether each advertisement that is heard is told.
+    private var isCounting: Bool { !source.isPresenceOnly }
 
     /// A region that was entered or left.
     public func region(_ event: RegionMonitor.Event, name: String) -> JSONValue {
@@ -101,6 +104,7 @@ public struct SightingJSON {
     public func state(_ state: ScanKeeper.State, at now: HeardInstant) -> JSONValue {
         .record([
             ("event", "state"), ("at", source.clock.json(now)), ("state", .string(state.rawValue)),
+            ("restarts", .integer(source.counts.restarts)),
         ])
     }
 

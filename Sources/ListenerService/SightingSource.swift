@@ -40,7 +40,7 @@ public final class SightingSource {
         public var incomplete = 0
         /// How often scanning was turned on again.
         public var restarts = 0
-        /// How long nothing could be heard since listening began, in microseconds.
+        /// How long less than everything could be heard since listening began, in microseconds.
         public var deafMicroseconds = 0
     }
 
@@ -49,6 +49,9 @@ public final class SightingSource {
     /// What is listened to, once that is known; `nil` for a recording.
     public internal(set) var adapter: AdapterName?
     public internal(set) var counts = Counts()
+    /// Whether it tells only that beacons are there: reports are missing as the kernel pleases, so that nothing follows of
+    /// intervals, shares and silences.
+    public private(set) var isPresenceOnly = false
     /// How listening is; a recording is listening all the time.
     public private(set) var state = ScanKeeper.State.starting
 
@@ -71,7 +74,12 @@ public final class SightingSource {
     public static func live(
         _ options: Options, minimumLevel: Int8? = nil
     ) throws(ListenerServiceError) -> SightingSource {
-        SightingSource(try LiveFeed(options), minimumLevel: minimumLevel)
+        if case .managed(let index) = options.adapter {
+            let source = SightingSource(try ManagedFeed(options, index: index), minimumLevel: minimumLevel)
+            source.isPresenceOnly = true
+            return source
+        }
+        return SightingSource(try LiveFeed(options), minimumLevel: minimumLevel)
     }
 
     /// A btsnoop, pcap or pcapng file, or standard input for `-`.
@@ -110,6 +118,14 @@ public final class SightingSource {
         counts.reports = reader.counts.reports
         counts.malformedEvents = reader.counts.malformedEvents
         counts.incomplete = reader.incomplete
+    }
+
+    /// Takes a report that was read elsewhere.
+    func take(_ report: HeardReport, _ data: [UInt8]) {
+        counts.reports += 1
+        if let minimumLevel = reader.minimumLevel, let rssi = report.sighting.rssi, rssi < minimumLevel { return }
+        advance(to: report.sighting.instant)
+        consumer?.hear(report, data.span, data.indices)
     }
 
     /// Lets time pass. A packet may have come before that which was told last: it lay in the kernel meanwhile.

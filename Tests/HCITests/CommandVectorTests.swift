@@ -81,6 +81,7 @@ struct CommandVector: Sendable, CustomTestStringConvertible {
             .init(
                 command: try LESetExtendedScanEnable(true, filterDuplicates: .perPeriod, duration: 100, period: 2),
                 h4: "01 42 20 06 01 02 64 00 02 00"),
+            .init(command: LEReadSupportedStates(), h4: "01 1C 20 00"),
             .init(command: LEReadTransmitPower(), h4: "01 4B 20 00"),
             .init(command: try BroadcomSetTransmitPower(power: RadioPower(dBm: 9)), h4: "01 26 FC 03 FE 00 09"),
             .init(command: ZephyrReadVersionInformation(), h4: "01 01 FC 00"),

@@ -63,6 +63,30 @@ import Testing
         ("2400 0000 0100 05", .advertisingRemoved(instance: 5)),
         ("2d00 0000 0100 01", .controllerSuspend(state: 1)),
         ("2e00 0000 0800 02 010203040506 00", .controllerResume(reason: 2, peer: [1, 2, 3, 4, 5, 6, 0])),
+        (
+            "1200 0000 1100 c1c1c1c1c1c1 02 c4 04000000 0300 020106",
+            .deviceFound(
+                ManagementDevice(
+                    address: DeviceAddress(FixedOctets(repeating: 0xC1)), addressType: 2, rssi: -60,
+                    flags: 4, data: [2, 1, 6]))
+        ),
+        ("2c00 0000 0200 0201", .monitorRemoved(0x0102)),
+        (
+            "2f00 0000 1000 0100 c1c1c1c1c1c1 01 7f 00000000 0000",
+            .monitoredDeviceFound(
+                monitor: 1,
+                ManagementDevice(
+                    address: DeviceAddress(FixedOctets(repeating: 0xC1)), addressType: 1, rssi: nil,
+                    data: []))
+        ),
+        (
+            "3000 0000 0900 0100 010203040506 02",
+            .monitoredDeviceLost(monitor: 1, peer: [1, 2, 3, 4, 5, 6, 2])
+        ),
+        (
+            "1200 0000 0e00 c1c1c1c1c1c1 02 c4 04000000 0100",
+            .unknown(code: 0x12, parameters: hex("c1c1c1c1c1c102c4040000000100"))
+        ),
         ("1500 0000 0200 0102", .unknown(code: 0x15, parameters: [1, 2])),
         ("2300 0000 0200 0102", .unknown(code: 0x23, parameters: [1, 2])),
         ("0600 0000 0000", .unknown(code: 6, parameters: [])),

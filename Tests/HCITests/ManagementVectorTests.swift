@@ -48,6 +48,13 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
                 octets: "5500 0200 0a00 04 03 04 020106 03094142"),
             .init(
                 command: try AddExtendedAdvertisingData(instance: 4, data: []), octets: "5500 0200 0300 04 00 00"),
+            .init(
+                command: try AddAdvertisementPatternsMonitor([
+                    .init(.serviceData16, at: 0, hex("aafe")), .init(.manufacturerData, at: 2, hex("beac")),
+                ]),
+                octets: "5200 0200 4500 02 16 00 02 aafe" + String(repeating: "00", count: 29) + "ff 02 02 beac"
+                    + String(repeating: "00", count: 29)),
+            .init(command: try RemoveAdvertisementMonitor(monitor: 0x0102), octets: "5300 0200 0200 0201"),
         ]
     }
 }
@@ -102,6 +109,17 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
             #expect(throws: HCIParameterError.self) { try AddExtendedAdvertisingData(instance: instance, data: []) }
             #expect(throws: HCIParameterError.self) {
                 try AddExtendedAdvertisingParameters(instance: instance, flags: [])
+            }
+        }
+    }
+
+    @Test func monitorsThatMeanNothingAreRefused() {
+        #expect(throws: HCIParameterError.self) { try RemoveAdvertisementMonitor(monitor: 0) }
+        #expect(throws: HCIParameterError.self) { try AddAdvertisementPatternsMonitor([]) }
+        for (offset, count): (UInt8, Int) in [(0, 0), (0, 32), (31, 1), (30, 2)] {
+            #expect(throws: HCIParameterError.self) {
+                try AddAdvertisementPatternsMonitor.Pattern(
+                    .serviceData16, at: offset, [UInt8](repeating: 1, count: count))
             }
         }
     }

@@ -38,6 +38,10 @@ import Testing
     @Test func powersAndNumbers() throws {
         #expect(try read(LEReadAdvertisingPhysicalChannelTxPower.ReturnParameters.self, "0C").power.dBm == 12)
         #expect(try read(LESetExtendedAdvertisingParameters.ReturnParameters.self, "F8").selectedPower.dBm == -8)
+        let states = try read(LEReadSupportedStates.ReturnParameters.self, "3F FF 00 00 00 00 00 00")
+        #expect(states.scans && states.scansWhileAdvertising)
+        let alone = try read(LEReadSupportedStates.ReturnParameters.self, "10 05 00 00 00 00 00 00")
+        #expect(alone.scans && !alone.scansWhileAdvertising)
         let range = try read(LEReadTransmitPower.ReturnParameters.self, "DE 07")
         #expect(range.minimum.dBm == -34)
         #expect(range.maximum.dBm == 7)

@@ -13,6 +13,8 @@ final class Ear: ScanSurroundings {
     var host: HCIHost
     private let model: VirtualControllerModel
     private let isExclusive: Bool
+    /// Whether another listener shares the controller.
+    var isAmongListeners = false
     private var beacon: HCIHost?
     /// Reports with the time of their arrival.
     private(set) var reports: [HCIInstant] = []
@@ -46,7 +48,8 @@ final class Ear: ScanSurroundings {
         } catch {
             throw .command(error)
         }
-        let session = ScanSession(host: host, capabilities, isExclusive: isExclusive, after: previous)
+        let session = ScanSession(
+            host: host, capabilities, isExclusive: isExclusive, isAmongListeners: isAmongListeners, after: previous)
         session.onPacket = { [weak self] packet, isFromController, time in
             guard let self else { return }
             if !isFromController {

@@ -99,6 +99,27 @@ import VirtualController
         #expect(ear.controller.isScanning)
     }
 
+    /// Two listeners on one controller: the second hears what the first one does, and scans when that ends.
+    @Test func theScanOfAnotherListenerIsAsGoodAsOurs() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        ear.isAmongListeners = true
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        ear.foreign(LESetScanEnable(true).packet)
+        try session.start()
+        try ear.run(session, seconds: 3)
+        #expect(ear.states == [.listening])
+        try session.stop()
+        #expect(ear.controller.isScanning)
+        try session.start()
+        ear.foreign(LESetScanEnable(false).packet)
+        try ear.run(session, seconds: 2)
+        #expect(session.restarts == 1)
+        try session.stop()
+        #expect(!ear.controller.isScanning)
+    }
+
     @Test func aLeftoverOnAnExclusiveControllerIsReplaced() throws {
         let ear = Ear(.core4)
         let session = try ear.session()
@@ -119,6 +140,24 @@ import VirtualController
             ).packet)
         try ear.run(session, seconds: 3)
         #expect(session.state == .listening)
+    }
+
+    /// A beacon on the same radio wants another address, which a legacy controller takes only while it does not scan.
+    @Test func aBeaconOnTheSameRadioGetsItsAddress() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        try session.start()
+        let address = LESetRandomAddress(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))).packet
+        ear.foreign(address)
+        try ear.run(session, seconds: 0.05)
+        #expect(!ear.controller.isScanning)
+        ear.foreign(address)
+        try ear.run(session, seconds: 2)
+        #expect(ear.states == [.listening, .paused, .listening])
+        #expect(ear.controller.isScanning)
+        #expect(session.restarts == 0)
     }
 
     @Test func aLegacyRadioPausesForANewAddress() throws {

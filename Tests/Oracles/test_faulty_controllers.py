@@ -132,3 +132,23 @@ def test_no_vendor_command_is_sent_blindly(outcomes):
     for row, outcome in outcomes.items():
         if row.manufacturer is None:
             assert not [opcode for opcode, _ in outcome.commands if opcode >= 0xFC00]
+
+
+# ---- listening
+SCAN_PARAMETERS = 0x2041
+
+
+@pytest.mark.parametrize("fault, opcode, code, words", [
+    ("silent", READ_VERSION, NO_ANSWER, ("0x1001", "2 s")),
+    ("vanish", READ_VERSION, GONE, ()),
+    # A controller that refuses parameters says that it scans; one that goes on doing so for ever is of no use.
+    ("refused", SCAN_PARAMETERS, GONE, ("does not stop",)),
+])
+def test_a_controller_that_cannot_be_listened_to_ends_the_scan(fault, opcode, code, words, start_shared, tmp_path):
+    controller = start_shared(sys.executable, "-u", peers.HERE / "faulty_controller.py", tmp_path,
+                              json.dumps({"fault": fault, "opcode": opcode}))
+    controller.wait(lambda line: line.get("text") == "ready", 30)
+    result = pharos.run("scan", "--adapter", f"unix:{tmp_path / '0'}", "--duration-s", "5", "--json", timeout=60)
+    assert result.code == code, result
+    assert result.out == "" and result.err.startswith("pharos: ") and result.err.count("\n") == 1, result.err
+    assert all(word in result.err for word in words), result.err

@@ -314,6 +314,16 @@ def test_what_is_no_recording_is_refused(tmp_path):
     assert pharos.run("scan", "--monitor", "nothing", "--replay", path).code == 64
 
 
+@pytest.mark.parametrize("form", ["pcapng", "pcap"])
+def test_what_tshark_writes_gives_the_same_events(busy, tmp_path, needs, form):
+    path, _ = busy
+    written = tmp_path / f"busy.{form}"
+    subprocess.run([needs("tshark"), "-r", path, "-F", form, "-w", written], check=True, capture_output=True)
+    for options in (["--json"], ["--json", "--every-s", "3"], ["--monitor", f"ibeacon:{UUID}", "--json"]):
+        assert pharos.checked("scan", "--replay", written, *options).out \
+            == pharos.checked("scan", "--replay", path, *options).out
+
+
 # ---- live
 def test_the_virtual_adapter_hears_the_profile(profile, tmp_path):
     record = tmp_path / "live.btsnoop"

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// `pharos scan` as a user runs it. What it makes of recordings is checked against a second model by the oracles.
@@ -31,6 +32,20 @@ import Testing
         #expect(result.errors.hasPrefix("pharos: unix:/nowhere/at/all: "))
         #expect(result.output.isEmpty)
     }
+
+    @Test func presenceIsNotEnoughForAnAudit() throws {
+        let folder = try TemporaryFolder()
+        let profile = try folder.file("lobby.json", Array(Self.profile.utf8))
+        let result = try Program.run("audit", profile, "--adapter", "hci3:mgmt")
+        #expect(result.code == 64)
+        #expect(result.errors.contains("hci3:mgmt tells only which beacons are there"))
+    }
+
+    private static let profile = """
+        {"version": 1, "name": "lobby", "advertisements": [
+        {"type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2,
+        "intervalMs": 100, "measuredPowerDbm": -59}]}
+        """
 
     @Test(arguments: [["--replay", "/dev/null"], ["--adapter", "unix:/nowhere/at/all"]])
     func whereNobodyListenedNothingIsSaidOfWhatWasHeard(source: [String]) throws {

@@ -100,7 +100,8 @@ public enum HCICommands {
     public static let all: [any HCICommand.Type] = [
         SetEventMask.self, HCIReset.self, WriteLEHostSupported.self,
         ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self, ReadBDADDR.self,
-        LESetEventMask.self, LEReadLocalSupportedFeatures.self, LESetRandomAddress.self,
+        LESetEventMask.self, LEReadLocalSupportedFeatures.self, LEReadSupportedStates.self,
+        LESetRandomAddress.self,
         LESetAdvertisingParameters.self, LEReadAdvertisingPhysicalChannelTxPower.self, LESetAdvertisingData.self,
         LESetScanResponseData.self, LESetAdvertisingEnable.self,
         LESetScanParameters.self, LESetScanEnable.self,

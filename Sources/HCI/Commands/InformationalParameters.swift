@@ -233,6 +233,7 @@ public struct SupportedCommands: Hashable, Sendable {
         case 0x2003: (25, 2)
         case 0x2005...0x2008: (25, UInt8(opcode.rawValue - 0x2005) + 4)
         case 0x2009...0x200C: (26, UInt8(opcode.rawValue - 0x2009))
+        case 0x201C: (28, 3)
         case 0x2035...0x203B: (36, UInt8(opcode.rawValue - 0x2035) + 1)
         case 0x203C, 0x203D: (37, UInt8(opcode.rawValue - 0x203C))
         case 0x2041, 0x2042: (37, UInt8(opcode.rawValue - 0x2041) + 5)

@@ -62,6 +62,43 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     }
 }
 
+/// LE Read Supported States (7.8.27): what the controller can do at the same time.
+public struct LEReadSupportedStates: HCIParameterlessCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x201C)
+    public static let name = "LE Read Supported States"
+
+    /// The command has no parameters.
+    public init() {}
+
+    /// LE_States, 8 octets.
+    public struct ReturnParameters: HCIReturnParameters {
+        /// A bit for each state, and for each two together.
+        public let states: UInt64
+
+        /// What is answered with success; nothing is checked.
+        public init(states: UInt64) {
+            self.states = states
+        }
+
+        /// Reads 8 octets from `offset` on, whatever follows; `nil` when fewer are left.
+        public init?(octets: Span<UInt8>, at offset: Int) {
+            guard octets.holds(8, at: offset) else { return nil }
+            states = octets.uint64LittleEndian(at: offset)
+        }
+
+        public var octets: [UInt8] {
+            var octets: [UInt8] = []
+            octets.append(littleEndian: states)
+            return octets
+        }
+
+        /// Whether it can scan passively at all: bit 4.
+        public var scans: Bool { states & 1 << 4 != 0 }
+        /// Whether it can scan passively while it sends any kind of undirected advertisement: bits 8, 9 and 10.
+        public var scansWhileAdvertising: Bool { states & 0x700 == 0x700 }
+    }
+}
+
 /// LE Set Random Address (7.8.4): refused (0x0C) while legacy advertising or scanning is enabled.
 public struct LESetRandomAddress: HCICommand {
     /// The status, and nothing behind it.

@@ -86,6 +86,16 @@ public final class HCIHost: CommandExchange {
         return nil
     }
 
+    /// Lets time pass without a command. What comes meanwhile is kept for ``nextEvent(until:)``.
+    ///
+    /// - Throws: ``HCICommandError/channel(_:)`` only.
+    public func wait(until deadline: HCIInstant) throws(HCICommandError) {
+        while channel.now < deadline, let event = try receive(until: deadline) {
+            _ = queue.receive(event)
+            keep(event)
+        }
+    }
+
     func send(_ packet: HCIPacket) throws(HCICommandError) {
         observer?(packet, false, channel.now)
         do throws(HCIChannelError) {

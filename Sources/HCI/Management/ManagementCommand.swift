@@ -116,6 +116,7 @@ public enum ManagementCommands {
         ReadControllerInformation.self, SetPowered.self, SetLowEnergy.self, ReadAdvertisingFeatures.self,
         AddAdvertising.self, RemoveAdvertising.self, GetAdvertisingSizeInformation.self,
         AddExtendedAdvertisingParameters.self, AddExtendedAdvertisingData.self,
+        AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]
 
     /// The name of a command, and its fields where its octets fit its layout; its octets where they do not.

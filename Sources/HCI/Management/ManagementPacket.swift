@@ -83,6 +83,15 @@ public struct ManagementEvent: Hashable, Sendable {
         case indexAdded
         case indexRemoved
         case newSettings(ManagementSettings)
+        /// Somebody looks for devices, or a monitor does while somebody else scans.
+        case deviceFound(ManagementDevice)
+        /// Some other program's advertisement monitor.
+        case monitorRemoved(UInt16)
+        /// `monitor`: which one it matched first; 0 for a device that is known already, and where the controller does not
+        /// filter by itself.
+        case monitoredDeviceFound(monitor: UInt16, ManagementDevice)
+        /// What a controller that filters by itself has not heard for a while: seven octets, the address and its type.
+        case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Some other program's instance.
         case advertisingAdded(instance: UInt8)
         /// Removed by another program, by the kernel because its time was over, or because an update failed.
@@ -131,10 +140,18 @@ extension ManagementEvent.Content {
         case (0x0004, 0): .indexAdded
         case (0x0005, 0): .indexRemoved
         case (0x0006, 4): .newSettings(ManagementSettings(rawValue: octets.uint32LittleEndian(at: 0)))
+        case (0x0012, 14...): ManagementDevice(octets, at: 0).map { .deviceFound($0) }
         case (0x0023, 1): .advertisingAdded(instance: octets[0])
         case (0x0024, 1): .advertisingRemoved(instance: octets[0])
+        case (0x002C, 2): .monitorRemoved(octets.uint16LittleEndian(at: 0))
         case (0x002D, 1): .controllerSuspend(state: octets[0])
         case (0x002E, 8): .controllerResume(reason: octets[0], peer: octets.array(1..<8))
+        case (0x002F, 16...):
+            ManagementDevice(octets, at: 2).map {
+                .monitoredDeviceFound(monitor: octets.uint16LittleEndian(at: 0), $0)
+            }
+        case (0x0030, 9):
+            .monitoredDeviceLost(monitor: octets.uint16LittleEndian(at: 0), peer: octets.array(2..<9))
         default: nil
         }
     }
@@ -154,6 +171,11 @@ extension ManagementEvent.Content {
         case .newSettings(let settings):
             octets.append(littleEndian: settings.rawValue)
             return (0x0006, octets)
+        case .deviceFound(let device): return (0x0012, device.wire)
+        case .monitorRemoved(let monitor): return (0x002C, ManagementMonitor(monitor).octets)
+        case .monitoredDeviceFound(let monitor, let device):
+            return (0x002F, ManagementMonitor(monitor).octets + device.wire)
+        case .monitoredDeviceLost(let monitor, let peer): return (0x0030, ManagementMonitor(monitor).octets + peer)
         case .advertisingAdded(let instance): return (0x0023, [instance])
         case .advertisingRemoved(let instance): return (0x0024, [instance])
         case .controllerSuspend(let state): return (0x002D, [state])

@@ -84,7 +84,8 @@ struct ScanSourceOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+            "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
+            valueName: "name"),
         completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 

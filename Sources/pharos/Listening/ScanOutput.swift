@@ -216,7 +216,9 @@ final class ScanOutput {
         let rows = rows(table, heardInRound: form == .rounds)
         guard !rows.isEmpty else { return "nothing heard yet\n" }
         var columns = Table(ScanRow.header, alignment: ScanRow.alignment)
-        for place in rows.prefix(limit) { columns.add(ScanRow(table.tracks[place], now, rule).cells) }
+        for place in rows.prefix(limit) {
+            columns.add(ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly).cells)
+        }
         var text = columns.text.split(separator: "\n").map { String($0.prefix(width)) + "\n" }.joined()
         if rows.count > limit { text += "and \(rows.count - limit) more\n" }
         if !table.keepsStrangers, table.counts.strangers > 0 {

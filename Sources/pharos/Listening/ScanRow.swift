@@ -9,8 +9,11 @@ struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
     private let rule: DistanceEstimate.Rule
+    /// Whether nothing is known of intervals.
+    private let isPresenceOnly: Bool
 
-    init(_ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule) {
+    init(_ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool) {
+        self.isPresenceOnly = isPresenceOnly
         self.track = track
         self.now = now
         self.rule = rule
@@ -27,8 +30,8 @@ struct ScanRow {
         return [
             title, track.lastLevel.map { "\($0)" } ?? "-", tally.trimmedMean.map(Self.tenths) ?? "-", trace,
             track.distance(tally, rule).map(Self.text) ?? "-",
-            track.periodMicroseconds.map { "\(Int((($0 - 5000) / 1000).rounded()))" } ?? "-",
-            track.share(until: now).map { "\(Int(($0 * 100).rounded())) %" } ?? "-",
+            isPresenceOnly ? "-" : track.periodMicroseconds.map { "\(Int((($0 - 5000) / 1000).rounded()))" } ?? "-",
+            isPresenceOnly ? "-" : track.share(until: now).map { "\(Int(($0 * 100).rounded())) %" } ?? "-",
             track.lastHeard.map { "\(Self.tenths(Double(now.microseconds(since: $0)) / 1_000_000)) s" } ?? "-",
             track.sender.map { "\($0.address)" } ?? "-",
         ]
