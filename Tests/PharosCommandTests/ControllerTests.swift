@@ -84,20 +84,21 @@ import Testing
         #expect(
             rows[0] == [
                 "adapter", "address", "state", "Core", "manufacturer", "advertising", "sets", "interval min",
-                "radio power", "used by",
+                "radio power", "listens", "used by",
             ])
         #expect(
             rows[1] == [
                 "unix:\(path)"[...], "00:00:5E:00:53:01", "ready", "Core 5.4", "The Linux Foundation (0x05F1)",
                 "extended",
-                "4", "20 ms", "-40...8 dBm, extended advertising", "-",
+                "4", "20 ms", "-40...8 dBm, extended advertising", "yes", "-",
             ])
         let json = try Program.run("adapters", "-a", "unix:\(path)", "--json")
         #expect(
             json.output == "{\"adapters\":[{\"adapter\":\"unix:\(path)\",\"address\":\"00:00:5E:00:53:02\",\"up\":null,"
                 + "\"hciVersion\":13,\"manufacturer\":1521,\"extendedAdvertising\":true,\"advertisingSets\":4,"
                 + "\"minimumIntervalMs\":20,\"powerControl\":\"extended advertising\",\"radioPowerRangeDbm\":[-40,8],"
-                + "\"usedBy\":[],\"note\":null}]}\n")
+                + "\"canListen\":true,\"canListenWhileSending\":true,\"extendedScanning\":true,\"listener\":null,"
+                + "\"receiveErrors\":null,\"usedBy\":[],\"note\":null}]}\n")
     }
 
     @Test func controllerThatDiesUnderABeaconIsGone() throws {

@@ -51,6 +51,7 @@ import Testing
                         ok    advertising  legacy, 1 set: several advertisements take turns, with one interval and power
                         ok    interval     20 ms at least
                         ok    radio power  it is set by vendor command (Broadcom), unverified
+                        ok    listening    it hears legacy advertisements, also while a beacon is sent
                         ok    temperature  thermal:cpu-thermal reads 48.199 °C; also there: hwmon:cpu_thermal:temp1
                         ok    battery      no sensor for auto; telemetry sends it as unknown
                         ok    unit         /usr/lib/systemd/system/pharos@.service is installed, enabled for lobby-north

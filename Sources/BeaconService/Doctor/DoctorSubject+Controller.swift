@@ -49,8 +49,39 @@ extension DoctorSubject {
         }
         return [
             .ok("controller", "\(found.version), \(found.manufacturer)"), advertising(found), interval(found),
-            power(found),
-        ]
+            power(found), listening(report, found), losses(report),
+        ].compactMap(\.self)
+    }
+
+    /// Whether it can hear others, and its own beacon's neighbours while that is sent.
+    private func listening(_ report: AdapterReport, _ found: ControllerCapabilities) -> DoctorFinding {
+        guard report.canListen == true else {
+            return .warn(
+                "listening", "it cannot scan: nothing is heard with it", "use another adapter for `pharos scan`")
+        }
+        let what = found.hasExtendedAdvertising ? "legacy and extended advertisements" : "legacy advertisements"
+        let who = report.listener.map { "; \($0) listens" } ?? ""
+        switch (report.canListenWhileSending, form) {
+        case (_, .mgmt(let device)):
+            return .ok(
+                "listening", "it tells which beacons are there, not how often; \(device) hears each advertisement\(who)"
+            )
+        case (false, _):
+            return .warn(
+                "listening", "it hears \(what), and not while a beacon is sent\(who)",
+                "use another adapter for `pharos scan` than for `pharos run`")
+        case (true, _): return .ok("listening", "it hears \(what), also while a beacon is sent\(who)")
+        case (nil, _):
+            return .ok("listening", "it hears \(what); whether also while a beacon is sent it does not say\(who)")
+        }
+    }
+
+    /// What the kernel could make nothing of, for example from a UART that is too fast for its line.
+    private func losses(_ report: AdapterReport) -> DoctorFinding? {
+        guard let errors = report.receiveErrors, errors > 0 else { return nil }
+        return .warn(
+            "losses", "\(errors) packets from the controller were lost on their way to the kernel",
+            "`sudo dmesg | grep -i bluetooth` says more; a slower serial line, or another USB port, may help")
     }
 
     private func advertising(_ found: ControllerCapabilities) -> DoctorFinding {
