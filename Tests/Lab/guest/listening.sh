@@ -33,4 +33,313 @@ scans() {
     equal "the exit status" 0 $?
     capture_stop
     sent hci1 '(4220|0c20)..00' >/dev/null || fail "pharos leaves the scan on"
+    # What btmon has written is heard once more.
+    expect_exit 0 replay.txt pharos scan --replay capture.btsnoop --json --only ibeacon
+    shows replay.txt "\"data\":\"$IBEACON_OCTETS\""
+}
+
+# scan_begins FILE ADAPTER [OPTION…]: its process id is left in $scan_pid, its lines in FILE, what it says in FILE.err.
+scan_begins() {
+    file=$1 ear=$2
+    shift 2
+    # shellcheck disable=SC2016 # the inner shell expands them
+    background "$file" sh -c 'exec pharos "$@" 2>"$0.err"' "$file" scan --adapter "$ear" --json "$@"
+    # shellcheck disable=SC2154 # background sets it
+    scan_pid=$started
+}
+
+# says_report FILE: something was heard.
+says_report() { grep -q '"event":"report"' "$1"; }
+
+# scan_ends FILE
+scan_ends() {
+    stop "$scan_pid"
+    equal "the exit status" 0 $?
+    cat "$1.err"
+}
+
+# beacon_begins ADAPTER [OPTION…]: the iBeacon of the frames, every 100 ms; its process id is left in $beacon_pid.
+beacon_begins() {
+    adapter=$1
+    shift
+    # shellcheck disable=SC2086 # the arguments are words
+    background beacon.txt pharos advertise $IBEACON --interval-ms 100 --json --adapter "$adapter" "$@"
+    beacon_pid=$started
+    on_air beacon.txt
+}
+
+# longest_gap FILE [LINES]: seconds between two reports of the scan, of those behind that many lines.
+longest_gap() {
+    tail -n "+$((${2:-0} + 1))" "$1" | sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' |
+        awk 'NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 } END { printf "%.2f\n", (NR > 9 ? gap / 1e9 : 999) }'
+}
+
+at_most() { awk "BEGIN { exit !($1 <= $2) }"; }
+
+frame_is_heard() { # frame_is_heard NAMES NAME OCTETS TYPE MEMBER ARGUMENT…, where the name is among the names
+    case " $1 " in *" $2 "*) ;; *) return ;; esac
+    heard_name=$2 heard_octets=$3 heard_type=$4
+    shift 5
+    pharos advertise "$@" --interval-ms 100 --adapter hci0 --duration-s 0.5 >advertise.txt 2>&1
+    eventually 5 grep -qE "\"data\":\"$heard_octets\"" scan.txt || {
+        cat advertise.txt
+        tail -n 3 scan.txt
+        fail "the $heard_name is not heard"
+    }
+    case $heard_type in
+    [a-z]*)
+        grep -E "\"data\":\"$heard_octets\"" scan.txt | grep -q "\"type\":\"$heard_type\"" ||
+            fail "the $heard_name is heard as something else"
+        ;;
+    esac
+}
+
+# hears_frames NAMES
+hears_frames() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    scan_begins scan.txt hci1
+    each_frame frame_is_heard "$1"
+    scan_ends scan.txt
+}
+
+# outlives_a_foreign_scan: another program turns scanning on, which is on already, and off, as it thinks only its own. It
+# has to be quicker than our look after it, so it does without parameters.
+outlives_a_foreign_scan() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    before=$(wc -l <scan.txt)
+    case $FAMILY in
+    legacy)
+        hcitool -i hci1 cmd 0x08 0x000C 01 00 >/dev/null
+        sleep 2
+        hcitool -i hci1 cmd 0x08 0x000C 00 00 >/dev/null
+        ;;
+    extended)
+        hcitool -i hci1 cmd 0x08 0x0042 01 00 00 00 00 00 >/dev/null
+        sleep 2
+        hcitool -i hci1 cmd 0x08 0x0042 00 00 00 00 00 00 >/dev/null
+        ;;
+    esac
+    sleep 2
+    scan_ends scan.txt
+    stop "$beacon_pid"
+    grep '"event":"state"' scan.txt
+    shows scan.txt '"state":"foreign"'
+    grep '"state":"listening"' scan.txt | tail -n 1 | grep -q '"restarts":[1-9]' || fail "no restart was counted"
+    gap=$(longest_gap scan.txt "$before")
+    say "note $FAMILY: a foreign scan costs $gap s"
+    at_most "$gap" 2 || fail "nothing was heard for $gap s"
+}
+
+# outlives_a_discovery: bluetoothd looks for devices, which turns our scan off, filters duplicates, and ends.
+outlives_a_discovery() {
+    managed_starts_up
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    (
+        echo "select $(adapter_address hci1)"
+        sleep 1
+        echo "scan on"
+        sleep 3
+        echo "scan off"
+        sleep 1
+        echo quit
+    ) | bluetoothctl >bluetoothctl.txt 2>&1
+    ended_at=$(wc -l <scan.txt)
+    sleep 2
+    scan_ends scan.txt
+    stop "$beacon_pid"
+    grep '"event":"state"' scan.txt || {
+        cat bluetoothctl.txt
+        fail "the discovery was not noticed"
+    }
+    gap=$(longest_gap scan.txt "$((ended_at > 10 ? ended_at - 10 : 0))")
+    say "note $FAMILY: a discovery costs $gap s at its end"
+    at_most "$gap" 2 || fail "nothing was heard for $gap s"
+    [ "$(($(wc -l <scan.txt) - ended_at))" -ge 10 ] || fail "the scan is not back"
+}
+
+# shares_with_a_beacon: hci1 hears hci0's beacon, and sends one of its own meanwhile; a second one is refused.
+shares_with_a_beacon() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    scan_begins scan.txt hci1
+    beacon_begins hci0
+    other=$beacon_pid
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    beacon_begins hci1
+    # shellcheck disable=SC2086 # the arguments are words
+    expect_exit 69 second.txt pharos advertise $IBEACON --adapter hci1 --duration-s 1
+    shows second.txt 'is used by the instance "pharos advertise"'
+    expect_exit 0 ears.txt pharos scan --adapter hci1 --json --duration-s 1
+    says_report ears.txt || fail "a second listener hears nothing"
+    since=$(wc -l <scan.txt)
+    sleep 2
+    scan_ends scan.txt
+    for pid in $beacon_pid $other; do
+        stop "$pid"
+        equal "the exit status of a beacon" 0 $?
+    done
+    at_most "$(longest_gap scan.txt "$since")" 1 || fail "nothing was heard for $(longest_gap scan.txt "$since") s"
+}
+
+# has_an_adapter_for_itself: the user channel is shared with nobody, and everybody is told with whom not.
+has_an_adapter_for_itself() {
+    adapter_starts_up hci0
+    adapter_starts_down hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1:user
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    expect_exit 69 raw.txt pharos scan --adapter hci1 --json --duration-s 1
+    shows raw.txt '"pharos scan" (process'
+    expect_exit 69 user.txt pharos scan --adapter hci1:user --json --duration-s 1
+    shows user.txt '"pharos scan" (process'
+    expect_exit 69 beside.txt pharos scan --adapter hci0:user --json --duration-s 1
+    shows beside.txt 'is used by the instance "pharos advertise"'
+    scan_ends scan.txt
+    stop "$beacon_pid"
+}
+
+# says_that_nothing_is_heard: without CAP_NET_RAW the kernel would keep all reports back without a word.
+says_that_nothing_is_heard() {
+    adapter_starts_up hci1
+    expect_exit 77 scan.txt su nobody -s /bin/sh -c "pharos scan --adapter hci1 --duration-s 1"
+    shows scan.txt 'hci1: listening needs CAP_NET_RAW'
+}
+
+# hears_presence: through the kernel's advertisement monitors, which are gone afterwards.
+hears_presence() {
+    adapter_starts_up hci0
+    adapter_starts_down hci1
+    capture_start
+    beacon_begins hci0
+    scan_begins scan.txt hci1:mgmt
+    eventually 20 says_report scan.txt || {
+        cat scan.txt scan.txt.err
+        fail "nothing is heard"
+    }
+    scan_ends scan.txt
+    shows scan.txt '"identity":"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-258-772"' '"adapter":"hci1:mgmt"'
+    shows scan.txt.err 'not how often'
+    equal hci1 DOWN "$(adapter_flags hci1)"
+    stop "$beacon_pid"
+    capture_stop
+}
+
+# hears_again_after down: the adapter is put down and comes back.
+hears_again_after() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    hciconfig hci1 "$1"
+    sleep 1
+    hciconfig hci1 up
+    since=$(wc -l <scan.txt)
+    eventually 10 more_than "$((since + 10))" scan.txt || {
+        grep -v '"event":"report"' scan.txt
+        cat scan.txt.err
+        fail "nothing is heard any more"
+    }
+    scan_ends scan.txt
+    stop "$beacon_pid"
+    grep '"event":"state"' scan.txt
+}
+
+more_than() { [ "$(wc -l <"$2")" -gt "$1" ]; }
+
+# spread COUNT: that many octets, 00 01 02 …, as AD structures of manufacturer data of 50 octets each.
+long_octets() {
+    awk -v count="$1" 'BEGIN { for (at = 0; at < count; at++) printf "%s%02x", (at ? " " : ""), (at % 50 == 0 ? 49 : (at % 50 == 1 ? 255 : at % 256)) }'
+}
+
+# hears_long_data: 400 octets in one extended advertisement, which the controller reports in pieces.
+hears_long_data() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    scan_begins scan.txt hci1
+    for length in 200 250 400; do
+        octets=$(long_octets $length)
+        first=$(echo "$octets" | cut -d ' ' -f 1-200)
+        rest=$(echo "$octets" | cut -d ' ' -f 201-)
+        # Handle 1, no legacy PDU, not connectable, every 100 ms, public address, secondary LE 1M.
+        hcitool -i hci0 cmd 0x08 0x0036 01 00 00 A0 00 00 A0 00 00 07 00 00 00 00 00 00 00 00 00 7F 01 00 01 00 00 >set.txt
+        # shellcheck disable=SC2086 # octets are words
+        if [ -n "$rest" ] && [ "$length" -gt 200 ]; then
+            hcitool -i hci0 cmd 0x08 0x0037 01 01 01 C8 $first >>set.txt
+            hcitool -i hci0 cmd 0x08 0x0037 01 02 01 "$(printf %02X $((length - 200)))" $rest >>set.txt
+        else
+            hcitool -i hci0 cmd 0x08 0x0037 01 03 01 C8 $first >>set.txt
+        fi
+        hcitool -i hci0 cmd 0x08 0x0039 01 01 01 00 00 00 >>set.txt
+        eventually 10 grep -q "\"data\":\"$(echo "$octets" | tr -d ' ')\"" scan.txt || {
+            cat set.txt
+            cut -c 1-400 scan.txt | tail -n 5
+            fail "$length octets are not heard whole"
+        }
+        hcitool -i hci0 cmd 0x08 0x0039 00 01 01 00 00 00 >/dev/null
+        hcitool -i hci0 cmd 0x08 0x003D >/dev/null
+    done
+    scan_ends scan.txt
+}
+
+# flood_is_counted: each of the 20000 was heard or lost, as far as is told by now.
+flood_is_counted() {
+    heard=$(sed -n 's/.*"strangers":{"addresses":[0-9]*,"reports":\([0-9]*\).*/\1/p' scan.txt | awk '{ sum += $1 } END { print sum + 0 }')
+    lost=$(sed -n 's/.*"kernel":\([0-9]*\).*/\1/p' scan.txt | tail -n 1)
+    [ "$((heard + ${lost:-0}))" -ge 20000 ]
+}
+
+# counts_what_a_flood_loses: what is heard and what is lost is what was sent, to the report.
+counts_what_a_flood_loses() {
+    background flood.txt vhci_flood 20000
+    flood_pid=$started
+    eventually 15 adapter_ready hci0 || fail "the adapter does not come"
+    adapter_starts_up hci0
+    scan_begins scan.txt hci0 --every-s 1
+    eventually 15 grep -q scanning flood.txt || fail "pharos does not turn scanning on"
+    kill -STOP "$scan_pid"
+    kill -USR1 "$flood_pid"
+    eventually 30 grep -q 'sent 20000' flood.txt || fail "the flood does not end"
+    # The kernel hands the reports on behind the flood's back.
+    sleep 3
+    kill -CONT "$scan_pid"
+    # The emulated machine takes its time, and looking takes some of it.
+    tries=0
+    until flood_is_counted || [ "$tries" -ge 20 ]; do
+        sleep 1
+        tries=$((tries + 1))
+    done
+    scan_ends scan.txt
+    flood_is_counted || true
+    cut -c 1-300 scan.txt
+    say "note flood: 20000 sent to a reader that stood still, $heard heard, $lost lost"
+    equal "heard and lost" 20000 "$((heard + lost))"
+    [ "$lost" -gt 0 ] || fail "nothing was lost"
+    shows scan.txt.err "$lost reports were lost in the kernel"
+}
+
+# outlives_a_clock: the wall clock is set back and forth; durations do not care, and `at` tells what it shows.
+outlives_a_clock() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    real=$(date '+%Y-%m-%d %H:%M:%S')
+    for time in '2001-01-01 00:00:00' '2035-01-01 00:00:00' "$real"; do
+        date -s "$time" >/dev/null
+        sleep 1
+    done
+    scan_ends scan.txt
+    stop "$beacon_pid"
+    shows scan.txt '"at":"2001-01-01T00:00:0' '"at":"2035-01-01T00:00:0'
+    sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' scan.txt | sort -nc || fail "time went back"
+    at_most "$(longest_gap scan.txt)" 1 || fail "a gap of $(longest_gap scan.txt) s"
 }

@@ -1,0 +1,48 @@
+# Guest 6: what pharos hears through the kernel, beside others who scan, send and flood.
+. "$LAB/lib.sh"
+. "$LAB/adapters.sh"
+. "$LAB/frames.sh"
+. "$LAB/advertising.sh"
+. "$LAB/managed.sh"
+. "$LAB/listening.sh"
+
+plug_in() { # plug_in OPTION…: hci0 and hci1 of pharos' own on one air
+    pharos controller --listen vhci --listen vhci "$@" >/tmp/controller.log 2>&1 &
+    controllers_pid=$!
+    adapters_ready
+}
+
+unplug() {
+    kill "$controllers_pid"
+    eventually 10 adapters_gone
+}
+
+# both_ways: what any two adapters can do.
+both_ways() {
+    lab_test "hearing/$air/frames" hears_frames "ibeacon altbeacon uid url"
+    lab_test "hearing/$air/more-frames" hears_frames "tlm eid etlm thesis-node"
+    lab_test "hearing/$air/foreign" outlives_a_foreign_scan
+    lab_test "hearing/$air/shared" shares_with_a_beacon
+    lab_test "hearing/$air/gone" hears_again_after down
+}
+
+FAMILY=legacy air=raspberry-pi
+prepare plug_in --like $air
+both_ways
+lab_test hearing/user-channel has_an_adapter_for_itself
+lab_test hearing/no-permission says_that_nothing_is_heard
+lab_test hearing/managed hears_presence
+lab_test hearing/clock outlives_a_clock
+prepare unplug
+
+FAMILY=extended air=intel
+prepare plug_in --like $air
+both_ways
+lab_test hearing/$air/long hears_long_data
+prepare bus_start
+prepare bluetoothd_start
+lab_test hearing/$air/bluetoothctl outlives_a_discovery
+prepare bluetoothd_stop
+prepare unplug
+
+lab_test hearing/flood counts_what_a_flood_loses
