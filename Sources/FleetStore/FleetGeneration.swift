@@ -28,6 +28,8 @@ public struct FleetGeneration: Sendable {
     public let warnings: [FileProblem]
     /// What became of the files.
     public let result: FleetWriter.Result
+    /// Where they went, as it was named.
+    public let directory: String
 
     /// - Parameters:
     ///   - file: The fleet file.
@@ -56,6 +58,7 @@ public struct FleetGeneration: Sendable {
         files.add(result.report.problems)
         guard !files.hasErrors else { throw files.refusal }
         self.fleet = fleet
+        self.directory = directory
         changes = allocation.changes
         warnings = files.problems
     }
@@ -104,5 +107,49 @@ public struct FleetGeneration: Sendable {
     private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {
         guard Files.exists(directory + "/manifest.json") else { return nil }
         return try NamedFleet(path: directory).manifest()
+    }
+}
+
+extension FleetGeneration {
+    /// More names than these are counted only.
+    private static let nameLimit = 20
+
+    /// What changed, a line for each kind of change, and what became of the files.
+    public var text: String {
+        let lists = [
+            ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),
+            ("New boxes, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" }),
+            ("Moved, with new numbers", changes.moved), ("Back, with their old identities", changes.revived),
+            ("Retired, identities kept", changes.retired), ("Released", changes.released),
+        ]
+        let outcome = result.outcome
+        return lists.map(Self.line).joined()
+            + "\(directory): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
+            + (changes.added > 0 ? "; \(changes.added) new identities" : "") + "\n"
+    }
+
+    private static func line(_ what: String, _ names: [String]) -> String {
+        guard !names.isEmpty else { return "" }
+        let rest = names.count - nameLimit
+        return "\(what): \(names.prefix(nameLimit).joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
+    }
+
+    /// The same for programs, with all names.
+    public var json: JSONValue {
+        .record([
+            ("fleet", .string(fleet.name)), ("beacons", .integer(fleet.beaconCount)),
+            ("written", .integer(result.outcome.written)), ("unchanged", .integer(result.outcome.unchanged)),
+            ("removed", .integer(result.outcome.removed)), ("lockWritten", .boolean(result.lockWritten)),
+            ("added", .integer(changes.added)), ("retired", Self.list(changes.retired)),
+            ("revived", Self.list(changes.revived)), ("moved", Self.list(changes.moved)),
+            ("renamed", Self.pairs(changes.renamed, "was")),
+            ("replacedBoxes", Self.pairs(changes.replacedBoxes, "serial")), ("released", Self.list(changes.released)),
+        ])
+    }
+
+    private static func list(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
+
+    private static func pairs(_ pairs: [FleetAllocation.Changes.Pair], _ key: String) -> JSONValue {
+        .array(pairs.map { .record([("name", .string($0.name)), (key, .string($0.other))]) })
     }
 }

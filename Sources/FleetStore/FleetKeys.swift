@@ -1,4 +1,5 @@
 public import BluetoothTypes
+public import Configuration
 public import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
@@ -147,5 +148,33 @@ public struct FleetKeys: Sendable {
         } catch {
             throw FleetStoreError(.invalid, "\(error)")
         }
+    }
+}
+
+extension FleetKeys {
+    /// What was done, in one line.
+    public func text(of report: Report) -> String {
+        let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
+            .filter { !$0.0.isEmpty }
+        guard !parts.isEmpty else { return "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n" }
+        return "Identity keys in \(directory.path): "
+            + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ") + "\n"
+    }
+
+    /// The same for programs, with the names.
+    public func json(of report: Report) -> JSONValue {
+        func list(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
+        return .record([
+            ("directory", .string(directory.path)), ("made", list(report.made)), ("replaced", list(report.replaced)),
+            ("kept", list(report.kept)),
+        ])
+    }
+
+    /// Says which beacons have no public key to agree with; `nil` where all have.
+    public func lack(in report: Report) -> FleetStoreError? {
+        guard !report.missing.isEmpty else { return nil }
+        let names = report.missing.prefix(5).joined(separator: ", ") + (report.missing.count > 5 ? ", …" : "")
+        return FleetStoreError(
+            .missing, "\(directory.path): the public keys of \(report.missing.count) beacons are missing: \(names)")
     }
 }

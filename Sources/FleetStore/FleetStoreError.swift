@@ -17,6 +17,10 @@ public struct FleetStoreError: Error, Hashable, Sendable {
         case busy
         /// This user may not.
         case notPermitted
+        /// A program that is needed is not installed.
+        case unavailable
+        /// A program that was run did not do its work.
+        case failed
         /// The system refused a call.
         case system
     }
@@ -52,14 +56,17 @@ public struct FleetStoreError: Error, Hashable, Sendable {
     }
 
     /// A call that failed on a file or directory of a fleet.
-    init(_ error: SystemError, at path: String) {
+    init(_ error: SystemError, at path: String) { self.init(error.about(path)) }
+
+    /// A call that failed, as the system describes it.
+    init(_ error: SystemError) {
         let kind: Kind =
             switch error.errno {
             case SystemError.noEntry, SystemError.notADirectory: .missing
             case SystemError.notPermitted, SystemError.accessDenied: .notPermitted
             default: .system
             }
-        self.init(kind, error.about(path).description)
+        self.init(kind, error.description)
     }
 }
 

@@ -1,4 +1,5 @@
-internal import Configuration
+internal import BluetoothTypes
+public import Configuration
 internal import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
@@ -59,12 +60,14 @@ public struct EphemeralIDSearch: Sendable {
     public private(set) var tried = 0
     /// How many beacons with ephemeral ids have no key.
     public private(set) var withoutKey = 0
+    private let question: EphemeralIDQuestion
 
     /// Looks among the keys of a fleet, in files of their own or, where `path` names the ring that
     /// ``KeyRingFile/collect(_:to:)`` made, in that.
     public init(_ question: EphemeralIDQuestion, path: String, keys: FleetKeys) throws(FleetStoreError) {
+        self.question = question
         if let ring = try KeyRingFile.octets(path) {
-            try search(ring, path, question)
+            try search(ring, path)
             return
         }
         try keys.forEach { (beacon, rotation, key) throws(FleetStoreError) in
@@ -79,15 +82,14 @@ public struct EphemeralIDSearch: Sendable {
         }
     }
 
-    private mutating func search(
-        _ ring: [UInt8], _ path: String, _ question: EphemeralIDQuestion
-    ) throws(FleetStoreError) {
+    private mutating func search(_ ring: [UInt8], _ path: String) throws(FleetStoreError) {
         func read<Value>(_ body: () throws(FileProblem) -> Value) throws(FleetStoreError) -> Value {
             do throws(FileProblem) { return try body() } catch {
                 throw FleetStoreError(.malformed, error.text(file: path))
             }
         }
         var reader = try read { () throws(FileProblem) in try KeyRingReader(ring) }
+        let question = question
         while let entry = try read({ () throws(FileProblem) in try reader.next() }) {
             try add(entry.name, entry.group) { () throws(EddystoneSecurityError) in try question.answer(entry) }
         }
@@ -104,5 +106,34 @@ public struct EphemeralIDSearch: Sendable {
         } catch {
             throw FleetStoreError(.invalid, "\(name): \(error)")
         }
+    }
+}
+
+extension EphemeralIDSearch {
+    /// A line for each match: the beacon, its place, and from when to when it sent the id.
+    public var text: String {
+        matches.map { match in
+            let place = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
+            return "\(match.name)\(place), from \(match.answer.from) to \(match.answer.to)\n"
+        }
+        .joined()
+    }
+
+    /// The same for programs, with what was looked for.
+    public var json: JSONValue {
+        .record([
+            ("id", .string(question.id.description)), ("at", .string(question.time.description)),
+            ("beacons", .array(matches.map(Self.json))), ("tried", .integer(tried)),
+            ("withoutKey", .integer(withoutKey)),
+        ])
+    }
+
+    private static func json(_ match: Match) -> JSONValue {
+        .record([
+            ("name", .string(match.name)), ("group", .array(match.group.map(JSONValue.string))),
+            ("counter", .integer(match.answer.counter)),
+            ("rotationExponent", .integer(match.answer.exponent.rawValue)),
+            ("from", .string(match.answer.from.description)), ("to", .string(match.answer.to.description)),
+        ])
     }
 }

@@ -94,6 +94,8 @@ enum ExitStatus: Int32 {
         case .request: .usage
         case .busy: .temporaryFailure
         case .notPermitted: .notPermitted
+        case .unavailable: .unavailable
+        case .failed: .software
         case .system: .osError
         }
     }

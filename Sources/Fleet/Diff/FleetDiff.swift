@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 
 /// What differs between two manifests of a fleet, by beacon and by field.
@@ -25,10 +26,10 @@ public struct FleetDiff: Hashable, Sendable {
     public struct Field: Hashable, Sendable {
         /// As in the manifest, such as `advertisements[0].minor`.
         public var path: String
-        /// As JSON has it; `nil` where it was not there.
-        public var old: String?
-        /// As JSON has it; `nil` where it is not there any more.
-        public var new: String?
+        /// `nil` where it was not there.
+        public var old: JSONValue?
+        /// `nil` where it is not there any more.
+        public var new: JSONValue?
     }
 
     public var isEmpty: Bool { added.isEmpty && removed.isEmpty && renamed.isEmpty && changed.isEmpty }
@@ -55,12 +56,12 @@ public struct FleetDiff: Hashable, Sendable {
             ranges.append((range, line))
         }
         var isSeen = [Bool](repeating: false, count: ranges.count)
-        var newcomers: [(name: String, line: [UInt8])] = []
+        var newcomers: [(name: String, address: String?, line: [UInt8])] = []
         while generator.next() {
             let line = Self.withoutSeparator(generator.manifestLine)
             let name = Array(generator.name.utf8)
             guard let number = names.find(name, 0..<name.count) else {
-                newcomers.append((generator.name, line))
+                newcomers.append((generator.name, generator.beacon?.address?.description, line))
                 continue
             }
             isSeen[number] = true
@@ -78,8 +79,7 @@ public struct FleetDiff: Hashable, Sendable {
             let name = names.string(number)
             if let address = node?["address"]?.string { gone[address] = (name, number) } else { removed.append(name) }
         }
-        for (name, line) in newcomers {
-            let address = JSONDocument.parse(line).root?["address"]?.string
+        for (name, address, line) in newcomers {
             guard let address, let (was, number) = gone.removeValue(forKey: address) else {
                 added.append(name)
                 continue
@@ -104,22 +104,60 @@ public struct FleetDiff: Hashable, Sendable {
         }
         let left = Self.leaves(before)
         let right = Self.leaves(after)
-        let known = Dictionary(left, uniquingKeysWith: { first, _ in first })
-        let given = Dictionary(right, uniquingKeysWith: { first, _ in first })
+        let known = Dictionary(left.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let given = Set(right.map(\.path))
         var fields: [Field] = []
         for (path, value) in right where known[path] != value {
             fields.append(.init(path: path, old: known[path], new: value))
         }
-        for (path, value) in left where given[path] == nil { fields.append(.init(path: path, old: value, new: nil)) }
+        for (path, value) in left where !given.contains(path) { fields.append(.init(path: path, old: value, new: nil)) }
         return fields
     }
 
     /// Every plain value with its path.
-    private static func leaves(_ node: JSONNode) -> [(String, String)] {
+    private static func leaves(_ node: JSONNode) -> [(path: String, value: JSONValue)] {
         switch node.value {
         case .object(let members): members.flatMap { leaves($0.value) }
         case .array(let elements): elements.flatMap { leaves($0) }
-        default: [(node.path.description, JSONValue(node).line)]
+        default: [(node.path.description, JSONValue(node))]
         }
+    }
+}
+
+extension FleetDiff {
+    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), below the last one for each
+    /// of its values that differ, and how many there are of each.
+    public var text: String {
+        var text = ""
+        for name in added { text += "+ \(name)\n" }
+        for name in removed { text += "- \(name)\n" }
+        for pair in renamed { text += "= \(pair.name) (was \(pair.was))\n" }
+        for change in changed {
+            text += "~ \(change.name)\n"
+            for field in change.fields {
+                text += "    \(field.path): \(field.old?.line ?? "nothing") → \(field.new?.line ?? "nothing")\n"
+            }
+        }
+        return text
+            + "\(added.count) added, \(removed.count) removed, \(renamed.count) renamed, \(changed.count) changed, "
+            + "\(unchanged) unchanged\n"
+    }
+
+    /// The same for programs. A value that is not there is `null`.
+    public var json: JSONValue {
+        .record([
+            ("added", .array(added.map { .string($0) })), ("removed", .array(removed.map { .string($0) })),
+            ("renamed", .array(renamed.map { .record([("name", .string($0.name)), ("was", .string($0.was))]) })),
+            ("changed", .array(changed.map(Self.json))), ("unchanged", .integer(unchanged)),
+        ])
+    }
+
+    private static func json(_ change: Change) -> JSONValue {
+        let fields = change.fields.map { field in
+            JSONValue.record([
+                ("path", .string(field.path)), ("old", field.old ?? .null), ("new", field.new ?? .null),
+            ])
+        }
+        return .record([("name", .string(change.name)), ("fields", .array(fields))])
     }
 }

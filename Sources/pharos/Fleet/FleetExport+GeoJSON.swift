@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Fleet
+internal import FleetStore
 
 struct FleetExportGeoJSON: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +33,7 @@ struct FleetExportGeoJSON: ParsableCommand {
         }
         let map = FleetMap(
             manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
-        try OutputText.write(map.text, to: destination.output)
+        try OutputFile.write(map.text, to: destination.output)
         FleetExport.warn(map.withoutPoint, "without a place on the globe, listed without a point (see --anchor)")
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
 
 struct FleetExport: ParsableCommand {
@@ -39,7 +40,7 @@ struct FleetExportCSV: ParsableCommand {
 
     func run() throws {
         let mark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
-        try OutputText.write(mark + FleetSpreadsheet.text(source.manifest()), to: destination.output)
+        try OutputFile.write(mark + FleetSpreadsheet.text(source.manifest()), to: destination.output)
     }
 }
 
@@ -55,7 +56,7 @@ struct FleetExportHomeAssistant: ParsableCommand {
 
     func run() throws {
         let (text, left) = KnownDevices.text(try source.manifest())
-        try OutputText.write(text, to: destination.output)
+        try OutputFile.write(text, to: destination.output)
         FleetExport.warn(left, "without an address that stays the same, left out")
     }
 }
@@ -86,8 +87,8 @@ struct FleetExportPrometheus: ParsableCommand {
     func run() throws {
         let prometheus = PrometheusFleet(try source.manifest(), port: port)
         try Files.makeDirectory(output)
-        try OutputText.write(prometheus.targets, to: output + "/pharos-targets.json")
-        try OutputText.write(prometheus.rules, to: output + "/pharos-alerts.yml")
+        try OutputFile.write(prometheus.targets, to: output + "/pharos-targets.json")
+        try OutputFile.write(prometheus.rules, to: output + "/pharos-alerts.yml")
         FleetExport.warn(prometheus.withoutHost, "without a host, which Prometheus cannot ask")
     }
 }

@@ -4,6 +4,43 @@ internal import Fleet
 internal import FleetStore
 internal import LinuxHost
 
+struct FleetInit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Write a fleet file to start from.")
+
+    @Argument(
+        help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
+        transform: FleetInit.sample)
+    var sample: FleetSample = .museum
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The fleet file to make.", valueName: "file"), completion: .file())
+    var output: String?
+
+    func run() throws {
+        let path = output ?? sample.rawValue + ".json"
+        var files = [(path, sample.text)]
+        if let table = sample.table { files.append((InputFile.directory(of: path) + table.name, table.text)) }
+        for (path, _) in files where Files.exists(path) {
+            throw Failure(.usage, "\(path): this file is there already; name another with --output")
+        }
+        for (path, text) in files {
+            do throws(SystemError) {
+                try Files.replace(path, with: Array(text.utf8))
+            } catch {
+                throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
+            }
+        }
+        let made = files.map(\.0).joined(separator: " and ")
+        Terminal.write("Made \(made). Next: pharos fleet check \(path)\n")
+    }
+
+    private static func sample(_ text: String) throws -> FleetSample {
+        if let sample = FleetSample(rawValue: text) { return sample }
+        let known = FleetSample.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("There is no sample \"\(text)\"; there are \(known).")
+    }
+}
+
 struct FleetGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Write one profile a beacon, a manifest, and the lock of the identities.",
@@ -47,43 +84,15 @@ struct FleetGenerate: ParsableCommand {
         let generation = try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
         progress.finish()
         for warning in generation.warnings { Terminal.writeError("pharos: \(warning)\n") }
-        show(generation)
+        Terminal.write(json ? generation.json.line + "\n" : generation.text)
     }
+}
 
-    private func show(_ generation: FleetGeneration) {
-        let (changes, result, fleet) = (generation.changes, generation.result, generation.fleet)
-        if json {
-            let record = JSONValue.record([
-                ("fleet", .string(fleet.name)), ("beacons", .integer(fleet.beaconCount)),
-                ("written", .integer(result.outcome.written)), ("unchanged", .integer(result.outcome.unchanged)),
-                ("removed", .integer(result.outcome.removed)), ("lockWritten", .boolean(result.lockWritten)),
-                ("added", .integer(changes.added)), ("retired", .array(changes.retired.map { .string($0) })),
-                ("revived", .array(changes.revived.map { .string($0) })),
-                ("moved", .array(changes.moved.map { .string($0) })), ("renamed", Self.pairs(changes.renamed, "was")),
-                ("replacedBoxes", Self.pairs(changes.replacedBoxes, "serial")),
-                ("released", .array(changes.released.map { .string($0) })),
-            ])
-            Terminal.write(record.line + "\n")
-            return
-        }
-        func list(_ what: String, _ names: [String]) {
-            guard !names.isEmpty else { return }
-            let more = names.count > 20 ? " and \(names.count - 20) more" : ""
-            Terminal.write("\(what): \(names.prefix(20).joined(separator: ", "))\(more)\n")
-        }
-        list("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" })
-        list("New boxes, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" })
-        list("Moved, with new numbers", changes.moved)
-        list("Back, with their old identities", changes.revived)
-        list("Retired, identities kept", changes.retired)
-        list("Released", changes.released)
-        let outcome = result.outcome
-        Terminal.write(
-            "\(output): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
-                + (changes.added > 0 ? "; \(changes.added) new identities" : "") + "\n")
-    }
+struct FleetSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of fleet files, for editors.")
 
-    private static func pairs(_ pairs: [FleetAllocation.Changes.Pair], _ key: String) -> JSONValue {
-        .array(pairs.map { .record([("name", .string($0.name)), (key, .string($0.other))]) })
+    func run() {
+        Terminal.write(FleetSchema.text)
     }
 }

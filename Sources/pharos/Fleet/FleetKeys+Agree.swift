@@ -47,36 +47,20 @@ struct FleetKeysAgree: ParsableCommand {
     }
 
     func run() throws {
-        if let resolverPublicKey { return try setUp(resolverPublicKey) }
+        let keys = FleetKeys(of: NamedFleet(path: fleet ?? ""), in: keys)
+        if let resolverPublicKey {
+            return try keys.show(keys.agree(resolverPublicKey: resolverPublicKey), asJSON: json)
+        }
         guard let resolverKeyFile else { return }
         let privateKey = try AgreementKey.privateKey(resolverKeyFile)
-        if fleet == nil {
+        guard fleet != nil else {
             let publicKey = try IdentityKey.publicKey(of: privateKey)
-            Terminal.write(
+            return Terminal.write(
                 json ? JSONValue.record([("publicKey", .string("\(publicKey)"))]).line + "\n" : "\(publicKey)\n")
-        } else {
-            try resolve(privateKey)
         }
-    }
-
-    private var fleetKeys: FleetKeys { FleetKeys(of: NamedFleet(path: fleet ?? ""), in: keys) }
-
-    private func setUp(_ resolverPublicKey: FixedOctets<32>) throws {
-        let keys = fleetKeys
-        let report = try keys.agree(resolverPublicKey: resolverPublicKey)
-        KeyReportText(report: report, directory: keys.directory).show(asJSON: json)
-    }
-
-    private func resolve(_ resolverPrivateKey: FixedOctets<32>) throws {
-        let keys = fleetKeys
-        let report = try keys.resolve(resolverPrivateKey: resolverPrivateKey)
-        KeyReportText(report: report, directory: keys.directory).show(asJSON: json)
-        guard report.missing.isEmpty else {
-            let names = report.missing.prefix(5).joined(separator: ", ") + (report.missing.count > 5 ? ", …" : "")
-            throw Failure(
-                .noInput,
-                "\(keys.directory.path): the public keys of \(report.missing.count) beacons are missing: \(names)")
-        }
+        let report = try keys.resolve(resolverPrivateKey: privateKey)
+        keys.show(report, asJSON: json)
+        if let lack = keys.lack(in: report) { throw lack }
     }
 
     private static func publicKey(_ text: String) throws -> FixedOctets<32> {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
-internal import EddystoneSecurity
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
@@ -39,37 +38,12 @@ struct FleetKeysResolve: ParsableCommand {
         let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
         let keys = options.fleetKeys
         let search = try EphemeralIDSearch(question, path: options.source.fleet, keys: keys)
-        if json {
-            Terminal.write(Self.json(search, question).line + "\n")
-        } else {
-            for match in search.matches { Terminal.write(Self.text(match)) }
-        }
+        Terminal.write(json ? search.json.line + "\n" : search.text)
         if search.withoutKey > 0 {
             Terminal.writeError("pharos: \(search.withoutKey) beacons have no key in \(keys.directory.path)\n")
         }
         guard search.matches.isEmpty else { return }
         throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.tried) beacons at \(question.time)")
-    }
-
-    private static func text(_ match: EphemeralIDSearch.Match) -> String {
-        let place = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
-        return "\(match.name)\(place), from \(match.answer.from) to \(match.answer.to)\n"
-    }
-
-    private static func json(_ search: EphemeralIDSearch, _ question: EphemeralIDQuestion) -> JSONValue {
-        let beacons = search.matches.map { match in
-            JSONValue.record([
-                ("name", .string(match.name)), ("group", .array(match.group.map(JSONValue.string))),
-                ("counter", .integer(match.answer.counter)),
-                ("rotationExponent", .integer(match.answer.exponent.rawValue)),
-                ("from", .string(match.answer.from.description)), ("to", .string(match.answer.to.description)),
-            ])
-        }
-        return .record([
-            ("id", .string(question.id.description)), ("at", .string(question.time.description)),
-            ("beacons", .array(beacons)), ("tried", .integer(search.tried)),
-            ("withoutKey", .integer(search.withoutKey)),
-        ])
     }
 
     private static func identifier(_ text: String) throws -> FixedOctets<8> {

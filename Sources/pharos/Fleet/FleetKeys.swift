@@ -24,29 +24,10 @@ struct FleetKeyOptions: ParsableArguments {
     var fleetKeys: FleetKeys { FleetKeys(of: source.named, in: keys) }
 }
 
-/// What became of each beacon's key, for people and for programs.
-struct KeyReportText {
-    let report: FleetKeys.Report
-    let directory: KeyDirectory
-
-    private var json: JSONValue {
-        .record([
-            ("directory", .string(directory.path)), ("made", .array(report.made.map(JSONValue.string))),
-            ("replaced", .array(report.replaced.map(JSONValue.string))),
-            ("kept", .array(report.kept.map(JSONValue.string))),
-        ])
-    }
-
-    func show(asJSON: Bool) {
-        if asJSON { return Terminal.write(json.line + "\n") }
-        guard !(report.made + report.replaced + report.kept).isEmpty else {
-            return Terminal.write("No beacon of this fleet has ephemeral ids or encrypted telemetry.\n")
-        }
-        let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
-            .filter { !$0.0.isEmpty }
-        Terminal.write(
-            "Identity keys in \(directory.path): " + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ")
-                + "\n")
+extension FleetKeys {
+    /// Prints what became of each beacon's key.
+    func show(_ report: Report, asJSON: Bool) {
+        Terminal.write(asJSON ? json(of: report).line + "\n" : text(of: report))
     }
 }
 
@@ -67,6 +48,30 @@ struct FleetKeysGenerate: ParsableCommand {
 
     func run() throws {
         let keys = options.fleetKeys
-        KeyReportText(report: try keys.generate(replacing: replace), directory: keys.directory).show(asJSON: json)
+        try keys.show(keys.generate(replacing: replace), asJSON: json)
+    }
+}
+
+struct FleetKeysCollect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect",
+        abstract: "Copy the keys of a fleet into one file, in which `resolve` finds an id fast.",
+        discussion: """
+            The file is for its owner alone, as the keys are, and holds what they were when it was made: collect them \
+            anew when keys are replaced and when beacons come or go. `pharos fleet keys resolve ID FILE` takes it in \
+            place of the fleet.
+            """)
+
+    @OptionGroup var options: FleetKeyOptions
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Where to write them.", valueName: "file"), completion: .file())
+    var output: String
+
+    func run() throws {
+        let (collected, withoutKey) = try KeyRingFile.collect(options.fleetKeys, to: output)
+        Terminal.write("\(output): \(collected) identity keys, which nobody else may read\n")
+        if withoutKey > 0 {
+            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(options.fleetKeys.directory.path)\n")
+        }
     }
 }

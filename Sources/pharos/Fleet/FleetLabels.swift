@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Fleet
+internal import FleetStore
 internal import LinuxHost
-internal import QRCodes
 
 struct FleetLabels: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -65,66 +65,19 @@ struct FleetLabels: ParsableCommand {
             throw Failure(.usage, "--url: \(error)")
         }
         let sheet = LabelSheet(beacons, paper: paper, skipping: skipLabels, hasCutLines: cutLines, urls: urls)
-        let isDocument = output.hasSuffix(".pdf")
+        let files = LabelFiles(sheet, output: output)
         let progress = ProgressLine()
         defer { progress.finish() }
-        if isDocument {
-            try writeDocument(sheet, progress)
-        } else {
-            for index in 0..<sheet.pageCount {
-                progress.report(index, of: sheet.pageCount, "pages")
-                try OutputText.write(try page(index, of: sheet), to: name(of: index, of: sheet.pageCount))
+        try files.write { done in
+            if let done {
+                progress.report(done, of: sheet.pageCount, "pages")
+            } else {
+                progress.report { "\(sheet.pageCount) pages become one document" }
             }
         }
         progress.finish()
         let pages = sheet.pageCount == 1 ? "1 page" : "\(sheet.pageCount) pages"
-        let first = isDocument ? output : name(of: 0, of: sheet.pageCount)
-        Terminal.write("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(first)")
-        let hasMore = sheet.pageCount > 1 && !isDocument
-        Terminal.write(hasMore ? " to \(name(of: sheet.pageCount - 1, of: sheet.pageCount))\n" : "\n")
-    }
-
-    /// All pages in one PDF, which rsvg-convert makes of them.
-    private func writeDocument(_ sheet: LabelSheet, _ progress: ProgressLine) throws {
-        let directory = try TemporaryDirectory()
-        var files: [String] = []
-        for index in 0..<sheet.pageCount {
-            progress.report(index, of: sheet.pageCount, "pages")
-            files.append("\(directory.path)/\(index).svg")
-            try Files.create(files[index], with: Array(try page(index, of: sheet).utf8))
-        }
-        progress.report { "\(sheet.pageCount) pages become one document" }
-        let job = ["rsvg-convert", "--format", "pdf"] + files
-        let answer = try ProcessPool.run([job], parallel: 1, timeoutSeconds: 600, outputLimit: 1 << 30).first
-        switch answer {
-        case .ended(let document, _, 0): try OutputText.write(octets: document, to: output)
-        case .ended(_, let errors, let code):
-            let said = errors.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
-            throw Failure(.software, "rsvg-convert ended with \(code): \(said ?? "it did not say why")")
-        case .notStarted:
-            throw Failure(
-                .unavailable,
-                "rsvg-convert, which makes PDF of the pages, is not there: apt-get install librsvg2-bin, or give "
-                    + "--output a name that ends in .svg")
-        case .late, nil: throw Failure(.temporaryFailure, "rsvg-convert did not make the document within 600 s")
-        }
-    }
-
-    private func page(_ index: Int, of sheet: LabelSheet) throws -> String {
-        do throws(QRCodeError) {
-            return try sheet.page(index)
-        } catch {
-            throw Failure(.software, "\(error)")
-        }
-    }
-
-    /// Numbers have as many digits as the last one, so that names sort as pages do.
-    private func name(of index: Int, of count: Int) -> String {
-        guard count > 1 else { return output }
-        let digits = String(index + 1)
-        let number = String(repeating: "0", count: String(count).count - digits.count) + digits
-        let stem = output.hasSuffix(".svg") ? String(output.dropLast(4)) : output
-        return "\(stem)-\(number).svg"
+        Terminal.write("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(files.names)\n")
     }
 
     private static func order(_ text: String) throws -> LabelOrder {

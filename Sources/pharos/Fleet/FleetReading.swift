@@ -4,6 +4,78 @@ internal import Fleet
 internal import FleetStore
 internal import LinuxHost
 
+struct FleetCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "List every problem of a fleet, its tables and its lock; exit 1 when there is an error.")
+
+    @Argument(help: "A fleet in JSON.", completion: .file())
+    var file: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        let checkup = try FleetCheckup(file) { progress.report($0, of: $1, "beacons") }
+        progress.finish()
+        Terminal.write(json ? checkup.json.line + "\n" : checkup.text)
+        if checkup.lacksFile { throw Failure(.noInput) }
+        if !checkup.isGood { throw Failure(.failure) }
+    }
+}
+
+struct FleetDiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Show what a fleet file would change, by beacon and by field.")
+
+    @Argument(help: "A fleet in JSON.", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "What it is compared with: a directory that `fleet generate` made, a manifest, or an older fleet file.",
+            valueName: "path"), completion: .file())
+    var against: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: "End with 1 when anything would change.")
+    var exitCode = false
+
+    func run() throws {
+        let diff = try FleetComparison.make(file, against: against)
+        Terminal.write(json ? diff.json.line + "\n" : diff.text)
+        if exitCode, !diff.isEmpty { throw Failure(.failure) }
+    }
+}
+
+struct FleetList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the beacons of a fleet and what they send.",
+        discussion: """
+            One line for each advertisement. With --json, one line for each beacon, with the keys of manifest.json.
+            """)
+
+    @OptionGroup var source: FleetArgument
+    @OptionGroup var filter: BeaconFilter
+
+    @Option(
+        help: ArgumentHelp("Only advertisements of this type, such as ibeacon. May be repeated.", valueName: "type"))
+    var type: [String] = []
+
+    @Flag(help: "Print one JSON object a line for each beacon.")
+    var json = false
+
+    func run() throws {
+        let beacons = try filter.apply(to: try source.manifest().beacons, of: source.fleet)
+        let table = BeaconTable(beacons, types: type)
+        Terminal.write(json ? table.lines : table.text)
+    }
+}
+
 struct FleetStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -63,8 +135,10 @@ struct FleetStatus: ParsableCommand {
         let condition = FleetCondition(
             manifest, heard.reports, reasons: heard.reasons, now: now, staleAfter: staleAfterS)
         for problem in heard.problems { Terminal.writeError("pharos: \(problem)\n") }
-        let text = FleetStatusText(manifest.fleet, condition, now)
-        Terminal.write(json ? text.json.line + "\n" : text.table(all: all))
+        Terminal.write(
+            json
+                ? condition.json(of: manifest.fleet, at: now).line + "\n"
+                : condition.text(of: manifest.fleet, at: now, all: all))
         if !condition.isGood { throw Failure(.failure) }
     }
 }

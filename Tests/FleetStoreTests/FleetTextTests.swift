@@ -1,0 +1,146 @@
+import BeaconStatus
+import BluetoothTypes
+import Configuration
+import Fleet
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+/// What the commands of a fleet print, for people and for programs.
+@Suite("A fleet's reports as text and as JSON")
+struct FleetTextTests {
+    private static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
+
+    private static func text(_ beacons: String) -> String {
+        """
+        { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
+          "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": "${minor}",
+          "intervalMs": 500, "measuredPowerDbm": -59 } ] },
+          "identities": { "minor": { "within": "fleet" } }, "beacons": [ \(beacons) ] }
+        """
+    }
+
+    @Test("a good fleet has a line with its size and a row for each site")
+    func checksGoodFleet() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"b\" }"))
+        let checkup = try FleetCheckup(file)
+        #expect(checkup.isGood && !checkup.lacksFile)
+        #expect(checkup.text.hasPrefix("\(file): good, 2 beacons in the fleet f\n"))
+        #expect(checkup.text.hasSuffix("–           2               2                    99.9\n"), "\(checkup.text)")
+        let sites = checkup.json.line
+        #expect(sites.hasPrefix("{\"file\":\"\(file)\",\"good\":true,\"beacons\":2,\"sites\":[{\"name\":\"\","))
+    }
+
+    @Test("a fleet with an error has its lines and no size")
+    func checksBadFleet() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"a\" }"))
+        let checkup = try FleetCheckup(file)
+        #expect(!checkup.isGood)
+        #expect(checkup.text.contains("\"a\" is there twice") && !checkup.text.contains("good"), "\(checkup.text)")
+        #expect(checkup.json.line.contains("\"good\":false,"))
+    }
+
+    @Test("generating tells what became of the files, and lists names that changed")
+    func tellsOfGeneration() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"b\" }"))
+        let output = folder.place("out")
+        let first = try FleetGeneration(file, into: output, .init()) { _, _ in }
+        #expect(first.text == "\(output): 4 written, 0 unchanged, 0 removed; 2 new identities\n")
+        _ = try folder.file("f.json", text: Self.text("{ \"name\": \"b\" }"))
+        let second = try FleetGeneration(file, into: output, .init()) { _, _ in }
+        #expect(
+            second.text
+                == "Retired, identities kept: a\n\(output): 2 written, 1 unchanged, 1 removed\n")
+        #expect(
+            second.json.line
+                == "{\"fleet\":\"f\",\"beacons\":1,\"written\":2,\"unchanged\":1,\"removed\":1,\"lockWritten\":true,"
+                + "\"added\":0,\"retired\":[\"a\"],\"revived\":[],\"moved\":[],\"renamed\":[],\"replacedBoxes\":[],"
+                + "\"released\":[]}")
+    }
+
+    @Test("a beacon that is as it should be has a row only where all are asked for")
+    func tellsOfCondition() {
+        let beacons = ["a", "b"].map { FleetManifest.Beacon(name: $0, profileHash: "0", advertisements: []) }
+        let stranger = BeaconReport(InstanceStatus(name: "x\u{1B}", adapter: "hci0", state: .onAir), from: "pi-9")
+        var status = InstanceStatus(name: "a", adapter: "hci0", state: .onAir)
+        status.lastVerified = Self.now
+        let condition = FleetCondition(
+            FleetManifest(fleet: "f", beacons: beacons), [BeaconReport(status, from: "pi-1"), stranger], now: Self.now,
+            staleAfter: 60)
+        let text = condition.text(of: "f", at: Self.now)
+        #expect(text.contains("nothing is known of it") && !text.contains("on the air"))
+        #expect(
+            text.hasSuffix("1 of 2 beacons of f are as they should be.\nNot of this fleet: x\\u001b (pi-9)\n"),
+            "\(text)")
+        #expect(condition.text(of: "f", at: Self.now, all: true).contains("on the air"))
+        let json = condition.json(of: "f", at: Self.now).line
+        #expect(json.hasPrefix("{\"fleet\":\"f\",\"time\":\"2026-03-01T12:00:00Z\",\"beacons\":2,\"good\":1,"))
+        #expect(json.contains("\"problems\":[{\"kind\":\"no-report\",\"message\":\"nothing is known of it\",\"since\":null}]"))
+    }
+
+    @Test("keys: a line with how many, names for programs, and who lacks a public key")
+    func tellsOfKeys() {
+        let keys = FleetKeys(of: NamedFleet(path: "f.json"), in: "k")
+        var report = FleetKeys.Report()
+        #expect(keys.text(of: report) == "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n")
+        #expect(keys.lack(in: report) == nil)
+        (report.made, report.kept, report.missing) = (["a"], ["b", "c"], ["d", "e", "f", "g", "h", "i"])
+        #expect(keys.text(of: report) == "Identity keys in k/: 1 made, 2 kept\n")
+        #expect(
+            keys.json(of: report).line
+                == "{\"directory\":\"k/\",\"made\":[\"a\"],\"replaced\":[],\"kept\":[\"b\",\"c\"]}")
+        #expect(
+            keys.lack(in: report)
+                == FleetStoreError(.missing, "k/: the public keys of 6 beacons are missing: d, e, f, g, h, …"))
+    }
+
+    @Test("an id's search tells beacon, place and times")
+    func tellsOfSearch() throws {
+        let folder = try TemporaryFolder()
+        let line = """
+            {"name":"a","group":"m/g","profileHash":"0","eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{\
+            "type":"eddystone-eid","intervalMs":1000,"identityKeyFile":"keys/a.key","rotationExponent":10}]}
+            """
+        let path = try folder.file("manifest.json", text: "{\"version\":1,\"fleet\":\"f\",\"beacons\":[\n\(line)\n]}\n")
+        try Files.createSecret(folder.place("a.key"), with: Array("00112233445566778899aabbccddeeff\n".utf8))
+        let keys = FleetKeys(of: NamedFleet(path: path), in: folder.path)
+        let question = EphemeralIDQuestion(FixedOctets(repeating: 0), at: Self.now, driftSeconds: nil)
+        let search = try EphemeralIDSearch(question, path: path, keys: keys)
+        #expect(search.text.isEmpty)
+        #expect(
+            search.json.line
+                == "{\"id\":\"0000000000000000\",\"at\":\"2026-03-01T12:00:00Z\",\"beacons\":[],\"tried\":1,"
+                + "\"withoutKey\":0}")
+    }
+
+    @Test(
+        "a selection keeps what satisfies every part",
+        arguments: [
+            (BeaconSelection(), "a b c"), (BeaconSelection(names: ["c", "a"]), "a c"),
+            (BeaconSelection(sites: ["m"]), "a b"), (BeaconSelection(groups: ["m/g", "n"]), "a c"),
+            (BeaconSelection(names: ["a", "c"], sites: ["m"]), "a"),
+        ])
+    func selects(_ selection: BeaconSelection, _ names: String) throws {
+        #expect(try selection.beacons(of: Self.beacons, in: "f").map(\.name).joined(separator: " ") == names)
+    }
+
+    @Test(
+        "what no beacon has is refused by its name",
+        arguments: [
+            (BeaconSelection(names: ["x"]), "--beacon x: there is no beacon of that name in f"),
+            (BeaconSelection(sites: ["g"]), "--site g: there is no site of that name in f"),
+            (BeaconSelection(groups: ["m/"]), "--group m/: there is no group of that name in f"),
+        ])
+    func refusesUnknown(_ selection: BeaconSelection, _ message: String) {
+        #expect(throws: FleetStoreError(.request, message)) { try selection.beacons(of: Self.beacons, in: "f") }
+    }
+
+    private static let beacons = [("a", ["m", "g"]), ("b", ["m", "h"]), ("c", ["n"])].map { name, group in
+        FleetManifest.Beacon(name: name, group: group, profileHash: "0", advertisements: [])
+    }
+}

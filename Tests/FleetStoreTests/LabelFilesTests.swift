@@ -1,0 +1,53 @@
+import Fleet
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+@Suite("Files with labels")
+struct LabelFilesTests {
+    private static func sheet(pages: Int) -> LabelSheet {
+        let beacons = (0..<(pages - 1) * LabelPaper.standard.labelsPerPage + 1).map { number in
+            FleetManifest.Beacon(name: "b\(number)", profileHash: "0", advertisements: [])
+        }
+        return LabelSheet(beacons)
+    }
+
+    @Test("one page keeps the name, several have numbers that sort as the pages do")
+    func namesPages() {
+        let one = LabelFiles(Self.sheet(pages: 1), output: "l.svg")
+        #expect(one.names == "l.svg")
+        let many = LabelFiles(Self.sheet(pages: 12), output: "l.svg")
+        #expect(many.names == "l-01.svg to l-12.svg")
+        #expect(LabelFiles(Self.sheet(pages: 2), output: "l").names == "l-1.svg to l-2.svg")
+        #expect(LabelFiles(Self.sheet(pages: 2), output: "l.pdf").names == "l.pdf")
+    }
+
+    @Test("each page becomes a file, and what is there already is replaced")
+    func writesPages() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("l-1.svg", text: "old")
+        var steps: [Int?] = []
+        try LabelFiles(Self.sheet(pages: 2), output: folder.place("l.svg")).write { steps.append($0) }
+        #expect(steps == [0, 1])
+        for name in ["l-1.svg", "l-2.svg"] {
+            let text = String(decoding: try Files.read(folder.place(name), limit: 1 << 24), as: UTF8.self)
+            #expect(text.contains("<svg"))
+        }
+    }
+
+    @Test("a place where no file can be is refused, and says why")
+    func refusesPlaces() throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.place("none/l.svg")
+        #expect(throws: FleetStoreError(.missing, "\(missing): there is no directory for this file")) {
+            try LabelFiles(Self.sheet(pages: 1), output: missing).write()
+        }
+        try Files.makeDirectory(folder.place("d.svg"))
+        let directory = folder.place("d.svg")
+        #expect(throws: FleetStoreError(.request, "\(directory): this is a directory, not a file")) {
+            try LabelFiles(Self.sheet(pages: 1), output: directory).write()
+        }
+    }
+}

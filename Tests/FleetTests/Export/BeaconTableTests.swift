@@ -1,0 +1,30 @@
+import Fleet
+import Testing
+
+@Suite("A table of beacons")
+struct BeaconTableTests {
+    @Test("a row for each advertisement, and only those of the types that are asked for")
+    func listsAdvertisements() {
+        let beacons = [
+            SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2), SampleFleet.ephemeral]),
+            SampleFleet.beacon("b", group: [], advertisements: [SampleFleet.ephemeral]),
+        ]
+        let lines = BeaconTable(beacons).text.split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(lines[1].hasSuffix("0b0b0b0b-0b0b-0b0b-0b0b-0b0b0b0b0b0b 1 2        152.5"), "\(lines[1])")
+        #expect(lines[3].hasPrefix("b       -                   -        eddystone-eid  -"), "\(lines[3])")
+        let chosen = BeaconTable(beacons, types: ["ibeacon"])
+        #expect(chosen.beacons.map(\.name) == ["a"] && chosen.beacons.first?.advertisements.count == 1)
+        #expect(chosen.lines.hasPrefix("{\"name\":\"a\",") && chosen.lines.hasSuffix("}\n"))
+    }
+
+    @Test("what a manifest says gets to no terminal as a control character", arguments: SampleFleet.hostile)
+    func escapesText(_ text: String) {
+        var beacon = SampleFleet.beacon("a")
+        beacon.adapter = text
+        beacon.advertisements[0].identity = .eddystoneURL(text)
+        let table = BeaconTable([beacon]).text
+        #expect(table.split(separator: "\n").count == 2)
+        #expect(!table.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })
+    }
+}
