@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "BeaconStatus", targets: ["BeaconStatus"]),
         .library(name: "BeaconService", targets: ["BeaconService"]),
         .library(name: "Profiles", targets: ["Profiles"]),
+        .library(name: "Payloads", targets: ["Payloads"]),
         .library(name: "Airtime", targets: ["Airtime"]),
         .library(name: "Sightings", targets: ["Sightings"]),
         .library(name: "Listener", targets: ["Listener"]),
@@ -80,6 +81,10 @@ let package = Package(
         .target(
             name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
             swiftSettings: small),
+        .target(
+            name: "Payloads",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI"],
+            swiftSettings: small),
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
         .target(
@@ -117,8 +122,8 @@ let package = Package(
         .target(
             name: "Planner",
             dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "PlanReport",
-                "Profiles", "Sites", "TextEscaping",
+                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
+                "PlanReport", "Profiles", "Sites", "TextEscaping",
             ],
             swiftSettings: small),
         .target(
@@ -132,19 +137,17 @@ let package = Package(
             name: "ListenerService",
             dependencies: [
                 "Advertiser", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration",
-                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Profiles",
-                "Sightings", "VirtualController",
+                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Payloads",
+                "Profiles", "Sightings", "VirtualController",
             ],
             swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
-                "Configuration",
-                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener",
-                "ListenerService", "PlanReport", "Planner", "Profiles", "QRCodes", "Sightings", "Sites", "TextEscaping",
-                "VirtualController",
-                argumentParser,
+                "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost",
+                "Listener", "ListenerService", "Payloads", "PlanReport", "Planner", "Profiles", "Sightings", "Sites",
+                "TextEscaping", "VirtualController", argumentParser,
             ],
             swiftSettings: small),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -208,6 +211,10 @@ let package = Package(
         .testTarget(
             name: "ProfilesTests",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PayloadsTests",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI", "Payloads"],
             swiftSettings: strict),
         .testTarget(
             name: "SightingsTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Sightings"],

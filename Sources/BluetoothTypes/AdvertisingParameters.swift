@@ -16,7 +16,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public static let legacyRange = AdvertisingInterval(rawValue: 0x0020)...AdvertisingInterval(rawValue: 0x4000)
     /// What the extended commands take: 20 ms...10,485.759375 s.
     public static let extendedRange = AdvertisingInterval(rawValue: 0x20)...AdvertisingInterval(rawValue: 0xFF_FFFF)
-    /// Before Core 5.0 the shortest interval of a non-connectable or scannable advertiser: 100 ms.
+    /// Before Core 5.0 the shortest interval of a non-connectable or scannable advertiser, and so the shortest that every
+    /// controller takes: 100 ms, which is also Apple's interval for iBeacons.
     public static let nonconnectableMinimumBefore5 = AdvertisingInterval(rawValue: 0x00A0)
 
     /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 24 bits of units.
@@ -117,4 +118,34 @@ public struct RequestedInterval: Hashable, Sendable {
 
     /// The digits of what was asked for, in milliseconds.
     public var milliseconds: String { DecimalText.thousandths(microseconds) }
+
+    /// Reads `100`, `100ms` or `152.5` as milliseconds and `1.28s` as seconds.
+    ///
+    /// - Parameter range: What the interval may be when it is rounded to the nearest one that exists.
+    public init(
+        _ text: some StringProtocol, in range: ClosedRange<AdvertisingInterval>
+    ) throws(IntervalTextError) {
+        let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
+        let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
+        guard let thousandths = DecimalText.thousandths(number) else { throw .notation }
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: factor)
+        guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds), range.contains(interval)
+        else { throw .outOfRange }
+        self.init(interval, microseconds: microseconds)
+    }
+}
+
+/// Why a text is no advertising interval.
+public enum IntervalTextError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Not a number of milliseconds or seconds.
+    case notation
+    /// Shorter or longer than what was asked for.
+    case outOfRange
+
+    public var description: String {
+        switch self {
+        case .notation: "write milliseconds as 100, 100ms or 152.5, or seconds as 1.28s"
+        case .outOfRange: "it is out of range"
+        }
+    }
 }

@@ -74,6 +74,15 @@ extension FixedOctets<16> {
         self = value
     }
 
+    /// A random UUID: version 4, variant 1 (RFC 9562, section 5.4).
+    public static func randomUUID(using generator: inout some RandomNumberGenerator) -> Self {
+        var uuid = Self()
+        for index in 0..<16 { uuid[index] = .random(in: 0...255, using: &generator) }
+        uuid[6] = uuid[6] & 0x0F | 0x40
+        uuid[8] = uuid[8] & 0x3F | 0x80
+        return uuid
+    }
+
     /// 8-4-4-4-12 lower-case digits.
     public var uuidText: String {
         var text = ""

@@ -4,6 +4,7 @@ public import Configuration
 internal import HCI
 internal import HCITransports
 public import Listener
+internal import Payloads
 public import Sightings
 
 /// What was heard as JSON: the keys that scripts rely on. Times are those of the source's wall clock.

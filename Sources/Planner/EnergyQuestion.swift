@@ -9,10 +9,30 @@ public struct EnergyQuestion: Sendable {
     public let battery: BeaconBattery
 
     /// `air` says the interval, the payload and, for the cost of a received packet, how many beacons collide.
-    public init(air: PlannedAir, chip: BeaconChip, battery: BeaconBattery) {
+    ///
+    /// - Parameters:
+    ///   - eventMicrocoulombs: The charge of one event in place of the chip's own, in µC.
+    ///   - capacityMilliampereHours: In place of the battery's own, in mAh.
+    ///
+    /// Refuses charges outside 0.01...10,000 µC and capacities outside 0.1...10⁶ mAh.
+    public init(
+        air: PlannedAir, chip: BeaconChip, battery: BeaconBattery, eventMicrocoulombs: Double? = nil,
+        capacityMilliampereHours: Double? = nil
+    ) throws(PlanError) {
         self.air = air
-        self.chip = chip
-        self.battery = battery
+        self.chip = try PlanError.asking { () throws(AirtimeError) in
+            guard let eventMicrocoulombs else { return chip }
+            return try BeaconChip(
+                name: chip.name, emptyEventMicrocoulombs: eventMicrocoulombs,
+                fullEventMicrocoulombs: eventMicrocoulombs, sleepMicroamperes: chip.sleepMicroamperes,
+                source: "as given")
+        }
+        self.battery = try PlanError.asking { () throws(AirtimeError) in
+            guard let capacityMilliampereHours else { return battery }
+            return try BeaconBattery(
+                name: battery.name, capacityMilliampereHours: capacityMilliampereHours,
+                nominalVolts: battery.nominalVolts, efficiency: battery.efficiency, source: "as given")
+        }
     }
 
     /// The life in days, the mean current in µA and the energy in µJ that one received packet costs. Throws what the models

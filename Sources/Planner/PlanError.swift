@@ -1,6 +1,6 @@
 public import Airtime
 
-/// Why a question of the planner has no answer: one sentence that says what, and what to do.
+/// Why a question of the planner has no answer: sentences that say what, and what to do.
 public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, from which an exit status follows.
     public enum Kind: Hashable, Sendable {
@@ -15,13 +15,23 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let kind: Kind
-    public let message: String
+    /// Whole sentences without their full stops: one, unless a file that was read has several problems.
+    public let messages: [String]
 
     /// A whole sentence without its full stop.
-    public init(_ kind: Kind, _ message: String) {
+    public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
+
+    /// - Parameter messages: At least one, each a whole sentence without its full stop.
+    public init(_ kind: Kind, _ messages: [String]) {
         self.kind = kind
-        self.message = message
+        self.messages = messages
     }
+
+    /// All sentences, one a line.
+    public var message: String { messages.joined(separator: "\n") }
+
+    /// The same with what it is about, such as a file, before the first sentence.
+    public func about(_ subject: String) -> PlanError { PlanError(kind, "\(subject): \(message)") }
 
     /// What a model refuses.
     public init(_ error: AirtimeError) { self.init(.question, "\(error)") }

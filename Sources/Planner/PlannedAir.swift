@@ -1,6 +1,5 @@
 internal import Airtime
-public import BluetoothTypes
-public import Fleet
+internal import BluetoothTypes
 
 /// The boxes around one receiver, and what each of them sends: as the options say it, or as a site of a fleet does.
 public struct PlannedAir: Sendable {
@@ -55,27 +54,6 @@ public struct PlannedAir: Sendable {
             $0.frames[0].interval == first.interval && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
         }
         return isEqual ? first : nil
-    }
-
-    /// The sites of a fleet.
-    ///
-    /// - Parameters:
-    ///   - interval: What every advertisement's interval is taken to be; `nil` for its own.
-    ///   - payloadOctets: What every advertisement's length is taken to be; `nil` for its own.
-    public static func sites(
-        of traffic: FleetTraffic, fleet: String, interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil
-    ) throws(PlanError) -> [PlannedAir] {
-        try traffic.sites.map { site throws(PlanError) in
-            let boxes = try site.boxes.map { kind throws(PlanError) in
-                let frames = try kind.advertisements.map { own throws(PlanError) in
-                    try PlannedFrame(
-                        own.type, interval: interval ?? own.interval,
-                        payloadOctets: payloadOctets ?? own.payloadOctets)
-                }
-                return Boxes(count: kind.count, frames: frames)
-            }
-            return PlannedAir(boxes, from: Origin(fleet: fleet, site: site.name))
-        }
     }
 
     func kinds() throws(AirtimeError) -> [AdvertisingBoxes] {

@@ -49,6 +49,13 @@ public struct ProfileRevision: Sendable {
         self.text = try Self.text(text, setting: interval, of: changes.map { $0.number - 1 })
     }
 
+    /// What was changed in the file, and what speaks against it, as sentences.
+    public func sentences(about file: String) -> [String] {
+        let list = changes.map { "\($0)" }.joined(separator: ", ")
+        let what = changes.isEmpty ? "it has this interval already" : "\(list); nothing else was changed"
+        return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
+    }
+
     /// A single set must run as fast as all of its advertisements together need; the fastest there is, is 20 ms.
     private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
         guard intervals.count > 1 else { return nil }

@@ -94,10 +94,12 @@ public struct MergedTallies: Sendable {
     private let parts: [[ArraySlice<UInt8>]]
     private let names: [String]
 
-    /// - Parameter files: The files with their names, in any order; each part once.
+    /// - Parameters:
+    ///   - files: The files with their names, in any order; each part once.
+    ///   - program: The version of the program that merges; `nil` takes parts of any one version.
     ///
     /// Refuses what is no tally, parts of different runs, a part that is missing, and one that is there twice.
-    public init(files: [(name: String, octets: [UInt8])]) throws(PlanError) {
+    public init(files: [(name: String, octets: [UInt8])], program: String? = nil) throws(PlanError) {
         var head: TallyHead?
         var parts: [Int: (lines: [ArraySlice<UInt8>], name: String)] = [:]
         for (name, octets) in files {
@@ -122,9 +124,26 @@ public struct MergedTallies: Sendable {
             throw PlanError(
                 .data, "not all parts are here: \(list)\(missing.count > 8 ? " and more" : "") of the simulation")
         }
+        if let program, head.program != program {
+            throw PlanError(
+                .data,
+                "these parts were played by version \(head.program), and this is \(program): merge them with that version"
+            )
+        }
         self.head = head
         self.parts = (1...head.shard.count).compactMap { parts[$0]?.lines }
         names = (1...head.shard.count).compactMap { parts[$0]?.name }
+    }
+
+    /// The answer of the one run, as far as the parts have played; where that is not far enough, with how many batches each
+    /// part has to play.
+    public func answer(to question: some SimulationQuestion) throws(PlanError) -> PlanAnswer {
+        let outcome = try outcome(of: question)
+        var answer = try question.answer(outcome)
+        if outcome.isInterrupted, let needed = question.batchesNeeded(outcome, of: head.shard) {
+            answer.note("Play each part with --batches \(needed) or more.")
+        }
+        return answer
     }
 
     /// What one run would have found, as far as the parts have played.

@@ -105,3 +105,18 @@ public enum PrometheusText {
         return result + "\""
     }
 }
+
+/// Text as words of a POSIX shell.
+public enum ShellText {
+    /// Words as a command line that somebody could type. A word that holds anything but letters, digits and
+    /// `-_./:=,+%@` stands between single quotes.
+    public static func line(_ words: [String]) -> String { words.map(word).joined(separator: " ") }
+
+    private static func word(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy {
+            "-_./:=,+%@".utf8.contains($0) || Character(Unicode.Scalar($0)).isLetter
+                || Character(Unicode.Scalar($0)).isNumber
+        }
+        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -5,6 +5,7 @@ internal import EddystoneSecurity
 internal import HCI
 internal import LinuxHost
 internal import ListenerService
+internal import Payloads
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import LinuxHost
+internal import Payloads
 
 struct Encode: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,13 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 
     func run() throws {
         let data = try frame.payload()
-        Terminal.write(format.text(data) + "\n" + (explain ? "\n" + Explanation.table(data) : ""))
+        let text: String
+        do {
+            text = try format.text(data)
+        } catch {
+            throw Failure(.usage, "\(error)")
+        }
+        Terminal.write(text + "\n" + (explain ? "\n" + PayloadDescription.table(of: data) : ""))
     }
 }
 

@@ -64,7 +64,7 @@ enum ExitStatus: Int32 {
         case .service(let error) as ListenerServiceError: (status(error), error.messages)
         case .fleet(let error) as ListenerServiceError: (status(error), error.messages)
         case let error as Mistake: (.usage, ["\(error)"])
-        case let error as PlanError: (status(error), [error.message])
+        case let error as PlanError: (status(error), error.messages)
         default: nil
         }
     }

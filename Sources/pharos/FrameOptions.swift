@@ -92,8 +92,3 @@ extension LiveOptions {
         TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
     }
 }
-
-extension AdvertisingInterval {
-    /// 100 ms, Apple's interval for iBeacons and the shortest that every controller takes.
-    static let defaultForCommandLine = AdvertisingInterval(rawValue: 160)
-}

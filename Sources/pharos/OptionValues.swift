@@ -40,16 +40,25 @@ enum OptionValue {
         return isNegative ? -value : value
     }
 
+    /// The same within a range.
+    static func integer(_ text: String, in range: ClosedRange<Int>) throws -> Int {
+        let value = try integer(text)
+        guard range.contains(value) else {
+            throw Mistake("\(value) is out of range \(range.lowerBound)...\(range.upperBound)")
+        }
+        return value
+    }
+
     static func uint8(_ text: String) throws -> UInt8 {
-        UInt8(try number(text, 0...255))
+        UInt8(try integer(text, in: 0...255))
     }
 
     static func uint16(_ text: String) throws -> UInt16 {
-        UInt16(try number(text, 0...65535))
+        UInt16(try integer(text, in: 0...65535))
     }
 
     static func uint32(_ text: String) throws -> UInt32 {
-        UInt32(try number(text, 0...4_294_967_295))
+        UInt32(try integer(text, in: 0...4_294_967_295))
     }
 
     /// A Flags octet, or that there is no Flags structure at all.
@@ -70,7 +79,7 @@ enum OptionValue {
     }
 
     static func rotationExponent(_ text: String) throws -> UInt8 {
-        UInt8(try number(text, 0...15))
+        UInt8(try integer(text, in: 0...15))
     }
 
     static func salt(_ text: String) throws -> UInt16 {
@@ -82,16 +91,11 @@ enum OptionValue {
     static func interval(
         _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
     ) throws -> RequestedInterval {
-        let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
-        let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
-        guard let thousandths = DecimalText.thousandths(number) else {
-            throw Mistake("write milliseconds as 100, 100ms or 152.5, or seconds as 1.28s")
+        do throws(IntervalTextError) {
+            return try RequestedInterval(text, in: range)
+        } catch {
+            throw Mistake(error == .outOfRange ? "\(error) \(limits)" : "\(error)")
         }
-        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: factor)
-        guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds),
-            range.contains(interval)
-        else { throw Mistake("it is out of range \(limits)") }
-        return RequestedInterval(interval, microseconds: microseconds)
     }
 
     /// An interval that extended advertising can have.
@@ -148,14 +152,6 @@ enum OptionValue {
 
     static func adapter(_ text: String) throws -> AdapterName {
         do { return try AdapterName(text) } catch { throw Mistake("\(error)") }
-    }
-
-    private static func number(_ text: String, _ range: ClosedRange<Int>) throws -> Int {
-        let value = try integer(text)
-        guard range.contains(value) else {
-            throw Mistake("\(value) is out of range \(range.lowerBound)...\(range.upperBound)")
-        }
-        return value
     }
 
     private static func fixed<let count: Int>(_ text: String, what: String) throws -> FixedOctets<count> {

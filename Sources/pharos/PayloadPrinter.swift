@@ -1,9 +1,14 @@
-internal import BeaconFrames
+public import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
+internal import HCI
 internal import LinuxHost
+internal import ListenerService
+public import Payloads
 
-/// Prints one payload in the way that was asked for.
+extension PayloadFormat: ExpressibleByArgument {}
+
+/// Prints payloads in the way that was asked for.
 struct PayloadPrinter {
     let json: Bool
     let lint: Bool
@@ -14,51 +19,115 @@ struct PayloadPrinter {
     ///
     /// - Parameter facts: what is known of the packet that it came in, for JSON.
     func print(_ data: AdvertisingData, facts: [(String, JSONValue)] = [], indent: String = "") -> Bool {
-        let decoded = DecodedAdvertisingData(data)
-        let text =
+        let description = PayloadDescription(data, opener: opener)
+        Terminal.write(
             json
-            ? JSONValue.record(facts + PayloadJSON.members(data, opener: opener)).line + "\n"
-            : lines(decoded, data).map { indent + $0 + "\n" }.joined()
-        Terminal.write(text)
-        return decoded.problems.isEmpty
-    }
-
-    private func lines(_ decoded: DecodedAdvertisingData, _ data: AdvertisingData) -> [String] {
-        var lines: [String] = []
-        if !lint { lines += summary(decoded) }
-        if explain { lines += Explanation.table(data).split(separator: "\n").map(String.init) }
-        if lint {
-            lines += decoded.problems.isEmpty ? ["no rule is broken"] : decoded.problems.map { "\($0)" }
-        } else if !decoded.problems.isEmpty {
-            let count = decoded.problems.count
-            lines.append(count == 1 ? "1 rule is broken (--lint tells)" : "\(count) rules are broken (--lint tells)")
-        }
-        return lines
-    }
-
-    /// The frames in words; what belongs to no frame as AD structures.
-    private func summary(_ decoded: DecodedAdvertisingData) -> [String] {
-        var lines = decoded.frames.map(\.sentence)
-        for case .eddystoneEncryptedTLM(let frame) in decoded.frames {
-            guard let opener else { continue }
-            let opened = opener.open(frame).map { BeaconFrame.eddystoneTLM($0).sentence }
-            lines.append("decrypted: " + (opened ?? "the check does not hold: another key, time or exponent"))
-        }
-        if decoded.frames.isEmpty {
-            lines += decoded.structures.map { "\($0.type.name): \(Hexadecimal.text($0.data, separator: " "))" }
-            if lines.isEmpty { lines.append("no AD structure") }
-        }
-        return lines
+                ? JSONValue.record(facts + description.members).line + "\n"
+                : description.lines(lint: lint, explain: explain).map { indent + $0 + "\n" }.joined())
+        return description.isClean
     }
 }
 
-/// `--explain`: a row for every octet.
-enum Explanation {
-    static func table(_ data: AdvertisingData) -> String {
-        var table = Table(["offset", "octet", "field", "meaning"], alignment: [.right, .right])
-        for note in data.explained() {
-            table.add([String(note.offset), Hexadecimal.text(note.octet), note.field, note.meaning])
+/// Prints what a capture holds of advertising: reports that were heard, and data that was set.
+struct CapturePrinter {
+    private let printer: PayloadPrinter
+    private let name: String
+
+    /// - Parameter name: the file's, for errors.
+    init(_ printer: PayloadPrinter, name: String) {
+        self.printer = printer
+        self.name = name
+    }
+
+    /// Returns whether no payload breaks a rule.
+    ///
+    /// - Parameter start: what has been read of `pieces` already.
+    /// - Throws: when the capture cannot be followed to its end; what came before has been printed.
+    func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
+        var tally = CaptureTally()
+        var isClean = true
+        var reader = CaptureReader()
+        var piece = start
+        do {
+            // Whoever reads this has perhaps seen enough.
+            while !Terminal.outputIsGone {
+                if piece.isEmpty { reader.finish() } else { reader.push(piece) }
+                while let record = try reader.next(), !Terminal.outputIsGone {
+                    for payload in tally.take(record) { isClean = show(payload) && isClean }
+                }
+                if piece.isEmpty { break }
+                piece = try pieces.next()
+            }
+        } catch let error as CaptureError {
+            warn(tally)
+            throw Failure(.dataFormat, "\(name): \(error)")
         }
-        return table.text
+        warn(tally)
+        if tally.payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
+        return isClean
+    }
+
+    private func warn(_ tally: CaptureTally) {
+        for warning in tally.warnings { Terminal.writeError("pharos: \(name): \(warning)\n") }
+    }
+
+    private func show(_ payload: CapturedPayload) -> Bool {
+        if !printer.json { Terminal.write(payload.headline + "\n") }
+        return printer.print(payload.data, facts: printer.json ? payload.members : [], indent: "    ")
+    }
+}
+
+/// Prints what the lines of a text spell, each as soon as it has been read.
+struct LinePrinter {
+    private let printer: PayloadPrinter
+    private let name: String
+    /// Bad lines that are told one by one. A file of another kind has nothing but bad lines.
+    private static let toldFaults = 20
+
+    /// - Parameter name: the file's, for errors.
+    init(_ printer: PayloadPrinter, name: String) {
+        self.printer = printer
+        self.name = name
+    }
+
+    /// Returns whether no payload breaks a rule.
+    ///
+    /// - Parameter start: what has been read of `pieces` already.
+    /// - Throws: at the end, when a line could not be decoded; those that could have been printed.
+    func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
+        var lines = HexadecimalLines()
+        var isClean = true
+        var payloads = 0
+        var faults = 0
+        var piece = start
+        // Whoever reads this has perhaps seen enough.
+        while !Terminal.outputIsGone {
+            if piece.isEmpty { lines.finish() } else { lines.push(piece) }
+            while let line = lines.next(), !Terminal.outputIsGone {
+                switch line.octets {
+                case .success(let octets):
+                    if payloads > 0 && !printer.json { Terminal.write("\n") }
+                    isClean = printer.print(AdvertisingData(octets: octets)) && isClean
+                    payloads += 1
+                case .failure(let fault):
+                    faults += 1
+                    guard faults <= Self.toldFaults else { continue }
+                    Terminal.writeError("pharos: \(name):\(line.number): \(fault)\n")
+                }
+            }
+            if piece.isEmpty { break }
+            piece = try pieces.next()
+        }
+        if faults > Self.toldFaults {
+            let more = faults - Self.toldFaults
+            Terminal.writeError(
+                "pharos: \(name): \(more) more \(more == 1 ? "line" : "lines") could not be decoded\n")
+        }
+        // Each has been told.
+        if faults > 0 { throw Failure(.dataFormat) }
+        guard payloads > 0 || Terminal.outputIsGone else {
+            throw Failure(.dataFormat, "\(name): nothing to decode: it is empty")
+        }
+        return isClean
     }
 }

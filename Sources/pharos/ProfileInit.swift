@@ -1,9 +1,11 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
-internal import Profiles
+public import Profiles
+
+extension FirstProfile.Frame: ExpressibleByArgument {}
 
 /// `profile init`: a first profile, asked for or by options.
 struct ProfileInit: ParsableCommand {
@@ -15,17 +17,11 @@ struct ProfileInit: ParsableCommand {
             before you rely on distances.
             """)
 
-    enum Frame: String, CaseIterable, ExpressibleByArgument {
-        case iBeacon = "ibeacon"
-        case eddystoneUID = "eddystone-uid"
-        case eddystoneURL = "eddystone-url"
-    }
-
     @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())
     var file: String?
 
     @Option(help: "Frame to send: ibeacon, eddystone-uid or eddystone-url.")
-    var type: Frame?
+    var type: FirstProfile.Frame?
 
     @Option(
         help: ArgumentHelp("Name of the beacon: letters, digits, \".\", \"_\" and \"-\".", valueName: "name"))
@@ -49,27 +45,19 @@ struct ProfileInit: ParsableCommand {
             try given.map(Self.beaconName)
             ?? (isAsking ? ask("Name of the beacon", default: "my-beacon", Self.beaconName) : "my-beacon")
         let interval =
-            try intervalMs.map(Self.interval)
-            ?? (isAsking ? ask("Advertising interval in ms", default: "100", Self.interval) : Self.interval("100"))
-        var frame: [(String, JSONValue)] = [("type", .string(type.rawValue))]
-        switch type {
-        case .iBeacon:
-            frame += [("uuid", .string(Self.randomUUID().uuidText)), ("major", 1), ("minor", 1)]
-        case .eddystoneUID:
-            let namespace = try EddystoneUID.namespace(fromUUID: Self.randomUUID())
-            frame += [("namespace", .hex(namespace.octets)), ("instance", "000000000001")]
-        case .eddystoneURL:
-            let url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
-            guard let url else {
-                throw Failure(.usage, "an eddystone-url needs its address: --url https://example.org")
-            }
-            frame.append(("url", .string(url)))
+            try intervalMs.map(OptionValue.interval)
+            ?? (isAsking
+                ? ask("Advertising interval in ms", default: "100", OptionValue.interval)
+                : RequestedInterval(.nonconnectableMinimumBefore5))
+        var url: String?
+        if type == .eddystoneURL {
+            url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
         }
-        frame += [("intervalMs", interval), ("measuredPowerDbm", "typical")]
-        let profile = JSONValue.record([
-            ("version", 1), ("name", .string(name)), ("advertisements", .array([.record(frame)])),
-        ])
-        try write(Array(profile.pretty.utf8), to: file ?? name + ".json")
+        var generator = SystemRandomNumberGenerator()
+        guard let profile = FirstProfile(type, name: name, interval: interval, url: url, using: &generator) else {
+            throw Failure(.usage, "an eddystone-url needs its address: --url https://example.org")
+        }
+        try write(Array(profile.text.utf8), to: file ?? name + ".json")
     }
 
     private func write(_ octets: [UInt8], to path: String) throws {
@@ -105,21 +93,13 @@ struct ProfileInit: ParsableCommand {
         }
     }
 
-    private static func frame(_ text: String) throws -> Frame {
-        if let frame = Frame(rawValue: text) { return frame }
-        throw Mistake("there are " + Frame.allCases.map(\.rawValue).joined(separator: ", "))
+    private static func frame(_ text: String) throws -> FirstProfile.Frame {
+        if let frame = FirstProfile.Frame(rawValue: text) { return frame }
+        throw Mistake("there are " + FirstProfile.Frame.allCases.map(\.rawValue).joined(separator: ", "))
     }
 
     private static func beaconName(_ text: String) throws -> String {
-        var decoder = ConfigurationDecoder()
-        let node = JSONNode(.string(text), at: JSONPosition(line: 1, column: 1), path: .root)
-        guard let name = decoder.name(node) else { throw Mistake(decoder.problems.first?.message ?? "no name") }
-        return name
-    }
-
-    /// The number as it will stand in the file.
-    private static func interval(_ text: String) throws -> JSONValue {
-        .decimal(DecimalText.thousandths(try OptionValue.interval(text).microseconds))
+        do throws(FileProblem) { return try FirstProfile.name(text) } catch { throw Mistake(error.message) }
     }
 
     private static func url(_ text: String) throws -> String {
@@ -130,14 +110,5 @@ struct ProfileInit: ParsableCommand {
     private static func stem(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
-    }
-
-    /// Version 4, variant 1 (RFC 9562, section 5.4).
-    static func randomUUID() -> FixedOctets<16> {
-        var uuid = FixedOctets<16>()
-        for index in 0..<16 { uuid[index] = .random(in: 0...255) }
-        uuid[6] = uuid[6] & 0x0F | 0x40
-        uuid[8] = uuid[8] & 0x3F | 0x80
-        return uuid
     }
 }

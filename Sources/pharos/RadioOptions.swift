@@ -11,7 +11,7 @@ struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s (default: 100).", valueName: "ms"),
         transform: OptionValue.interval)
-    var intervalMs = RequestedInterval(.defaultForCommandLine)
+    var intervalMs = RequestedInterval(.nonconnectableMinimumBefore5)
 
     @Option(
         parsing: .unconditional,

@@ -54,3 +54,29 @@ func whatIsNoDecimalNumberIsRefused(text: String) {
         [0, 1, 10, 100, 1000, -1, -152_500].map { DecimalText.thousandths($0) }
             == ["0", "0.001", "0.01", "0.1", "1", "-0.001", "-152.5"])
 }
+
+@Test(arguments: [
+    ("100", 160, 100_000), ("100ms", 160, 100_000), ("152.5", 244, 152_500), ("1.28s", 2048, 1_280_000),
+    ("100.1ms", 160, 100_100),
+])
+func anIntervalIsReadWithItsUnit(_ text: String, units: UInt32, microseconds: Int) throws {
+    let requested = try RequestedInterval(text, in: AdvertisingInterval.legacyRange)
+    #expect(requested.interval.rawValue == units && requested.microseconds == microseconds)
+}
+
+@Test(arguments: [
+    ("", IntervalTextError.notation), ("s", .notation), ("1 s", .notation), ("0x20", .notation), ("19", .outOfRange),
+    ("10.25s", .outOfRange), ("99999999999999s", .outOfRange), ("-100", .outOfRange),
+])
+func anIntervalThatCannotBeIsRefused(_ text: String, _ error: IntervalTextError) {
+    #expect(throws: error) { try RequestedInterval(text, in: AdvertisingInterval.legacyRange) }
+}
+
+@Test func aRandomUUIDSaysThatItIs() {
+    var generator = SplitMix64(seed: 1)
+    for _ in 0..<100 {
+        let text = FixedOctets<16>.randomUUID(using: &generator).uuidText
+        let digits = Array(text)
+        #expect(digits[14] == "4" && "89ab".contains(digits[19]), "\(text)")
+    }
+}

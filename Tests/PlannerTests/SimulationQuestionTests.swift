@@ -14,12 +14,9 @@ import Testing
     private func play(
         _ question: SimulatedCollisions, batches: Int = .max, threads: Int = 1
     ) throws -> SimulationOutcome {
-        var sum = question.sum
-        let scene = question.scene
-        let work = try OrderedWork(pieces: .max, window: 16, threads: threads) { scene.batch($0) }
-        defer { work.stop() }
-        while sum.batches < batches, !sum.isFinished, let tally = work.next() { sum.add(tally) }
-        return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: !sum.isFinished)
+        try SimulationRunner(question, threads: threads).run { progress in
+            batches == .max || progress().done < batches
+        }
     }
 
     @Test func theSameSeedSaysTheSameOnAnyNumberOfThreads() throws {
@@ -71,6 +68,33 @@ import Testing
             sum.add(tally)
         }
         return ("part-\(index)", Array((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    @Test func aRunnerWritesThePartThatItPlays() throws {
+        let shard = try SimulationShard(2, of: 3)
+        var lines: [String] = []
+        let runner = SimulationRunner(try question(), threads: 2)
+        #expect(try runner.play(shard) { lines.append($0) })
+        let expected = String(decoding: try part(2, of: 3).octets, as: UTF8.self).split(separator: "\n").dropFirst()
+        #expect(lines == expected.map(String.init))
+        lines = []
+        var calls = 0
+        let isWhole = try runner.play(shard) { progress in
+            calls += 1
+            return !progress().what.isEmpty && calls < 3
+        } write: {
+            lines.append($0)
+        }
+        #expect(!isWhole && lines.count < expected.count)
+    }
+
+    @Test func partsOfAnotherVersionAreRefused() throws {
+        let error = #expect(throws: PlanError.self) {
+            try MergedTallies(files: [part(1, of: 1)], program: "2")
+        }
+        #expect(error?.message.hasPrefix("these parts were played by version 1, and this is 2") == true)
+        let merged = try MergedTallies(files: [part(1, of: 1)], program: "1")
+        #expect(try merged.answer(to: question()).holds)
     }
 
     private func alone() throws -> SimulationOutcome {

@@ -17,8 +17,8 @@ LEVELS = [
     ["pharos"],
     ["Planner", "FleetStore", "BeaconService", "ListenerService"],
     [
-        "Fleet", "Sites", "Profiles", "Advertiser", "Listener", "HCITransports", "BeaconStatus", "PlanReport",
-        "Sightings", "Auditing",
+        "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
+        "PlanReport", "Sightings", "Auditing",
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",

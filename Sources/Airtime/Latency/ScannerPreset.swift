@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// How a well-known scanner listens, as plain data: take one, change it, or make another.
 public struct ScannerPreset: Hashable, Sendable {
     /// The name on the command line.
@@ -18,13 +20,24 @@ public struct ScannerPreset: Hashable, Sendable {
         self.deadTimeMicroseconds = deadTimeMicroseconds
     }
 
+    /// A scanner that goes by its window and interval, such as `30/60 ms`.
+    ///
+    /// Refuses values that are not positive, and a window longer than the interval.
+    public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
+        self.init(
+            name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
+            pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
+    }
+
+    /// One that never pauses.
+    public static let continuous = ScannerPreset(name: "continuous", pattern: .continuous)
+
     /// The presets by name, the popular ones first. Android's three are the values of its open source; iOS is the
     /// Find My network's; the windows of 60 ms are in use in gateways.
     public static let all: [ScannerPreset] = [
         scanner("android-low-power", 512, 5120), scanner("android-balanced", 1024, 4096),
         scanner("android-low-latency", 4096, 4096), scanner("ios-find-my", 30, 300), scanner("harmony", 20, 600),
-        ScannerPreset(name: "continuous", pattern: .continuous),
-        scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
+        continuous, scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
         // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms where nobody sets others.
         scanner("esp32-proxy", 30, 320),
         // What a passive scan of Pharos asks of a Linux box: it never pauses, and changes the channel every 60 ms.

@@ -24,6 +24,19 @@ public struct BackgroundLoad: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
+    /// The same with strangers' packets of a length.
+    ///
+    /// - Parameter payloadOctets: Octets of advertising data in each; `nil` for packets as long as the one that is asked
+    ///   about. Other than 0...31 is refused.
+    public init(share: Double, payloadOctets: Int?) throws(AirtimeError) {
+        guard let payloadOctets else {
+            try self.init(share: share)
+            return
+        }
+        try self.init(
+            share: share, airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets))
+    }
+
     private init() {
         share = 0
         airtimeMicroseconds = nil

@@ -74,7 +74,7 @@ struct PlanCollisions: ParsableCommand {
                 do throws(PlanError) {
                     return try PlannedFrame(advertisement, interval: intervalMs?.interval)
                 } catch {
-                    throw PlanError(error.kind, "\(profile): \(error.message)")
+                    throw error.about(profile)
                 }
             }
         }

@@ -1,7 +1,10 @@
 internal import Airtime
 internal import ArgumentParser
+internal import BeaconService
+internal import BluetoothTypes
 internal import LinuxHost
 internal import Planner
+internal import Profiles
 
 struct PlanInterval: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,12 +87,36 @@ struct PlanInterval: ParsableCommand {
         var answer = try question.answer()
         if let writeProfile {
             let own = spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
-            let sentences = try ProfileInterval.write(
-                question.advice.interval, spread: own, to: writeProfile, advertisements: advertisement)
+            let sentences = try write(question.advice.interval, spread: own, to: writeProfile)
             for sentence in sentences {
                 if output.json { Terminal.writeError("pharos: \(sentence)\n") } else { answer.note(sentence) }
             }
         }
         try output.show(answer)
+    }
+
+    /// Puts the advised interval, or the profile's own of the spread, into a beacon profile.
+    ///
+    /// - Returns: What was changed, and what speaks against it, as sentences.
+    private func write(_ advised: AdvertisingInterval, spread: IntervalSpread?, to path: String) throws -> [String] {
+        let text = try InputFile.read(path, limit: ProfileReport.sizeLimit)
+        let report = ProfileReport(text, file: path)
+        guard let profile = report.profile else { throw report.refusal }
+        let revision: ProfileRevision
+        do throws(PlanError) {
+            revision = try ProfileRevision(
+                of: text, profile: profile, interval: spread?.interval(of: profile.name) ?? advised,
+                advertisements: advertisement)
+        } catch {
+            throw error.about(path)
+        }
+        if !revision.changes.isEmpty {
+            do throws(SystemError) {
+                try Files.rewrite(path, with: revision.text)
+            } catch {
+                throw Failure(.osError, "\(path): it cannot be written: \(error.text)")
+            }
+        }
+        return revision.sentences(about: path)
     }
 }

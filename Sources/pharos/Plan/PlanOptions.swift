@@ -1,6 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import FleetStore
 internal import Planner
 
 /// How many beacons are in range of one receiver, and what each sends.
@@ -70,10 +71,7 @@ struct PlanBackgroundOptions: ParsableArguments {
     var load: BackgroundLoad {
         get throws {
             try PlanError.asking { () throws(AirtimeError) in
-                let airtime = try backgroundPayloadOctets.map { octets throws(AirtimeError) in
-                    try PacketTiming.airtimeMicroseconds(payloadOctets: octets)
-                }
-                return try BackgroundLoad(share: backgroundLoad, airtimeMicroseconds: airtime)
+                try BackgroundLoad(share: backgroundLoad, payloadOctets: backgroundPayloadOctets)
             }
         }
     }
@@ -113,18 +111,98 @@ struct PlanScannerOptions: ParsableArguments {
 
     /// The scanner that is meant; one that never pauses where none was named.
     var presetOrContinuous: ScannerPreset {
-        get throws { try preset ?? ScannerPreset(name: "continuous", pattern: .continuous) }
+        get throws {
+            guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner ?? .continuous }
+            return try PlanError.asking { () throws(AirtimeError) in
+                try ScannerPreset(windowMicroseconds: window, intervalMicroseconds: interval)
+            }
+        }
+    }
+}
+
+/// A fleet in place of numbers.
+struct PlanSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets, where given, replace those of all its advertisements.",
+            valueName: "fleet"), completion: .file())
+    var fromFleet: String?
+
+    @Option(help: ArgumentHelp("Which site of the fleet, where it has several.", valueName: "name"))
+    var site: String?
+
+    func validate() throws {
+        if site != nil, fromFleet == nil { throw ValidationError("--site belongs to --from-fleet.") }
     }
 
-    /// The scanner that is meant; `nil` where none was named.
-    var preset: ScannerPreset? {
+    /// Refuses numbers beside the fleet that has them, and neither.
+    func validate(beacons: Int?, isOptional: Bool = false) throws {
+        if beacons != nil, fromFleet != nil {
+            throw ValidationError("Give --beacons or --from-fleet, not both: a fleet says how many beacons it has.")
+        }
+        if beacons == nil, fromFleet == nil, !isOptional {
+            throw ValidationError("Say how many beacons: --beacons, or --from-fleet.")
+        }
+    }
+
+    /// The asked sites of the fleet: all, or the one that is named; none where no fleet is.
+    ///
+    /// - Parameters:
+    ///   - interval: What every advertisement's interval is taken to be.
+    ///   - payloadOctets: What every advertisement's length is taken to be.
+    func sites(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> [PlannedAir] {
+        guard let fromFleet else { return [] }
+        let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
+        return try PlannedAir.sites(
+            of: traffic, fleet: name, file: fromFleet, site: site, interval: interval, payloadOctets: payloadOctets)
+    }
+
+    /// The one site for a question that is asked of one.
+    func site(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> PlannedAir? {
+        try PlannedAir.only(of: sites(interval: interval, payloadOctets: payloadOctets))
+    }
+
+    /// The boxes of the fleet's one site, or so many boxes with one advertisement each.
+    func air(_ interval: PlanIntervalOption, _ packet: PlanPacketOptions, beacons: Int? = nil) throws -> PlannedAir {
+        var air =
+            try site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
+        air.requestedMicroseconds = interval.requested?.microseconds
+        return air
+    }
+}
+
+/// How far a beacon is heard.
+struct PlanRadioOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("What the beacon radiates (default: 0).", valueName: "dBm"),
+        transform: { try PlanValue.number($0, in: -127...40, "dBm") })
+    var radioPowerDbm: Double = 0
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The weakest the receiver hears (default: -90).", valueName: "dBm"),
+        transform: { try PlanValue.number($0, in: -150...0, "dBm") })
+    var receiverSensitivityDbm: Double = -90
+
+    @Option(
+        help: ArgumentHelp(
+            "Path loss: log-distance[:LOSS_AT_1M,EXPONENT], itu[:COEFFICIENT,FLOORS_DB], heydon or thesis.",
+            valueName: "model"),
+        transform: NamedPathLoss.init)
+    var pathLoss: NamedPathLoss = .usual
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Standard deviation of the shadowing of each link (default: 4).", valueName: "dB"),
+        transform: { try PlanValue.number($0, in: 0...20, "dB") })
+    var shadowingDb: Double = 4
+
+    /// The distance at which half of the beacons are heard; models whose range has no end are refused.
+    var range: PlannedRange {
         get throws {
-            guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner }
-            return try PlanError.asking { () throws(AirtimeError) in
-                let pattern = try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval)
-                let name = "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms"
-                return ScannerPreset(name: name, pattern: pattern)
-            }
+            try PlannedRange(
+                radioPower: radioPowerDbm, sensitivity: receiverSensitivityDbm, pathLoss: pathLoss,
+                shadowing: shadowingDb)
         }
     }
 }

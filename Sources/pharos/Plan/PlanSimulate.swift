@@ -60,14 +60,19 @@ struct SimulationOptions: ParsableArguments {
     /// Plays the question's scene until its goal is met or somebody has seen enough, and tells what was found; of a part,
     /// what it counted.
     func run(_ question: some SimulationQuestion, named name: String, _ output: PlanOutput) throws {
-        let runner = SimulationRunner(question)
-        let jobs = jobs ?? Processors.count
-        guard let shard else { return try output.show(question.answer(runner.run(jobs: jobs))) }
+        let runner = SimulationRunner(question, threads: jobs ?? Processors.count)
+        let watch = try PlanWatch()
+        defer { watch.finish() }
+        guard let shard else {
+            let outcome = try runner.run(watch.report)
+            watch.finish()
+            return try output.show(question.answer(outcome))
+        }
         let head = TallyHead(
             program: Pharos.version, arguments: [name] + Self.asked(after: name), scene: question.sceneName,
             shard: shard)
         Terminal.write(head.line + "\n")
-        let isWhole = try runner.play(shard, atLeast: batches ?? 0, jobs: jobs) { Terminal.write($0 + "\n") }
+        let isWhole = try runner.play(shard, atLeast: batches ?? 0, watch.report) { Terminal.write($0 + "\n") }
         if !isWhole { throw Failure(.failure, "ended before this part was played; its tally holds what was") }
     }
 
@@ -84,30 +89,100 @@ struct SimulationOptions: ParsableArguments {
     }
 }
 
-extension PlanValue {
-    static func precision(_ text: String) throws -> Double {
-        let value = try share(text)
-        guard value >= 0.0001 else { throw Mistake("it must be at least 0.0001") }
-        return value
+struct SimulateCollisions: ParsableCommand {
+    static let name = "collisions"
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Simulate collisions, packet by packet.",
+        discussion: "Example: pharos plan simulate collisions --beacons 250 --interval-ms 100 --seed 7")
+
+    @OptionGroup var fleet: PlanFleetOptions
+    @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var background: PlanBackgroundOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Capture: a packet survives others that together are this many dB weaker.", valueName: "dB"),
+        transform: PlanValue.number)
+    var captureDb: Double?
+
+    @Option(
+        help: ArgumentHelp("Spacing of the copies, a value of this range for each device.", valueName: "ms..ms"),
+        transform: PlanValue.copySpacing)
+    var copySpacingMs: CopySpacing?
+
+    @OptionGroup var simulation: SimulationOptions
+    @OptionGroup var output: PlanOutput
+
+    func validate() throws {
+        try interval.validate(with: fleet.source)
+        try simulation.validate(with: output)
     }
 
-    static func shard(_ text: String) throws -> SimulationShard {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-        guard parts.count == 2, let index = parts[0], let count = parts[1] else {
-            throw Mistake("write the part and how many there are, such as 2/8")
+    func run() throws { try simulation.run(question(), named: Self.name, output) }
+
+    func question() throws -> SimulatedCollisions {
+        try SimulatedCollisions(
+            air: fleet.air(interval), background: background.load, captureDecibels: captureDb,
+            copySpacing: copySpacingMs, seed: simulation.seed, precision: simulation.precision)
+    }
+}
+
+struct SimulateLatency: ParsableCommand {
+    static let name = "latency"
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Simulate the time to discovery, packet by packet.",
+        discussion: """
+            Example: pharos plan simulate latency --beacons 100 --interval-ms 100 --scanner android-low-latency --seed 7
+            """)
+
+    @OptionGroup var fleet: PlanFleetOptions
+    @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var receiver: PlanScannerOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Tell the share that is not yet received after so many seconds.", valueName: "s"),
+        transform: PlanValue.seconds)
+    var undiscoveredAfterS: [Double] = []
+
+    @OptionGroup var simulation: SimulationOptions
+    @OptionGroup var output: PlanOutput
+
+    func validate() throws {
+        try interval.validate(with: fleet.source)
+        try simulation.validate(with: output)
+    }
+
+    func run() throws { try simulation.run(question(), named: Self.name, output) }
+
+    func question() throws -> SimulatedLatency {
+        try SimulatedLatency(
+            air: fleet.air(interval), scanner: receiver.presetOrContinuous, undiscoveredAfter: undiscoveredAfterS,
+            seed: simulation.seed, precision: simulation.precision)
+    }
+}
+
+struct SimulateMerge: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge", abstract: "Put the tallies of all parts of a simulation together.",
+        discussion: """
+            Example: for i in 1 2 3 4; do pharos plan simulate collisions --beacons 250 --interval-ms 100 --seed 7 \
+            --shard $i/4 > part-$i.jsonl; done; pharos plan simulate merge part-*.jsonl
+            """)
+
+    @Argument(help: "The tallies of all parts, in any order.", completion: .file())
+    var files: [String]
+
+    @OptionGroup var output: PlanOutput
+
+    func run() throws {
+        let tallies = try MergedTallies(files: files.map { ($0, try InputFile.read($0)) }, program: Pharos.version)
+        let words = Array(tallies.head.arguments.dropFirst())
+        switch tallies.head.arguments.first {
+        case SimulateCollisions.name:
+            try output.show(tallies.answer(to: SimulateCollisions.parse(words).question()))
+        case SimulateLatency.name: try output.show(tallies.answer(to: SimulateLatency.parse(words).question()))
+        default: throw Failure(.dataFormat, "\(files[0]): this is no tally of a simulation")
         }
-        return try PlanError.asking { () throws(AirtimeError) in try SimulationShard(index, of: count) }
-    }
-
-    static func batches(_ text: String) throws -> Int {
-        let value = try OptionValue.integer(text)
-        guard (1...100_000).contains(value) else { throw Mistake("\(value) is out of range 1...100000") }
-        return value
-    }
-
-    static func jobs(_ text: String) throws -> Int {
-        let value = try OptionValue.integer(text)
-        guard (1...256).contains(value) else { throw Mistake("\(value) is out of range 1...256") }
-        return value
     }
 }

@@ -79,13 +79,14 @@ struct PlanSite: ParsableCommand {
         }
         let question = SiteQuestion(
             site: site, fleet: fleet, places: places, proposal: proposal, drawsControls: output.html != nil)
-        let watch = try PlanWatch()
-        let finding = try question.finding { watch.report($0) }
+        let watch = try PlanWatch(every: 16)
+        let finding = try question.finding { progress in watch.report { progress } }
         watch.finish()
         if let writeSite { try write(writeSite, finding.proposed) { try $0.siteFile(from: octets) } }
         if let writeFleet {
-            let uuid = ProfileInit.randomUUID().uuidText
-            try write(writeFleet, finding.proposed) { $0.fleetFile(uuid: uuid) }
+            var generator = SystemRandomNumberGenerator()
+            let uuid = FixedOctets<16>.randomUUID(using: &generator)
+            try write(writeFleet, finding.proposed) { $0.fleetFile(uuid: uuid.uuidText) }
         }
         try output.show(finding.answer)
     }
@@ -112,13 +113,5 @@ struct PlanSite: ParsableCommand {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
         return rest > 0 ? lines + ["\(file): \(rest) more like these"] : lines
-    }
-}
-
-extension PlanValue {
-    static func places(_ text: String) throws -> Int {
-        let value = try OptionValue.integer(text)
-        guard (1...100_000).contains(value) else { throw Mistake("\(value) is out of range 1...100000") }
-        return value
     }
 }

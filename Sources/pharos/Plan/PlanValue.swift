@@ -10,9 +10,7 @@ enum PlanValue {
     static let countLimit = LargestFleet.countLimit
 
     static func count(_ text: String) throws -> Int {
-        let value = try OptionValue.integer(text)
-        guard (1...countLimit).contains(value) else { throw Mistake("\(value) is out of range 1...\(countLimit)") }
-        return value
+        try OptionValue.integer(text, in: 1...countLimit)
     }
 
     static func payload(_ text: String) throws -> Int {
@@ -110,5 +108,45 @@ enum PlanValue {
         } catch {
             throw Mistake("\(error)")
         }
+    }
+
+    static func places(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...100_000)
+    }
+
+    static func chip(_ text: String) throws -> BeaconChip {
+        guard let chip = BeaconChip.named(text) else {
+            throw unknown(text, BeaconChip.all.map(\.name))
+        }
+        return chip
+    }
+
+    static func battery(_ text: String) throws -> BeaconBattery {
+        guard let battery = BeaconBattery.named(text) else {
+            throw unknown(text, BeaconBattery.all.map(\.name))
+        }
+        return battery
+    }
+
+    static func precision(_ text: String) throws -> Double {
+        let value = try share(text)
+        guard value >= 0.0001 else { throw Mistake("it must be at least 0.0001") }
+        return value
+    }
+
+    static func shard(_ text: String) throws -> SimulationShard {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let index = parts[0], let count = parts[1] else {
+            throw Mistake("write the part and how many there are, such as 2/8")
+        }
+        return try PlanError.asking { () throws(AirtimeError) in try SimulationShard(index, of: count) }
+    }
+
+    static func batches(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...100_000)
+    }
+
+    static func jobs(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...256)
     }
 }

@@ -1,19 +1,28 @@
-internal import BeaconFrames
-internal import BluetoothTypes
-internal import Configuration
-internal import EddystoneSecurity
-internal import ListenerService
+public import BeaconFrames
+public import BluetoothTypes
+public import Configuration
+public import EddystoneSecurity
 
 /// Advertising data and its frames as JSON: the keys that scripts rely on.
-enum PayloadJSON {
-    /// - Parameter opener: decrypts encrypted telemetry, where a key was given.
-    static func describe(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> JSONValue {
+public enum PayloadJSON {
+    /// One object for the whole payload.
+    ///
+    /// - Parameter opener: Decrypts encrypted telemetry, where a key was given.
+    public static func describe(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> JSONValue {
         .record(members(data, opener: opener))
     }
 
-    static func members(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> [(String, JSONValue)] {
-        let decoded = DecodedAdvertisingData(data)
-        return [
+    /// The members of that object, for whoever adds some of their own: octets, structures, frames and problems.
+    ///
+    /// - Parameter opener: Decrypts encrypted telemetry, where a key was given.
+    public static func members(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> [(String, JSONValue)] {
+        members(DecodedAdvertisingData(data), of: data, opener: opener)
+    }
+
+    static func members(
+        _ decoded: DecodedAdvertisingData, of data: AdvertisingData, opener: TelemetryOpener?
+    ) -> [(String, JSONValue)] {
+        [
             ("octets", .hex(data.octets)),
             ("structures", .array(decoded.structures.map(structure))),
             ("frames", .array(decoded.frames.map { frame($0, opener) })),
@@ -48,13 +57,22 @@ enum PayloadJSON {
 }
 
 /// Key, clock and rotation for encrypted telemetry on the receiving side.
-struct TelemetryOpener {
-    let key: IdentityKey
-    let exponent: RotationExponent
-    let time: UInt32
+public struct TelemetryOpener: Sendable {
+    private let key: IdentityKey
+    private let exponent: RotationExponent
+    private let time: UInt32
 
-    /// `nil` where the message integrity check does not hold.
-    func open(_ frame: EddystoneEncryptedTLM) -> EddystoneTLM? {
+    /// - Parameters:
+    ///   - exponent: K: the beacon's key changes every 2^K seconds.
+    ///   - time: The beacon's clock when the frame was sent, in seconds.
+    public init(key: IdentityKey, exponent: RotationExponent, time: UInt32) {
+        self.key = key
+        self.exponent = exponent
+        self.time = time
+    }
+
+    /// The telemetry in an encrypted frame; `nil` where the message integrity check does not hold.
+    public func open(_ frame: EddystoneEncryptedTLM) -> EddystoneTLM? {
         (try? key.open(frame, at: time, exponent: exponent)) ?? nil
     }
 }

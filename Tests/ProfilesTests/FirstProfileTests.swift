@@ -1,0 +1,34 @@
+import BeaconFrames
+import BluetoothTypes
+import Configuration
+import Profiles
+import Testing
+
+@Suite("A profile to start from")
+struct FirstProfileTests {
+    @Test("it is a good profile of the frame that was asked for", arguments: FirstProfile.Frame.allCases)
+    func isGood(_ frame: FirstProfile.Frame) throws {
+        var generator = SplitMix64(seed: 7)
+        let interval = try RequestedInterval("152.5ms", in: AdvertisingInterval.legacyRange)
+        let made = try #require(
+            FirstProfile(
+                frame, name: "hall", interval: interval, url: "https://example.org", using: &generator))
+        let (profile, problems) = BeaconProfile.decode(Array(made.text.utf8))
+        #expect(problems.isEmpty, "\(problems)")
+        let advertisement = try #require(profile?.advertisements.first)
+        #expect(profile?.name == "hall" && profile?.advertisements.count == 1)
+        #expect(advertisement.content.typeName == frame.rawValue)
+        #expect(advertisement.interval == interval.interval)
+    }
+
+    @Test("an Eddystone-URL needs its address, and names follow the rules of profiles")
+    func refuses() throws {
+        var generator = SplitMix64(seed: 7)
+        let interval = RequestedInterval(.nonconnectableMinimumBefore5)
+        #expect(FirstProfile(.eddystoneURL, name: "hall", interval: interval, using: &generator) == nil)
+        #expect(try FirstProfile.name("hall-1.a_B") == "hall-1.a_B")
+        for name in ["", "a b", "ä", "-a/b"] {
+            #expect(throws: FileProblem.self) { try FirstProfile.name(name) }
+        }
+    }
+}
