@@ -5,7 +5,6 @@ internal import HCI
 /// An advertising set as it is now: what was granted, whose data it holds, and what it has sent.
 struct ActiveSet {
     let allocation: SetAllocation.AdvertisingSet
-    let commands: any AdvertisingCommands
     /// `nil` where the set belongs to one advertisement alone.
     var scheduler: FrameScheduler?
     var tally: EventTally
@@ -19,10 +18,6 @@ struct ActiveSet {
 
     init(_ allocation: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
         self.allocation = allocation
-        switch allocation.plan.family {
-        case .legacy: commands = LegacyAdvertising()
-        case .extended(let handle): commands = ExtendedAdvertising(handle: handle)
-        }
         if allocation.isShared {
             scheduler = FrameScheduler(allocation.members.map { sources[$0].advertisement.interval })
         }
@@ -32,6 +27,14 @@ struct ActiveSet {
     }
 
     var plan: AdvertisingPlan { allocation.plan }
+
+    /// Not kept: an existential in it would make a copy of the whole set of each look at one of its members.
+    var commands: any AdvertisingCommands {
+        switch allocation.plan.family {
+        case .legacy: LegacyAdvertising()
+        case .extended(let handle): ExtendedAdvertising(handle: handle)
+        }
+    }
 
     /// The plan with the address of the moment.
     var currentPlan: AdvertisingPlan {

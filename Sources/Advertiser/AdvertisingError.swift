@@ -43,14 +43,14 @@ extension AdvertisingError: CustomStringConvertible {
 
 /// Runs `body`, and tells a hint beside a refusal: the status alone says nothing of who or what is in the way.
 func advertising<Result>(
-    hints: [HCIStatus: String] = [:], _ body: () throws -> Result
+    hints: [HCIStatus: String]? = nil, _ body: () throws -> Result
 ) throws(AdvertisingError) -> Result {
     do {
         return try body()
     } catch let error as AdvertisingError {
         throw error
     } catch let error as HCICommandError {
-        throw .command(error, remedy: error.status.flatMap { hints[$0] })
+        throw .command(error, remedy: error.status.flatMap { hints?[$0] })
     } catch let error as ManagementError {
         throw .management(error)
     } catch {

@@ -10,6 +10,9 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
     /// How it ended: `true` as wanted, `false` when nothing could be done. `nil` before.
     public private(set) var ended: Bool?
 
+    /// Counts what the supervisor was told, and what it decided: while it stays the same, so does all that it says.
+    public private(set) var changes = 0
+
     private let surroundings: Surroundings
 
     /// What turning off may take, in microseconds: 0.8 s. A service manager, and whoever waits for it, wants an end.
@@ -23,16 +26,15 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
 
     /// When ``wake()`` wants to be called at the latest; `nil` when there is nothing to wait for.
     public var nextWakeUp: HCIInstant? {
-        let renewal = supervisor.state == .onAir ? session?.nextWakeUp : nil
-        return [supervisor.nextWakeUp, renewal].compactMap { $0 }.min()
+        guard let due = supervisor.nextWakeUp else { return nil }
+        guard supervisor.isOnAir, let renewal = session?.nextWakeUp else { return due }
+        return min(due, renewal)
     }
 
     /// Time has come: for the supervisor, for the session, or for both.
     public func wake() {
         perform(supervisor.wake(at: surroundings.now))
-        attempt { session, now throws(AdvertisingError) in
-            if let due = session.nextWakeUp, due <= now { try session.wake(now) }
-        }
+        attempt { session, now throws(AdvertisingError) in try session.wake(now) }
     }
 
     /// Takes what the controller has said by itself.
@@ -42,6 +44,7 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
 
     /// Tells the supervisor something, and does what it decides.
     public func handle(_ input: Supervisor.Input) {
+        changes += 1
         perform(supervisor.handle(input, at: surroundings.now))
     }
 
@@ -51,8 +54,8 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
             try body(session, surroundings.now)
         } catch {
             handle(input(error))
+            obey()
         }
-        obey()
     }
 
     /// The wish to stop may have come in the middle of anything, and whoever heard it first may have been busy with
@@ -62,6 +65,7 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
     }
 
     private func perform(_ actions: [Supervisor.Action]) {
+        if !actions.isEmpty { changes += 1 }
         var queue = actions
         var next = 0
         while next < queue.count {
@@ -74,7 +78,7 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
             }
         }
         // Also while the adapter stays open and the next attempt has to wait: nothing is counted meanwhile.
-        if supervisor.state != .onAir { session?.silence(since: surroundings.now) }
+        if !supervisor.isOnAir { session?.silence(since: surroundings.now) }
     }
 
     /// Does one thing, and returns what came of it, if that is of interest.

@@ -70,17 +70,24 @@ public final class BeaconSession {
     /// When ``wake(_:)`` has something to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        var earliest = live.nextTurn
-        for set in sets {
-            for instant in [set.scheduler?.nextTurn, frames[set.current].renewalDue] {
-                if let instant { earliest = min(earliest ?? instant, instant) }
+        // This is asked at each wake-up: nothing large is copied.
+        var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
+        for index in sets.indices {
+            let turn = sets[index].scheduler?.current ?? 0
+            if let next = sets[index].scheduler?.nextTurn { earliest = min(earliest, next) }
+            if let renewal = frames[sets[index].allocation.members[turn]].renewalDue {
+                earliest = min(earliest, renewal)
             }
         }
-        return earliest
+        return earliest == .distantFuture ? nil : earliest
     }
 
     /// Whether all sets are enabled, as far as the controller has said.
-    public var isOnAir: Bool { stoppedAt == nil && onAirSince != nil && sets.allSatisfy(\.isEnabled) }
+    public var isOnAir: Bool {
+        guard stoppedAt == nil, onAirSince != nil else { return false }
+        for index in sets.indices where !sets[index].isEnabled { return false }
+        return true
+    }
 
     /// Does what is due: turns ids over, gives shared sets to whoever's turn it is, and renews telemetry.
     ///
@@ -103,6 +110,9 @@ public final class BeaconSession {
 
     /// The beacon's own clock, for ephemeral ids.
     public var clock: EIDClock { live.clock }
+
+    /// Whether there are ids that turn over.
+    public var turnsOver: Bool { !live.turns.isEmpty }
 
     /// What must survive a restart.
     public var memory: BeaconMemory { live.memory(at: host.now) }
@@ -298,15 +308,20 @@ extension BeaconSession {
     /// Gives the set to whoever's turn it is, with octets that are true enough.
     private func renew(_ index: Int, _ now: HCIInstant) throws(AdvertisingError) {
         let isAnother = sets[index].scheduler?.turn(at: now) ?? false
-        let current = sets[index].current
-        if isAnother { sets[index].tally.begin(sets[index].turn, at: now) }
-        if frames[current].isDue(at: now, afterPause: isAnother) { try make(current, sets[index], now) }
-        try show(index)
+        let turn = sets[index].scheduler?.current ?? 0
+        let current = sets[index].allocation.members[turn]
+        if isAnother { sets[index].tally.begin(turn, at: now) }
+        if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: isAnother) {
+            try make(current, sets[index], now)
+        }
+        try show(index, current)
     }
 
     /// Replaces the data in place, where it is another.
-    private func show(_ index: Int) throws(AdvertisingError) {
-        let payload = frames[sets[index].current].payload
+    private func show(_ index: Int) throws(AdvertisingError) { try show(index, sets[index].current) }
+
+    private func show(_ index: Int, _ frame: Int) throws(AdvertisingError) {
+        let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
         sets[index].data = nil
         try sets[index].commands.setData(payload, host)

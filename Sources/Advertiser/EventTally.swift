@@ -28,7 +28,7 @@ struct EventTally: Hashable, Sendable {
 
     /// Nothing is on the air from now on, or since `instant`, which may lie in the past.
     mutating func end(at instant: HCIInstant) {
-        airtime = airtime.indices.map { airtime(of: $0, at: instant) }
+        if let since { airtime[member] += max(0, instant.microseconds(since: since)) }
         since = nil
     }
 

@@ -4,7 +4,7 @@ public import HCI
 
 /// The advertisements of one profile on one controller, by whatever way they are sent: what a ``BeaconKeeper`` keeps on
 /// the air, and what is told of it.
-public protocol KeptSession {
+public protocol KeptSession: AnyObject {
     /// Whether it is on the air, as far as anybody knows.
     var isOnAir: Bool { get }
     /// When all advertisements were on the air for the first time; `nil` before.
@@ -36,6 +36,8 @@ public protocol KeptSession {
 
     /// The beacon's own clock, for ephemeral ids.
     var clock: EIDClock { get }
+    /// Whether there are ids that turn over, so that ``memory`` holds something.
+    var turnsOver: Bool { get }
     /// What must survive a restart.
     var memory: BeaconMemory { get }
     /// The wall clock shows this.

@@ -43,7 +43,7 @@ struct LiveContent {
 
     /// When the next id turns over.
     var nextTurn: HCIInstant? {
-        turns.lazy.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
+        turns.isEmpty ? nil : turns.lazy.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
     }
 
     /// Turns an id over where it is due.

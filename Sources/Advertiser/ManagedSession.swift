@@ -134,6 +134,9 @@ public final class ManagedSession {
     /// The beacon's own clock, for ephemeral ids.
     public var clock: EIDClock { live.clock }
 
+    /// Whether there are ids that turn over.
+    public var turnsOver: Bool { !live.turns.isEmpty }
+
     /// What must survive a restart.
     public var memory: BeaconMemory { live.memory(at: host.now) }
 

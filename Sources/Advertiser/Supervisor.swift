@@ -81,6 +81,14 @@ public struct Supervisor: Sendable {
         }
     }
 
+    /// Whether the beacon is on the air, as far as anybody knows.
+    var isOnAir: Bool {
+        switch phase {
+        case .onAir, .verifying: true
+        default: false
+        }
+    }
+
     /// One line that says how the beacon is, and what it waits for.
     public var statusLine: String {
         let line =
@@ -97,12 +105,14 @@ public struct Supervisor: Sendable {
 
     /// When ``wake(at:)`` wants to be called at the latest; `nil` when there is nothing to wait for.
     public var nextWakeUp: HCIInstant? {
-        phase == .off ? nil : nextAttempt.map { min($0, nextTick) } ?? nextTick
+        guard phase != .off else { return nil }
+        guard let nextAttempt else { return nextTick }
+        return min(nextAttempt, nextTick)
     }
 
     /// Time has come.
     public mutating func wake(at now: HCIInstant) -> [Action] {
-        guard phase != .off else { return [] }
+        guard let due = nextWakeUp, due <= now else { return [] }
         return attemptIfDue(now) + (nextTick <= now ? tick(now) : [])
     }
 

@@ -9,6 +9,10 @@ public final class Service {
     private let box: ServiceBox
     private let keeper: BeaconKeeper<ServiceBox>
     private let signals: ServiceSignals
+    /// What is waited for: the signals, what tells of things beside the adapter, and the adapter's channel, if it is open.
+    private var poll = PollList(reading: [])
+    /// The box's ``ServiceBox/linkChanges`` when that list was made.
+    private var linkChanges: Int?
 
     /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
     private static let watchdogDivisor: UInt64 = 3
@@ -87,24 +91,29 @@ public final class Service {
 
     /// Waits for the next thing to happen, and does what it asks for.
     func turn() throws(SystemError) {
-        let channel = box.channelDescriptor
-        let interests =
-            [signals.stop.descriptor, signals.reload.descriptor].map { Poller.Interest($0, .read) }
-            + (channel.map { [Poller.Interest($0, .read)] } ?? [])
-            + box.sources.map { Poller.Interest($0.descriptor, .read) }
-        let deadline = min(keeper.nextWakeUp ?? .distantFuture, box.nextWakeUp)
+        let sources = box.sources
+        if box.linkChanges != linkChanges {
+            linkChanges = box.linkChanges
+            poll = PollList(
+                reading: [signals.stop.descriptor, signals.reload.descriptor] + sources.map(\.descriptor)
+                    + [box.channelDescriptor].compactMap(\.self))
+        }
+        let due = keeper.nextWakeUp ?? .distantFuture
+        let deadline = min(due, box.nextWakeUp)
         box.tellAgain()
-        var ready = try Poller.wait(interests, until: deadline.nanoseconds)[...]
-        if ready.removeFirst(), box.isStopWanted { keeper.handle(.stop) }
-        if ready.removeFirst(), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
-        let channelIsReady = channel != nil && ready.removeFirst()
-        for (source, isReady) in zip(box.sources, ready)
-        where isReady || source.nextWakeUp.map({ $0 <= box.now }) == true {
+        try poll.wait(until: deadline.nanoseconds)
+        // Whoever heard the signal first may have been busy with something else.
+        if poll.isReady(0) || signals.isStopTaken, box.isStopWanted { keeper.handle(.stop) }
+        if poll.isReady(1), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
+        let channelIsReady = poll.count > 2 + sources.count && poll.isReady(2 + sources.count)
+        let now = box.now
+        for (position, source) in sources.enumerated()
+        where poll.isReady(2 + position) || source.nextWakeUp.map({ $0 <= now }) == true {
             for input in source.take() { keeper.handle(input) }
         }
         // Unless it has been closed because of what the kernel told.
-        if channelIsReady, box.channelDescriptor === channel { keeper.receive() }
-        if let due = keeper.nextWakeUp, due <= box.now { keeper.wake() }
+        if channelIsReady, box.linkChanges == linkChanges { keeper.receive() }
+        if due <= now { keeper.wake() }
         box.report(keeper)
     }
 }
@@ -140,8 +149,11 @@ struct ServiceSignals {
         self.reload = try SignalDescriptor(reload)
     }
 
+    /// Whether somebody has heard the wish to stop. Costs no system call.
+    var isStopTaken: Bool { stop.takenAt != nil }
+
     /// Once it is true it stays so.
-    var isStopWanted: Bool { stop.take() != nil || stop.takenAt != nil }
+    var isStopWanted: Bool { isStopTaken || stop.take() != nil }
 }
 
 /// Log lines on standard error: for the journal each with its priority in front (sd-daemon(3)), for people with the

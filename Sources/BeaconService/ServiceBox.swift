@@ -19,7 +19,9 @@ final class ServiceBox {
     private let signals: ServiceSignals
     private let journal: Journal
     private let wallClock: () -> (unixMicroseconds: Int, isTrusted: Bool)
-    private var link: ServiceLink?
+    private var link: ServiceLink? { didSet { linkChanges += 1 } }
+    /// Counts how often the adapter was opened and closed: another descriptor each time.
+    private(set) var linkChanges = 0
     private var foreign: ForeignEvents?
     /// The hciN that have been brought up, to be put down in the end, whatever their numbers are by then.
     private var raised: Set<DeviceAddress> = []
@@ -273,7 +275,7 @@ extension ServiceBox {
     func report(_ keeper: BeaconKeeper<ServiceBox>) {
         if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { lookAtTheClock() }
         report.update(keeper, self)
-        guard let session else { return }
+        guard let session, session.turnsOver else { return }
         state.save(session.memory, isLast: keeper.ended != nil)
     }
 
@@ -293,10 +295,14 @@ extension ServiceBox {
 
     /// When something has to be done although nothing happens.
     var nextWakeUp: HCIInstant {
-        let save = state.nextSave.map(HCIInstant.init) ?? .distantFuture
-        let notice = notifier.hasBacklog ? now.advanced(byMicroseconds: Self.noticePause) : .distantFuture
-        let clock = clockWatch.nextLook.map(HCIInstant.init) ?? .distantFuture
-        return sources.compactMap(\.nextWakeUp).reduce(min(save, notice, clock), min)
+        var earliest = HCIInstant.distantFuture
+        if let save = state.nextSave { earliest = min(earliest, HCIInstant(nanoseconds: save)) }
+        if notifier.hasBacklog { earliest = min(earliest, now.advanced(byMicroseconds: Self.noticePause)) }
+        if let look = clockWatch.nextLook { earliest = min(earliest, HCIInstant(nanoseconds: look)) }
+        for source in sources {
+            if let due = source.nextWakeUp { earliest = min(earliest, due) }
+        }
+        return earliest
     }
 }
 

@@ -74,20 +74,20 @@ final class ServiceLink {
                 throw .command(error, remedy: nil)
             }
             let plan = try SendingPlan(job.sources, on: found, isExclusive: adapter.isExclusive)
-            if case .hci(let session) = session {
-                try session.rearm(on: host, plan: plan)
-                return watched(.hci(session), environment)
+            if let session, case .hci(let running) = session.way {
+                try running.rearm(on: host, plan: plan)
+                return watched(session, environment)
             }
             let clock = clock(job, session, environment, host.now)
             let first = BeaconSession(
                 host: host, plan: plan, clock: clock, memory: environment.memory, telemetry: environment.sensors)
             environment.synchronize(first)
             try first.start()
-            return watched(.hci(first), environment)
+            return watched(ServiceSession(first), environment)
         case .managed(let index, let socket):
             let host = ManagementHost(channel: socket)
             host.observer = foreign?.managementObserver
-            return .managed(try startManaged(job, after: session, environment, host, index))
+            return ServiceSession(try startManaged(job, after: session, environment, host, index))
         }
     }
 
@@ -109,7 +109,7 @@ final class ServiceLink {
         let plan = try ManagedPlan(job.sources.map(\.advertisement), on: adapter.capabilities)
         for warning in plan.warnings { environment.warn("\(warning)") }
         var counters = TelemetryCounters()
-        if case .managed(let old) = session { counters = old.counters }
+        if case .managed(let old) = session?.way { counters = old.counters }
         let first = ManagedSession(
             host: host, plan: plan, sources: job.sources, clock: clock(job, session, environment, host.now),
             memory: session?.memory ?? environment.memory, countersAtStart: counters, telemetry: environment.sensors)
@@ -130,13 +130,13 @@ final class ServiceLink {
     func changeOver(
         to job: ServiceJob, from session: ServiceSession, _ environment: Environment
     ) throws(AdvertisingError) -> ServiceSession {
-        switch (session, way) {
+        switch (session.way, way) {
         case (.hci(let running), .hci(let adapter, _)):
             let capabilities = running.plan.capabilities
             try running.replace(with: SendingPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
             return watched(session, environment)
         case (.managed(let running), _):
-            return .managed(try changeOver(to: job, from: running, environment))
+            return ServiceSession(try changeOver(to: job, from: running, environment))
         case (.hci, .managed):
             throw .ended(.adapterGone, "the adapter is closed")
         }
@@ -149,7 +149,7 @@ final class ServiceLink {
         try session.stop()
         do throws(AdvertisingError) {
             return try startManaged(
-                job, after: .managed(session), environment, session.managementHost, session.plan.index)
+                job, after: ServiceSession(session), environment, session.managementHost, session.plan.index)
         } catch {
             guard !error.isInterruption else { throw error }
             try? session.restart()
@@ -175,13 +175,55 @@ extension ManagedPlan {
     fileprivate var watched: ForeignActivity.Watched { .managed(instances: Set(instances.map(\.number))) }
 }
 
-extension ServiceSession {
+/// A service's session, by either of the two ways to its controller.
+final class ServiceSession: KeptSession {
+    enum Way {
+        /// By HCI commands.
+        case hci(BeaconSession)
+        /// Through the kernel's advertising manager.
+        case managed(ManagedSession)
+    }
+
+    let way: Way
+    private let session: any KeptSession
+
+    init(_ session: BeaconSession) {
+        way = .hci(session)
+        self.session = session
+    }
+
+    init(_ session: ManagedSession) {
+        way = .managed(session)
+        self.session = session
+    }
+
     /// What others must leave alone.
     fileprivate var watched: ForeignActivity.Watched {
-        switch self {
+        switch way {
         case .hci(let session): session.plan.watched
         case .managed(let session): session.plan.watched
         }
+    }
+
+    var isOnAir: Bool { session.isOnAir }
+    var onAirSince: HCIInstant? { session.onAirSince }
+    var nextWakeUp: HCIInstant? { session.nextWakeUp }
+    func wake(_ now: HCIInstant) throws(AdvertisingError) { try session.wake(now) }
+    func receive() throws(AdvertisingError) { try session.receive() }
+    func verify() throws(AdvertisingError) -> Bool { try session.verify() }
+    func rearm() throws(AdvertisingError) { try session.rearm() }
+    func silence(since instant: HCIInstant) { session.silence(since: instant) }
+    func stop(by deadline: HCIInstant) throws(AdvertisingError) { try session.stop(by: deadline) }
+    var advertisements: [OnAirAdvertisement] { session.advertisements }
+    var computedEvents: UInt64 { session.computedEvents }
+    var secondsOnAir: Int { session.secondsOnAir }
+    var controller: OnAirController { session.controller }
+    var warnings: [String] { session.warnings }
+    var clock: EIDClock { session.clock }
+    var turnsOver: Bool { session.turnsOver }
+    var memory: BeaconMemory { session.memory }
+    func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
+        session.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted)
     }
 }
 

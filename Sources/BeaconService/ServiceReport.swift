@@ -12,6 +12,7 @@ struct ServiceReport {
     private let directories: ServiceDirectories
     private let log: (Supervisor.LogPriority, String) -> Void
     private var last: Change?
+    private var changesSeen: Int?
     private var stateSince = RFC3339Time.now
     private var lost: Set<String> = []
 
@@ -31,6 +32,8 @@ struct ServiceReport {
     }
 
     mutating func update(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox) {
+        guard keeper.changes != changesSeen || box.eidClockAhead != last?.eidClockAhead else { return }
+        changesSeen = keeper.changes
         let supervisor = keeper.supervisor
         let change = Change(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,

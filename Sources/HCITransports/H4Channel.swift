@@ -7,6 +7,7 @@ public final class H4Channel: HCIChannel {
     private let waiter: ChannelWaiter
     private let name: String
     private var framer = H4Framer()
+    private var buffer = [UInt8](repeating: 0, count: 4096)
 
     /// Takes over a connected, nonblocking `stream`; `name` stands in error messages.
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
@@ -39,15 +40,15 @@ public final class H4Channel: HCIChannel {
                 throw .framing("\(name): \(error)")
             }
             guard try waiter.wait(until: deadline) else { return nil }
-            let octets: [UInt8]
+            let count: Int
             do throws(SystemError) {
-                octets = try stream.read(upTo: 4096)
+                count = try stream.read(into: &buffer)
             } catch {
                 if error.errno == SystemError.wouldBlock { continue }
                 throw failure(error)
             }
-            if octets.isEmpty { throw .gone("\(name): the controller closed the connection") }
-            framer.push(octets)
+            if count == 0 { throw .gone("\(name): the controller closed the connection") }
+            framer.push(Array(buffer[..<count]))
         }
     }
 
@@ -67,13 +68,17 @@ public final class H4Channel: HCIChannel {
     }
 }
 
-/// Waits for one descriptor, for a deadline, and for a signal, whichever comes first.
-struct ChannelWaiter {
-    private let interests: [Poller.Interest]
+/// Waits for a channel's descriptors, for a deadline, and for a signal, whichever comes first. The channel keeps its
+/// descriptors open.
+final class ChannelWaiter {
+    private var list: PollList
+    /// How many of them are the channel's.
+    private let count: Int
     private let interruption: SignalDescriptor?
 
     init(_ descriptors: Descriptor..., interruption: SignalDescriptor?) {
-        interests = (descriptors + [interruption?.descriptor].compactMap { $0 }).map { Poller.Interest($0, .read) }
+        list = PollList(reading: descriptors + [interruption?.descriptor].compactMap { $0 })
+        count = descriptors.count
         self.interruption = interruption
     }
 
@@ -94,13 +99,12 @@ struct ChannelWaiter {
     func first(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
         let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.farewell) }
         let deadline = end.map { min(deadline, $0) } ?? deadline
-        var ready: [Bool]
         do throws(SystemError) {
-            ready = try Poller.wait(interests, until: deadline.nanoseconds)
+            try list.wait(until: deadline.nanoseconds)
         } catch {
             throw .system(call: error.call, errno: error.errno, text: error.text)
         }
-        if let interruption, ready.removeLast(), interruption.take() != nil { throw .interrupted }
-        return ready.firstIndex(of: true)
+        if let interruption, list.isReady(count), interruption.take() != nil { throw .interrupted }
+        return (0..<count).first { list.isReady($0) }
     }
 }

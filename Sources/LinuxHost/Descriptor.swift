@@ -76,11 +76,23 @@ public final class Descriptor: Sendable {
         return octets
     }
 
+    /// Reads what is there into `buffer`, at most as much as it holds; returns how many octets that were, 0 at the end of
+    /// the stream. For whoever reads often: nothing is allocated.
+    public func read(into buffer: inout [UInt8]) throws(SystemError) -> Int {
+        try retryingInterrupts("read") {
+            unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(number, $0.baseAddress, $0.count) }
+        }
+    }
+
     /// Writes `octets` with one call; returns how many were taken.
-    public func write(_ octets: some RandomAccessCollection<UInt8>) throws(SystemError) -> Int {
-        let array = Array(octets)
-        return try retryingInterrupts("write") {
-            unsafe array.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+    public func write(_ octets: [UInt8]) throws(SystemError) -> Int { try write(octets, from: 0) }
+
+    /// Writes `octets` from `start` on, with one call.
+    private func write(_ octets: [UInt8], from start: Int) throws(SystemError) -> Int {
+        try retryingInterrupts("write") {
+            unsafe octets.withUnsafeBytes {
+                unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + start }, $0.count - start)
+            }
         }
     }
 
@@ -89,7 +101,7 @@ public final class Descriptor: Sendable {
         var done = 0
         while done < octets.count {
             do throws(SystemError) {
-                done += try write(octets[done...])
+                done += try write(octets, from: done)
             } catch {
                 guard error.errno == EAGAIN else { throw error }
                 let ready = try Poller.wait([.init(self, .write)], milliseconds: timeoutMilliseconds)

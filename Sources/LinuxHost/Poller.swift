@@ -39,11 +39,38 @@ public enum Poller {
 
     /// The same until a moment of ``MonotonicClock``; rounds up, so that it never returns too early.
     public static func wait(_ interests: [Interest], until deadline: UInt64) throws(SystemError) -> [Bool] {
+        try wait(interests, milliseconds: Int(milliseconds(until: deadline)))
+    }
+
+    /// What is left until a moment of ``MonotonicClock``, rounded up, for poll(2).
+    fileprivate static func milliseconds(until deadline: UInt64) -> Int32 {
         let now = MonotonicClock.nanoseconds()
         let left = deadline > now ? deadline - now : 0
-        let milliseconds = left > UInt64(Int32.max) * 1_000_000 ? Int(Int32.max) : Int((left + 999_999) / 1_000_000)
-        return try wait(interests, milliseconds: milliseconds)
+        return left > UInt64(Int32.max) * 1_000_000 ? Int32.max : Int32((left + 999_999) / 1_000_000)
     }
+}
+
+/// Descriptors that are waited for again and again, until they can be read from: what poll(2) takes is made once.
+public struct PollList {
+    private var list: [pollfd]
+
+    /// A list of `descriptors` in their order. It does not keep them open: that is up to whoever waits.
+    public init(reading descriptors: [Descriptor]) {
+        list = descriptors.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+    }
+
+    /// How many descriptors there are.
+    public var count: Int { list.count }
+
+    /// Waits until one of them is ready, or until a moment of ``MonotonicClock``; never returns too early. Errors and
+    /// hang-ups count as ready.
+    public mutating func wait(until deadline: UInt64) throws(SystemError) {
+        let timeout = Poller.milliseconds(until: deadline)
+        _ = try retryingInterrupts("poll") { unsafe poll(&list, nfds_t(list.count), timeout) }
+    }
+
+    /// Whether the descriptor at `position` of the list was ready at the end of the last wait.
+    public func isReady(_ position: Int) -> Bool { list[position].revents != 0 }
 }
 
 /// Signals as something to poll for, instead of something that interrupts.
@@ -51,10 +78,12 @@ public final class SignalDescriptor: Sendable {
     /// To poll for reading; then ask ``take()``.
     public let descriptor: Descriptor
     private let firstTaken = Mutex<UInt64?>(nil)
+    /// Whether ``firstTaken`` holds something: asked at each wake-up.
+    private let isTaken = Atomic(false)
 
     /// When the first signal was taken, in nanoseconds of ``MonotonicClock``; `nil` while none was. Whoever has taken it
     /// may have been in the middle of something: the wish stays, for everybody who asks later.
-    public var takenAt: UInt64? { firstTaken.withLock { $0 } }
+    public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTaken.withLock { $0 } : nil }
 
     /// Blocks `signals` in this thread, and in every thread that it starts from now on, and collects them here.
     public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
@@ -95,6 +124,7 @@ public final class SignalDescriptor: Sendable {
         }
         let now = MonotonicClock.nanoseconds()
         firstTaken.withLock { $0 = $0 ?? now }
+        isTaken.store(true, ordering: .releasing)
         // ssi_signo is the first field, in the machine's order; both our architectures are little-endian.
         return Int32(octets[0])
     }

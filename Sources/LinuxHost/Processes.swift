@@ -184,10 +184,7 @@ public struct ProcessIdentity: Hashable, Sendable {
     }
 
     /// This process.
-    public static var current: ProcessIdentity {
-        let id = getpid()
-        return ProcessIdentity(id: id, startTicks: startTicks(of: id))
-    }
+    public static let current = ProcessIdentity(id: getpid(), startTicks: startTicks(of: getpid()))
 
     /// Whether it still runs. A process that has ended and was not waited for yet does not.
     public var isRunning: Bool {

@@ -47,7 +47,8 @@ extension HCIPacket {
         let parameters = parameters.prefix(255)
         var octets: [UInt8] = []
         octets.reserveCapacity(3 + parameters.count)
-        octets.append(littleEndian: opcode.rawValue)
+        octets.append(UInt8(truncatingIfNeeded: opcode.rawValue))
+        octets.append(UInt8(truncatingIfNeeded: opcode.rawValue >> 8))
         octets.append(UInt8(parameters.count))
         octets += parameters
         return HCIPacket(.command, octets)

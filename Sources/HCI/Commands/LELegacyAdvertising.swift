@@ -166,7 +166,13 @@ public struct LegacyDataParameter: Hashable, Sendable {
     /// The significant octets; at most 31, whatever the length claims.
     public var data: [UInt8] { Array(padded.octets.prefix(Int(length))) }
 
-    var octets: [UInt8] { [length] + padded.octets }
+    var octets: [UInt8] {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(32)
+        octets.append(length)
+        for index in 0..<31 { octets.append(padded[index]) }
+        return octets
+    }
 }
 
 /// LE Set Advertising Data (7.8.7). Allowed at any time; used from the next advertising event on.

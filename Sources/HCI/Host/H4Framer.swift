@@ -24,7 +24,13 @@ public struct HCIPacket: Hashable, Sendable {
     }
 
     /// The packet as H4 sends it.
-    public var h4: [UInt8] { [kind.rawValue] + octets }
+    public var h4: [UInt8] {
+        var whole: [UInt8] = []
+        whole.reserveCapacity(1 + octets.count)
+        whole.append(kind.rawValue)
+        whole += octets
+        return whole
+    }
 }
 
 /// Cuts a stream of octets into HCI packets: a type octet, a header with a length, and that many octets.
@@ -53,8 +59,17 @@ public struct H4Framer: Sendable {
     public var pending: Int { buffer.count - start }
 
     /// Takes octets as they arrived.
-    public mutating func push(_ octets: some Sequence<UInt8>) {
+    public mutating func push(_ octets: some Sequence<UInt8>) { push(Array(octets)) }
+
+    /// Takes octets as they arrived.
+    public mutating func push(_ octets: [UInt8]) {
         guard failure == nil else { return }
+        if pending == 0 {
+            discarded += start
+            start = 0
+            buffer = octets
+            return
+        }
         compact()
         buffer.append(contentsOf: octets)
     }

@@ -141,7 +141,8 @@ public struct HCICommandQueue: Sendable {
         }
         guard credits > 0 else { return nil }
         credits -= 1
-        underWay = waiting.removeFirst()
+        // Most often it is the only one.
+        underWay = waiting.count == 1 ? waiting.removeLast() : waiting.removeFirst()
         return entry.packet
     }
 
@@ -178,8 +179,10 @@ public struct HCICommandQueue: Sendable {
 
     /// When to look again although no event came: a deadline, or the end of a wait for a late answer.
     public var wakeTime: HCIInstant? {
-        let deadlines = waiting.map(\.deadline) + [underWay?.deadline].compactMap { $0 }
-        return (deadlines + abandoned.map(\.until)).min()
+        var earliest = underWay?.deadline
+        for index in waiting.indices { earliest = min(earliest ?? .distantFuture, waiting[index].deadline) }
+        for entry in abandoned { earliest = min(earliest ?? .distantFuture, entry.until) }
+        return earliest
     }
 
     private mutating func take(
@@ -220,6 +223,7 @@ public struct HCICommandQueue: Sendable {
 
     /// Stops expecting the answers that `isOver` picks, and takes back the credits that they hold.
     private mutating func reclaimCredits(where isOver: (Abandoned) -> Bool) {
+        guard !abandoned.isEmpty else { return }
         for entry in abandoned where isOver(entry) && entry.holdsCredit { credits += 1 }
         abandoned.removeAll(where: isOver)
     }

@@ -50,24 +50,44 @@ public final class HCIHost: CommandExchange {
     public func execute<C: HCICommand>(
         _ command: C, timeout: Duration = HCIHost.defaultTimeout
     ) throws(HCICommandError) -> C.ReturnParameters {
-        let deadline = min(channel.now.advanced(by: timeout), latestAnswer)
-        switch try end(of: queue.submit(C.opcode, command.packet, deadline: deadline), by: deadline) {
+        let octets = try answer(to: C.opcode, C.name, command.packet, timeout)
+        guard let returned = C.ReturnParameters(octets: octets.span, at: 1) else {
+            throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
+        }
+        return returned
+    }
+
+    /// Sends `command` and waits until it has succeeded.
+    ///
+    /// - Throws: ``HCICommandError``, at the latest when `timeout` is over.
+    public func execute<C: HCICommand>(
+        _ command: C, timeout: Duration = HCIHost.defaultTimeout
+    ) throws(HCICommandError) where C.ReturnParameters == HCINoReturnParameters {
+        _ = try answer(to: C.opcode, C.name, command.packet, timeout)
+    }
+
+    /// What a command returns, behind the status, which is success.
+    private func answer(
+        to opcode: HCIOpcode, _ name: String, _ packet: HCIPacket, _ timeout: Duration
+    ) throws(HCICommandError) -> [UInt8] {
+        let now = channel.now
+        // The usual one without the arithmetic of durations: for whoever has a hundred commands a second.
+        let end = timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
+        let deadline = min(end, latestAnswer)
+        switch try self.end(of: queue.submit(opcode, packet, deadline: deadline), by: deadline) {
         case .completed(let octets):
             guard let status = octets.first.map(HCIStatus.init) else {
-                throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
+                throw .malformedReturn(command: name, opcode: opcode, octets: octets)
             }
             // A refusal may leave the return parameters out: the status comes first.
-            guard status.isSuccess else { throw .refused(command: C.name, opcode: C.opcode, status: status) }
-            guard let returned = C.ReturnParameters(octets: octets.span, at: 1) else {
-                throw .malformedReturn(command: C.name, opcode: C.opcode, octets: octets)
-            }
-            return returned
+            guard status.isSuccess else { throw .refused(command: name, opcode: opcode, status: status) }
+            return octets
         case .refused(let status):
-            throw .refused(command: C.name, opcode: C.opcode, status: status)
+            throw .refused(command: name, opcode: opcode, status: status)
         case .unanswered:
-            throw .noAnswer(command: C.name, opcode: C.opcode, after: timeout)
+            throw .noAnswer(command: name, opcode: opcode, after: timeout)
         case .notSent:
-            throw .notAccepted(command: C.name, opcode: C.opcode, after: timeout)
+            throw .notAccepted(command: name, opcode: opcode, after: timeout)
         }
     }
 
