@@ -4,10 +4,7 @@ public import HCI
 
 extension BeaconSession: KeptSession {
     public func receive() throws(AdvertisingError) {
-        for _ in 0..<eventsInATurn {
-            guard let event = try advertising({ try host.nextEvent(until: host.now) }) else { return }
-            try handle(event)
-        }
+        try takeEvents({ try host.nextEvent(until: host.now) }, handle)
     }
 
     /// Each set is asked by setting the parameters that it has: a controller refuses that while it advertises, and is

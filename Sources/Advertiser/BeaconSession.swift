@@ -73,11 +73,9 @@ public final class BeaconSession {
         // This is asked at each wake-up: nothing large is copied.
         var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
         for index in sets.indices {
-            let turn = sets[index].scheduler?.current ?? 0
             if let next = sets[index].scheduler?.nextTurn { earliest = min(earliest, next) }
-            if let renewal = frames[sets[index].allocation.members[turn]].renewalDue {
-                earliest = min(earliest, renewal)
-            }
+            let frame = sets[index].allocation.members[sets[index].scheduler?.current ?? 0]
+            if let renewal = frames[frame].renewalDue { earliest = min(earliest, renewal) }
         }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -187,17 +185,12 @@ extension BeaconSession {
         adopt(newPlan)
         release(before.filter { old in !sets.contains { $0.plan.family == old.plan.family } })
         for index in sets.indices {
-            if let old = before.first(where: { canStay($0, as: sets[index]) }) {
+            if let old = before.first(where: { $0.canStay(as: sets[index]) }) {
                 try continueSet(index, from: old)
             } else {
                 try setUp(index)
             }
         }
-    }
-
-    /// Whether nothing but the data has to change.
-    private func canStay(_ old: ActiveSet, as new: ActiveSet) -> Bool {
-        old.isEnabled && old.plan == new.plan && old.allocation.rotatingKey == new.allocation.rotatingKey
     }
 
     private func continueSet(_ index: Int, from old: ActiveSet) throws(AdvertisingError) {
@@ -207,7 +200,7 @@ extension BeaconSession {
         sets[index].data = old.data
         sets[index].isEnabled = true
         for member in sets[index].allocation.members { try make(member, sets[index], now) }
-        try show(index)
+        try show(index, sets[index].current)
         sets[index].scheduler?.start(at: now)
         sets[index].tally.begin(sets[index].turn, at: now)
     }
@@ -288,7 +281,7 @@ extension BeaconSession {
         // Of all members: what cannot be made must not turn up an hour later.
         for member in sets[index].allocation.members { try make(member, sets[index], host.now) }
         sets[index].data = nil
-        try show(index)
+        try show(index, sets[index].current)
         if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
         try commands.enable(host)
         sets[index].begin(at: host.now)
@@ -318,8 +311,6 @@ extension BeaconSession {
     }
 
     /// Replaces the data in place, where it is another.
-    private func show(_ index: Int) throws(AdvertisingError) { try show(index, sets[index].current) }
-
     private func show(_ index: Int, _ frame: Int) throws(AdvertisingError) {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }

@@ -6,10 +6,7 @@ extension ManagedSession: KeptSession {
     public var isOnAir: Bool { onAirSince != nil && !isSilent }
 
     public func receive() throws(AdvertisingError) {
-        for _ in 0..<eventsInATurn {
-            guard let event = try advertising({ try host.nextEvent(until: host.now) }) else { return }
-            try handle(event)
-        }
+        try takeEvents({ try host.nextEvent(until: host.now) }, handle)
     }
 
     /// Asks the kernel as far as that disturbs nothing.

@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// The floor from above: values as colored squares, walls, beacons, the ways people walk, and the weakest places.
 struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
@@ -149,5 +151,113 @@ struct FloorPlanFigure {
                     NumberText.significant(spot.value), HTMLEscaping.shortened(spot.remark, to: 200),
                 ]
             })
+    }
+}
+
+extension FloorPlanFigure {
+    /// From metres on the floor to units of the drawing.
+    struct Frame {
+        static let width = 600.0
+        private static let margin = 16.0
+        /// Room for the rule below the plan.
+        private static let ruleHeight = 44.0
+
+        /// Units of the drawing for one metre.
+        let scale: Double
+        let height: Double
+        private let left: Double
+        private let upper: Double
+        private let offset: Double
+
+        init(of plan: PlanPageContent.FloorPlan) {
+            let points =
+                plan.outline + plan.walls.flatMap { [$0.from, $0.to] } + plan.beacons.map(\.position)
+                + plan.spots.map(\.position) + plan.paths.flatMap(\.points)
+            let xs = points.map(\.x).filter { abs($0) < 1e6 }
+            let ys = points.map(\.y).filter { abs($0) < 1e6 }
+            let wide = max(1, (xs.max() ?? 1) - (xs.min() ?? 0))
+            let high = max(1, (ys.max() ?? 1) - (ys.min() ?? 0))
+            left = xs.min() ?? 0
+            upper = ys.max() ?? 0
+            // A floor that is much higher than wide is drawn narrower.
+            scale = min((Self.width - 2 * Self.margin) / wide, 760 / high)
+            height = high * scale + 2 * Self.margin + Self.ruleHeight
+            offset = (Self.width - wide * scale) / 2
+        }
+
+        func place(_ point: PlanPageContent.Point) -> (x: Double, y: Double) {
+            guard abs(point.x) < 1e6, abs(point.y) < 1e6 else { return (.nan, .nan) }
+            return (offset + (point.x - left) * scale, Self.margin + (upper - point.y) * scale)
+        }
+
+        /// A rule of a round length.
+        func drawRule(in drawing: inout SVG) {
+            let rough = 120 / scale
+            let power = pow(10, log10(rough).rounded(.down))
+            let length = [5, 2, 1].map { $0 * power }.first { $0 <= rough } ?? power
+            let (start, end, y) = (Self.margin, Self.margin + length * scale, height - 16)
+            drawing.line(start, y, end, y, class: "rule")
+            drawing.line(start, y - 5, start, y + 5, class: "rule")
+            drawing.line(end, y - 5, end, y + 5, class: "rule")
+            drawing.text(NumberText.significant(length) + " m", end + 8, y + 5, class: "tick")
+        }
+    }
+}
+
+/// Which colour a value on a floor plan has: strong red for what is bad, visible green for what is good. With a target
+/// the colours change there, else they lie evenly between the least and the greatest value.
+struct FloorPlanShades {
+    /// The first half is for what is good.
+    static let count = 8
+
+    /// Where one shade ends and the next begins, from the best value to the worst.
+    private let bounds: [Double]
+    private let isHigherBetter: Bool
+    private let unit: String
+    private let isEmpty: Bool
+
+    init(_ plan: PlanPageContent.FloorPlan) {
+        let values = plan.spots.compactMap(\.value).filter(\.isFinite).map { max(-1e12, min(1e12, $0)) }
+        isHigherBetter = plan.isHigherBetter
+        unit = plan.unit
+        isEmpty = values.isEmpty
+        let (low, high) = (values.min() ?? 0, values.max() ?? 1)
+        let (best, worst) = plan.isHigherBetter ? (high, low) : (low, high)
+        if let target = plan.target, target.isFinite {
+            // Good enough is what reaches the target, whatever was found.
+            let most = plan.isHigherBetter ? max(best, target) : min(best, target)
+            let least = plan.isHigherBetter ? min(worst, target, 0) : max(worst, 2 * target)
+            bounds = Self.steps(from: most, to: target) + Self.steps(from: target, to: least) + [least]
+        } else {
+            let middle = (best + worst) / 2
+            bounds = Self.steps(from: best, to: middle) + Self.steps(from: middle, to: worst) + [worst]
+        }
+    }
+
+    /// Half of the shades, without the end.
+    private static func steps(from first: Double, to last: Double) -> [Double] {
+        let half = count / 2
+        return (0..<half).map { first + (last - first) * Double($0) / Double(half) }
+    }
+
+    /// 0 for the best, `count - 1` for the worst.
+    func shade(_ value: Double) -> Int {
+        let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
+        return worse.count
+    }
+
+    /// Each shade with the values that it stands for.
+    ///
+    /// - Parameter isMoving: Whether a script changes the shades, and may show those that are hidden now.
+    func legend(isMoving: Bool) -> [HTML.LegendEntry] {
+        guard !isEmpty || isMoving else { return [] }
+        return (0..<Self.count).compactMap { index in
+            let isNothing = bounds[index] == bounds[index + 1]
+            guard !isNothing || isMoving else { return nil }
+            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberText.significant($0) }
+            return .init(
+                "f\(index)", "\(ends[0]) to \(ends[1]) \(unit)", id: isMoving ? "legendShade\(index)" : "",
+                isHidden: isNothing)
+        }
     }
 }

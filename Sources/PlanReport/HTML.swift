@@ -1,3 +1,5 @@
+internal import TextEscaping
+
 /// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
 enum HTML {
     /// What is longer is no name, but would make the page too large.
@@ -68,4 +70,11 @@ enum HTML {
         let exact = NumberText.exact(value).map { " data-value=\"\($0)\"" } ?? ""
         return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"
     }
+}
+
+/// Text from outside, made safe to stand in a page.
+enum HTMLEscaping {
+    static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
+    static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }
+    static func shortened(_ raw: String, to length: Int) -> String { MarkupText.shortened(raw, to: length) }
 }

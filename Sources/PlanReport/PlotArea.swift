@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// Axes with their labels, and what stands between them.
 struct PlotArea {
     /// What all charts of the page share, in units of the drawing: it is about 600 wide and scales with the page.
@@ -65,5 +67,100 @@ struct PlotArea {
 
     func places(_ points: [PlanPageContent.Point]) -> [(x: Double, y: Double)] {
         points.map { (x($0.x), y($0.y)) }
+    }
+}
+
+/// One axis: from values to places on the page, and back to round values for its labels.
+struct Scale {
+    let domain: ClosedRange<Double>
+    let start: Double
+    let end: Double
+    let isLogarithmic: Bool
+
+    /// A scale over the finite values, and over the positive ones only where it is logarithmic. Without two different
+    /// values it is widened, so that there is always a scale.
+    init(
+        of values: some Sequence<Double>, from start: Double, to end: Double, isLogarithmic: Bool,
+        includesZero: Bool = false
+    ) {
+        var low = Double.infinity
+        var high = -Double.infinity
+        for value in values where value.isFinite && (!isLogarithmic || value > 0) {
+            low = min(low, value)
+            high = max(high, value)
+        }
+        if includesZero, !isLogarithmic, low <= high { (low, high) = (min(0, low), max(0, high)) }
+        if low > high { (low, high) = isLogarithmic ? (1, 10) : (0, 1) }
+        if low == high {
+            (low, high) = isLogarithmic ? (low / 2, high * 2) : (low - max(1, abs(low)), high + max(1, abs(high)))
+        }
+        // Beyond this the arithmetic of the axis itself overflows.
+        low = isLogarithmic ? max(low, 1e-300) : max(low, -1e150)
+        high = min(high, 1e150)
+        self.init(low < high ? low...high : 1...10, from: start, to: end, isLogarithmic: isLogarithmic)
+    }
+
+    init(_ domain: ClosedRange<Double>, from start: Double, to end: Double, isLogarithmic: Bool) {
+        self.domain = domain
+        self.start = start
+        self.end = end
+        self.isLogarithmic = isLogarithmic
+    }
+
+    /// NaN for what has no place.
+    func callAsFunction(_ value: Double) -> Double {
+        guard value.isFinite, !isLogarithmic || value > 0 else { return .nan }
+        let (low, high) = (domain.lowerBound, domain.upperBound)
+        let part = isLogarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low)
+        return start + (end - start) * part
+    }
+
+    /// Round values within the domain, at most twelve.
+    var ticks: [Double] {
+        isLogarithmic ? logarithmicTicks : linearTicks
+    }
+
+    private var linearTicks: [Double] {
+        let rough = (domain.upperBound - domain.lowerBound) / 5
+        let power = pow(10, log10(rough).rounded(.down))
+        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough
+        let first = (domain.lowerBound / step).rounded(.up)
+        return (0..<12).map { (first + Double($0)) * step }.filter { $0 <= domain.upperBound * (1 + 1e-12) }
+    }
+
+    private var logarithmicTicks: [Double] {
+        let decades = log10(domain.upperBound / domain.lowerBound)
+        let steps: [Double] = decades > 4.5 ? [1] : decades > 2.8 ? [1, 3] : [1, 2, 5]
+        let first = Int(log10(domain.lowerBound).rounded(.down))
+        let last = Int(log10(domain.upperBound).rounded(.up))
+        let stride = max(1, (last - first) / 10)
+        var found: [Double] = []
+        for exponent in Swift.stride(from: first, through: last, by: stride) {
+            for step in steps { found.append(step * pow(10, Double(exponent))) }
+        }
+        return found.filter { $0 >= domain.lowerBound * 0.999 && $0 <= domain.upperBound * 1.001 }
+    }
+}
+
+extension Scale {
+    /// A share that grows over time from nothing at zero, at places that lie evenly on this axis; straight between the
+    /// points that are given, and as high as the last of them beyond it.
+    func sampled(_ points: [PlanPageContent.Point], count: Int) -> [PlanPageContent.Point] {
+        let known = points.filter { $0.x.isFinite && $0.x > 0 && $0.y >= 0 && $0.y <= 1 }.sorted { $0.x < $1.x }
+        guard let last = known.last, count > 1, isLogarithmic else { return [] }
+        var before = PlanPageContent.Point(0, 0)
+        var next = 0
+        return (0..<count).map { index in
+            let (low, high) = (domain.lowerBound, domain.upperBound)
+            let x = low * pow(high / low, Double(index) / Double(count - 1))
+            while next < known.count, known[next].x < x {
+                before = known[next]
+                next += 1
+            }
+            guard next < known.count else { return .init(x, last.y) }
+            let after = known[next]
+            let part = after.x > before.x ? (x - before.x) / (after.x - before.x) : 1
+            return .init(x, before.y + (after.y - before.y) * part)
+        }
     }
 }

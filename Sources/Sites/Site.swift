@@ -1,4 +1,5 @@
 public import Airtime
+internal import BluetoothTypes
 public import Configuration
 
 /// A floor plan as a site file describes it: checked, in the models' own types.
@@ -60,4 +61,125 @@ public struct Site: Sendable {
         return FloorBounds(
             walls.flatMap { [$0.from, $0.to] } + beacons.map(\.position) + paths.flatMap(\.walk.corners) + mounts)
     }
+}
+
+extension ConfigurationDecoder {
+    /// What beacons are that do not say otherwise.
+    mutating func defaults(_ node: JSONNode?) -> Site.Defaults? {
+        var defaults = Site.Defaults()
+        guard let node else { return defaults }
+        guard let object = object(node, keys: Site.defaultKeys) else { return nil }
+        if let interval = interval(object["intervalMs"]) { defaults.intervalMicroseconds = interval }
+        if let octets = integer(object["payloadOctets"], in: PacketTiming.payloadRange) {
+            defaults.payloadOctets = octets
+        }
+        if let power = real(object["radioPowerDbm"], in: -127...20, unit: "dBm") { defaults.radioPower = power }
+        return defaults
+    }
+
+    /// The fleet that stands in place of a list of beacons.
+    mutating func fleet(_ node: JSONNode?) -> Site.FleetReference? {
+        guard let node, case .object = node.value else { return nil }
+        let object = object(node, keys: Site.fleetKeys)
+        let path = word(object.flatMap { required("fleet", in: $0, "the fleet file, such as \"museum.json\"") })
+        let site = word(object?["site"])
+        let floor = word(object?["floor"])
+        return Site.FleetReference(path: path ?? "", site: site, floor: floor, node: node)
+    }
+
+    /// A text that says something.
+    private mutating func word(_ node: JSONNode?) -> String? {
+        guard let node, let text = text(node) else { return nil }
+        if text.isEmpty { error("there is nothing in this text", at: node) }
+        return text
+    }
+
+    /// The beacons, each at its place; outside the outline only with a warning.
+    mutating func beacons(
+        _ node: JSONNode?, _ defaults: Site.Defaults?, inside outline: FloorOutline?
+    ) -> [SiteBeacon] {
+        guard let node else { return [] }
+        let defaults = defaults ?? Site.Defaults()
+        var beacons: [SiteBeacon] = []
+        var names: [String: Int] = [:]
+        for (index, element) in (list(node, of: "beacons", limit: Site.beaconLimit) ?? []).enumerated() {
+            guard let object = object(element, keys: Site.beaconKeys) else { continue }
+            let name = object["name"] == nil ? "beacon-\(index + 1)" : text(object["name"])
+            let place = required("position", in: object, "metres east and north, such as [3.5, 12]")
+            let position = position(place)
+            let interval = interval(object["intervalMs"]) ?? defaults.intervalMicroseconds
+            let octets = integer(object["payloadOctets"], in: PacketTiming.payloadRange) ?? defaults.payloadOctets
+            let power = real(object["radioPowerDbm"], in: -127...20, unit: "dBm") ?? defaults.radioPower
+            guard let name, let place, let position else { continue }
+            if let first = names.updateValue(index, forKey: name) {
+                error("\(ProblemText.quoted(name)) is also the name of beacons[\(first)]", at: object["name"] ?? object)
+            }
+            if let outline, !outline.contains(position) {
+                warning("\(ProblemText.quoted(name)) stands outside the outline", at: place)
+            }
+            guard let airtime = try? PacketTiming.airtimeMicroseconds(payloadOctets: octets),
+                let beacon = try? SiteBeacon(
+                    name: name, position: position, intervalMicroseconds: interval, airtimeMicroseconds: airtime,
+                    radioPower: power)
+            else { continue }
+            beacons.append(beacon)
+        }
+        return beacons
+    }
+
+    /// An advertising interval in µs, as controllers have it: 20 ms...10.24 s in steps of 0.625 ms.
+    private mutating func interval(_ node: JSONNode?) -> Double? {
+        let range = AdvertisingInterval.legacyRange
+        let milliseconds = real(
+            node,
+            in: Double(range.lowerBound.microseconds) / 1000...Double(range.upperBound.microseconds) / 1000, unit: "ms")
+        return milliseconds.flatMap { AdvertisingInterval(microseconds: Int(($0 * 1000).rounded())) }
+            .map { Double($0.microseconds) }
+    }
+
+    /// A list that nobody has made longer than any floor needs.
+    mutating func list(_ node: JSONNode?, of what: String, limit: Int) -> [JSONNode]? {
+        guard let node, let elements = list(node, of: what) else { return nil }
+        guard elements.count <= limit else {
+            error("\(elements.count) \(what) are more than the \(limit) that there may be", at: node)
+            return nil
+        }
+        return elements
+    }
+
+    /// Pairs of metres.
+    mutating func positions(_ node: JSONNode, limit: Int) -> [FloorPosition]? {
+        guard let elements = list(node, of: "points", limit: limit) else { return nil }
+        let positions = elements.compactMap { position($0) }
+        return positions.count == elements.count ? positions : nil
+    }
+
+    /// `[3.5, 12]`: metres east and north.
+    mutating func position(_ node: JSONNode?) -> FloorPosition? {
+        guard let node else { return nil }
+        guard case .array(let parts) = node.value, parts.count == 2 else {
+            wrongKind(node, expected: "a place such as [3.5, 12], metres east and north,")
+            return nil
+        }
+        let limit = -Site.extent...Site.extent
+        guard let x = real(parts[0], in: limit, unit: "m"), let y = real(parts[1], in: limit, unit: "m") else {
+            return nil
+        }
+        return FloorPosition(x: x, y: y)
+    }
+
+    /// A number in `range`.
+    mutating func real(_ node: JSONNode?, in range: ClosedRange<Double>, unit: String = "") -> Double? {
+        guard let node, let number = number(node) else { return nil }
+        guard let value = Double(number.text), range.contains(value) else {
+            let unit = unit.isEmpty ? "" : " " + unit
+            error(
+                "\(ProblemText.shortened(number.text)) is out of range \(Self.text(range.lowerBound))..."
+                    + "\(Self.text(range.upperBound))\(unit)", at: node)
+            return nil
+        }
+        return value
+    }
+
+    private static func text(_ bound: Double) -> String { Int(exactly: bound).map { "\($0)" } ?? "\(bound)" }
 }

@@ -92,3 +92,140 @@ struct DuplicateMemory {
         return true
     }
 }
+
+/// The scanner as the air sees it.
+extension VirtualController {
+    /// Starts a scan, or starts the one that is going on anew.
+    private func startScanning(
+        as identity: DeviceIdentity, extended: Bool, filter: DuplicateFilter, durationMicroseconds: Int = 0,
+        periodMicroseconds: Int = 0
+    ) {
+        guard let air else { return }
+        let run = newRun()
+        state.scanner = Scanner(
+            run: run, parameters: state.scanParameters, identity: identity, isExtended: extended,
+            durationMicroseconds: durationMicroseconds, periodMicroseconds: periodMicroseconds, start: air.now,
+            startsFilterAnew: filter == .perPeriod, duplicates: filter == .off ? nil : DuplicateMemory())
+        air.setScanning(self, true)
+        if durationMicroseconds > 0 { air.plan(.scanTurn(id, run: run), inMicroseconds: durationMicroseconds) }
+    }
+
+    private func stopScanning() {
+        state.scanner = nil
+        air?.setScanning(self, false)
+    }
+
+    /// The end of a scan's duration, or of the pause until its next period.
+    func takeScanTurn(_ run: UInt64) {
+        guard let air, var scanner = state.scanner, scanner.run == run else { return }
+        guard scanner.periodMicroseconds > 0 else {
+            stopScanning()
+            return sendMeta(ControllerEvents.scanTimeout, .scanTimeout)
+        }
+        scanner.isListening.toggle()
+        if scanner.isListening {
+            scanner.start = air.now
+            if scanner.startsFilterAnew { scanner.duplicates = DuplicateMemory() }
+        }
+        state.scanner = scanner
+        let pause = scanner.periodMicroseconds - scanner.durationMicroseconds
+        air.plan(
+            .scanTurn(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
+    }
+
+    /// Whether a packet that was on the air until now has been received.
+    func hears(_ pdu: AirPDU) -> Bool {
+        guard let scanner = state.scanner, scanner.receives(pdu) else { return false }
+        if scanner.parameters.filterPolicy.rawValue & 1 != 0 {
+            guard state.acceptList.contains(DeviceIdentity(pdu.addressType, pdu.address)) else { return false }
+        }
+        // What is directed to somebody else is not reported.
+        guard let target = pdu.target else { return true }
+        return target == scanner.identity
+    }
+
+    func asksForScanResponse(to pdu: AirPDU) -> Bool { state.scanner?.asks(pdu) ?? false }
+
+    /// Tells the host of a packet, as far as masks and duplicate filter let it.
+    func report(_ pdu: AirPDU) {
+        guard let air, let scanner = state.scanner else { return }
+        let bit: LEEventMask = scanner.isExtended ? .extendedAdvertisingReport : .advertisingReport
+        guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
+        if state.scanner?.duplicates?.isFirst(pdu) == false { return }
+        // RSSI is reported within -127...20 (7.7.65.2).
+        let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(air.parameters.pathLoss)
+        let rssi = overflow ? -127 : Int8(max(-127, min(20, level)))
+        guard scanner.isExtended else { return sendMeta(pdu.legacyReport(rssi: rssi), bit) }
+        for event in pdu.extendedReports(rssi: rssi) { sendMeta(event, bit) }
+    }
+}
+
+/// Legacy and extended scanning (Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11, 7.8.64, 7.8.65).
+extension VirtualController {
+    func setScanParameters(_ command: LESetScanParameters) throws(HCIStatus) {
+        try HCIStatus.require(state.scanner == nil, else: .commandDisallowed)
+        try checkScan(command.ownAddressType, command.filterPolicy)
+        state.scanParameters = ScanParameters(
+            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy,
+            listening: [
+                try listening(.le1M, command.type, command.interval, command.window, in: ScanInterval.legacyRange)
+            ])
+    }
+
+    func setScanEnable(_ command: LESetScanEnable) throws(HCIStatus) {
+        try HCIStatus.require(
+            command.enable <= 1 && command.filterDuplicates.rawValue <= 1, else: .invalidParameters)
+        guard command.enable == 1 else { return stopScanning() }
+        let identity = try identity(state.scanParameters.ownAddressType, random: state.randomAddress)
+        startScanning(as: identity, extended: false, filter: command.filterDuplicates)
+    }
+
+    func setExtendedScanParameters(_ command: LESetExtendedScanParameters) throws(HCIStatus) {
+        try HCIStatus.require(state.scanner == nil, else: .commandDisallowed)
+        try checkScan(command.ownAddressType, command.filterPolicy)
+        try HCIStatus.require(!command.phys.isEmpty, else: .invalidParameters)
+        var known: ScanningPHYs = .le1M
+        if model.features.contains(.leCodedPHY) { known.insert(.leCoded) }
+        try HCIStatus.require(command.phys.isSubset(of: known), else: .unsupportedFeatureOrParameterValue)
+        var phys: [AdvertisingPHY] = []
+        if command.phys.contains(.le1M) { phys.append(.le1M) }
+        if command.phys.contains(.leCoded) { phys.append(.leCoded) }
+        var ways: [ScanParameters.Listening] = []
+        for (phy, entry) in zip(phys, command.entries) {
+            ways.append(try listening(phy, entry.type, entry.interval, entry.window, in: ScanInterval.extendedRange))
+        }
+        state.scanParameters = ScanParameters(
+            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy, listening: ways)
+    }
+
+    func setExtendedScanEnable(_ command: LESetExtendedScanEnable) throws(HCIStatus) {
+        try HCIStatus.require(
+            command.enable <= 1 && command.filterDuplicates.rawValue <= 2, else: .invalidParameters)
+        guard command.enable == 1 else { return stopScanning() }
+        let duration = Int(command.duration) * 10_000
+        // Without duration the period means nothing.
+        let period = duration == 0 ? 0 : Int(command.period) * 1_280_000
+        try HCIStatus.require(period == 0 || duration < period, else: .invalidParameters)
+        try HCIStatus.require(command.filterDuplicates != .perPeriod || period > 0, else: .invalidParameters)
+        let identity = try identity(state.scanParameters.ownAddressType, random: state.randomAddress)
+        startScanning(
+            as: identity, extended: true, filter: command.filterDuplicates, durationMicroseconds: duration,
+            periodMicroseconds: period)
+    }
+
+    private func checkScan(_ own: OwnAddressType, _ policy: ScanFilterPolicy) throws(HCIStatus) {
+        try HCIStatus.require(own.rawValue <= 3 && policy.rawValue <= 3, else: .invalidParameters)
+    }
+
+    private func listening(
+        _ phy: AdvertisingPHY, _ type: ScanType, _ interval: ScanInterval, _ window: ScanInterval,
+        in range: ClosedRange<ScanInterval>
+    ) throws(HCIStatus) -> ScanParameters.Listening {
+        try HCIStatus.require(type.rawValue <= 1 && window <= interval, else: .invalidParameters)
+        let isInRange = window >= range.lowerBound && interval <= range.upperBound
+        try HCIStatus.require(isInRange, else: .unsupportedFeatureOrParameterValue)
+        return ScanParameters.Listening(
+            phy: phy, isActive: type == .active, intervalMicroseconds: interval.microseconds,
+            windowMicroseconds: window.microseconds)
+    }
+}

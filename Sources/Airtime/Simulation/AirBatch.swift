@@ -19,41 +19,41 @@ struct AirPacket {
 /// Times are in µs from the batch's beginning. Traffic begins a little earlier, so that the first packets meet others.
 struct AirBatch {
     /// How far apart a walking receiver's places are, in µs.
-    static let walkingSlice = 100_000.0
+    private static let walkingSlice = 100_000.0
     private static let packetsInSlice = 32_768.0
 
-    let scene: AirSimulation
-    let index: Int
-    let channels: Int
-    let longestAirtime: Double
+    private let scene: AirSimulation
+    private let index: Int
+    private let channels: Int
+    private let longestAirtime: Double
     /// Whether any box sends more than one advertisement.
-    let hasBoxes: Bool
-    var random: SplitMix64
+    private let hasBoxes: Bool
+    private var random: SplitMix64
 
     // Traffic.
-    var nextStart: [Double]
-    var nextEvent: [Int32]
-    var nextStranger: [Double] = []
-    var packets: [AirPacket] = []
+    private var nextStart: [Double]
+    private var nextEvent: [Int32]
+    private var nextStranger: [Double] = []
+    private var packets: [AirPacket] = []
     /// The first of `packets` that is not yet judged.
     private var unjudged = 0
 
     // Reception, by receiver, or by receiver and advertiser.
-    let windows: [AirWindows]
-    let sensitivities: [Double]
-    let strangersPower: Double
+    private let windows: [AirWindows]
+    private let sensitivities: [Double]
+    private let strangersPower: Double
     /// Of the wanted packet's power, the share that all others together may not exceed; nil without capture.
-    let capture: Double?
-    let instants: [Double]
+    private let capture: Double?
+    private let instants: [Double]
     private let shadows: [Double]
-    var powers: [Double]
-    var deafUntil: [Double]
-    var links: [AirLink]
-    var counts: [ReceptionCounts]
-    var beacons: [BeaconCounts]
-    var clearByEvent: [(hits: Int, trials: Int)] = []
+    private var powers: [Double]
+    private var deafUntil: [Double]
+    private var links: [AirLink]
+    private var counts: [ReceptionCounts]
+    private var beacons: [BeaconCounts]
+    private var clearByEvent: [(hits: Int, trials: Int)] = []
     /// The packets that overlap with the one that is judged.
-    var overlapping: [Int] = []
+    private var overlapping: [Int] = []
 
     init(_ scene: AirSimulation, index: Int) {
         self.scene = scene
@@ -139,4 +139,230 @@ struct AirBatch {
 func decibelRatio(_ decibels: Double) -> Double {
     let ratio = pow(10, decibels / 10)
     return ratio >= 0 ? min(ratio, 1e100) : 0
+}
+
+extension SplitMix64 {
+    /// Normally distributed around 0 with a deviation of 1 (Box and Muller).
+    mutating func nextNormal() -> Double {
+        let radius = (-2 * log(1 - nextUnit())).squareRoot()
+        return radius * cos(2 * .pi * nextUnit())
+    }
+}
+
+extension AirBatch {
+    /// Draws when every advertiser and the strangers start first.
+    mutating func beginTraffic(_ begin: Double) {
+        for (index, advertiser) in scene.advertisers.enumerated() {
+            switch advertiser.start {
+            case .longAgo:
+                let shortest = advertiser.intervalMicroseconds
+                let longest = shortest + AdvertisingDelay.maximumMicroseconds
+                // A random instant falls into a period in proportion to its length, and anywhere within it.
+                let square = shortest * shortest + random.nextUnit() * (longest * longest - shortest * shortest)
+                nextStart[index] = begin + square.squareRoot() * random.nextUnit() * advertiser.clock
+            case .at(let time):
+                nextStart[index] = time
+                nextEvent[index] = 0
+            }
+        }
+        if let strangers = scene.conditions.strangers, strangers.rate > 0 {
+            nextStranger = (0..<channels).map { _ in begin + pause(strangers.rate) }
+        }
+    }
+
+    /// Puts everything that starts before `end` on the air, in order; copies of an event may start later than it.
+    mutating func send(until end: Double) {
+        for index in nextStart.indices {
+            while nextStart[index] < end { sendEvent(index) }
+        }
+        if let strangers = scene.conditions.strangers {
+            for channel in nextStranger.indices {
+                while nextStranger[channel] < end {
+                    let start = nextStranger[channel]
+                    packets.append(
+                        AirPacket(
+                            start: start, end: start + strangers.airtimeMicroseconds, eventStart: start, advertiser: -1,
+                            event: -1, channel: Int32(channel)))
+                    nextStranger[channel] += pause(strangers.rate)
+                }
+            }
+        }
+        packets.sort { $0.start < $1.start }
+    }
+
+    private mutating func sendEvent(_ index: Int) {
+        let advertiser = scene.advertisers[index]
+        let eventStart = nextStart[index]
+        for channel in 0..<channels {
+            let offset =
+                switch channel {
+                case 0: 0.0
+                case 1: advertiser.secondCopyMicroseconds
+                default: advertiser.thirdCopyMicroseconds
+                }
+            let start = eventStart + offset
+            packets.append(
+                AirPacket(
+                    start: start, end: start + advertiser.airtimeMicroseconds, eventStart: eventStart,
+                    advertiser: Int32(index), event: nextEvent[index], channel: Int32(channel)))
+        }
+        let delay = random.nextUnit() * AdvertisingDelay.maximumMicroseconds
+        nextStart[index] += (advertiser.intervalMicroseconds + delay) * advertiser.clock
+        if nextEvent[index] >= 0, nextEvent[index] < .max { nextEvent[index] += 1 }
+    }
+
+    /// The time to the next of packets that start at random.
+    private mutating func pause(_ rate: Double) -> Double {
+        -log(1 - random.nextUnit()) / rate
+    }
+}
+
+extension AirBatch {
+    /// Decides for each receiver what becomes of a packet.
+    mutating func judge(_ packet: Int) {
+        let wanted = packets[packet]
+        guard wanted.advertiser >= 0 else { return }
+        let advertiser = Int(wanted.advertiser)
+        let isCounted =
+            scene.advertisers[advertiser].isCounted && wanted.eventStart >= 0
+            && wanted.eventStart < scene.conditions.durationMicroseconds
+        findOverlapping(packet)
+        for receiver in scene.receivers.indices {
+            let link = receiver * scene.advertisers.count + advertiser
+            let isAudible = powers[link] >= sensitivities[receiver]
+            let isClear = isAudible && survives(packet, at: receiver)
+            let isReceived =
+                isClear && wanted.start >= deafUntil[receiver]
+                && windows[receiver].cover(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
+            if isReceived { deafUntil[receiver] = wanted.end + scene.receivers[receiver].deadTimeMicroseconds }
+            guard isCounted else { continue }
+            count(wanted, link, receiver, isAudible: isAudible, isClear: isClear, isReceived: isReceived)
+        }
+    }
+
+    private mutating func findOverlapping(_ packet: Int) {
+        overlapping.removeAll(keepingCapacity: true)
+        let wanted = packets[packet]
+        var other = packet - 1
+        while other >= 0, packets[other].start > wanted.start - longestAirtime {
+            if packets[other].channel == wanted.channel, packets[other].end > wanted.start, !isOwn(other, wanted) {
+                overlapping.append(other)
+            }
+            other -= 1
+        }
+        other = packet + 1
+        while other < packets.count, packets[other].start < wanted.end {
+            if packets[other].channel == wanted.channel, !isOwn(other, wanted) { overlapping.append(other) }
+            other += 1
+        }
+    }
+
+    /// Whether a packet comes from the box of the wanted one, which sends one after the other.
+    private func isOwn(_ packet: Int, _ wanted: AirPacket) -> Bool {
+        let advertiser = packets[packet].advertiser
+        guard hasBoxes, advertiser >= 0, let box = scene.advertisers[Int(advertiser)].box else { return false }
+        return box == scene.advertisers[Int(wanted.advertiser)].box
+    }
+
+    private func power(_ packet: Int, at receiver: Int) -> Double {
+        let advertiser = Int(packets[packet].advertiser)
+        return advertiser < 0 ? strangersPower : powers[receiver * scene.advertisers.count + advertiser]
+    }
+
+    private func survives(_ packet: Int, at receiver: Int) -> Bool {
+        guard !overlapping.isEmpty else { return true }
+        guard let capture else {
+            return !overlapping.contains { power($0, at: receiver) >= sensitivities[receiver] }
+        }
+        let limit = power(packet, at: receiver) * capture
+        var sum = 0.0
+        for other in overlapping {
+            let power = power(other, at: receiver)
+            if power > limit { return false }
+            sum += power
+        }
+        guard sum > limit else { return true }
+        // The sum at an instant is largest where one of them starts, or where the wanted packet does.
+        let start = packets[packet].start
+        return sumOnAir(at: start, receiver) <= limit
+            && !overlapping.contains { packets[$0].start > start && sumOnAir(at: packets[$0].start, receiver) > limit }
+    }
+
+    private func sumOnAir(at instant: Double, _ receiver: Int) -> Double {
+        overlapping.reduce(0) { sum, other in
+            packets[other].start <= instant && packets[other].end > instant ? sum + power(other, at: receiver) : sum
+        }
+    }
+
+    private mutating func count(
+        _ wanted: AirPacket, _ link: Int, _ receiver: Int, isAudible: Bool, isClear: Bool, isReceived: Bool
+    ) {
+        let advertiser = Int(wanted.advertiser)
+        let channel = Int(wanted.channel)
+        counts[receiver].copies += 1
+        if isAudible {
+            counts[receiver].audible += 1
+            beacons[advertiser].audible += 1
+            if isClear {
+                counts[receiver].clear += 1
+                beacons[advertiser].clear += 1
+            }
+            if wanted.event >= 0, channel == 0 { countByEvent(Int(wanted.event), isClear: isClear) }
+        }
+        counts[receiver].count(links[link].follow(channel, isAudible: isAudible, isLost: isAudible && !isClear))
+
+        if channel == 0 { links[link].event = [] }
+        if isAudible { links[link].event.insert(.audible) }
+        if isClear { links[link].event.insert(.clear) }
+        if isReceived, !links[link].event.contains(.received) {
+            links[link].event.insert(.received)
+            links[link].isSeen = true
+            settle(link, receiver, at: wanted.eventStart)
+        }
+        guard channel == channels - 1 else { return }
+        let event = links[link].event
+        counts[receiver].events += 1
+        beacons[advertiser].events += 1
+        if event.contains(.audible) { counts[receiver].audibleEvents += 1 }
+        if event.contains(.clear) { counts[receiver].clearEvents += 1 }
+        if event.contains(.received) {
+            counts[receiver].received += 1
+            beacons[advertiser].received += 1
+        }
+    }
+
+    private mutating func countByEvent(_ event: Int, isClear: Bool) {
+        guard event < AirSimulation.countedEvents else { return }
+        while clearByEvent.count <= event { clearByEvent.append((0, 0)) }
+        clearByEvent[event].trials += 1
+        if isClear { clearByEvent[event].hits += 1 }
+    }
+
+    /// Ends the waits that began before an event that was received.
+    private mutating func settle(_ link: Int, _ receiver: Int, at eventStart: Double) {
+        let horizon = scene.conditions.horizon
+        while links[link].nextInstant < instants.count, instants[links[link].nextInstant] <= eventStart {
+            let latency = eventStart - instants[links[link].nextInstant]
+            counts[receiver].latency.count(latency <= horizon ? latency : nil, batch: index)
+            links[link].nextInstant += 1
+        }
+    }
+
+    /// What the batch counted, with the waits that never ended.
+    mutating func tally() -> AirTally {
+        for (advertiser, description) in scene.advertisers.enumerated() where description.isCounted {
+            for receiver in scene.receivers.indices {
+                let link = receiver * scene.advertisers.count + advertiser
+                for _ in links[link].nextInstant..<instants.count { counts[receiver].latency.count(nil, batch: index) }
+                beacons[advertiser].links += 1
+                if links[link].isSeen { beacons[advertiser].seen += 1 }
+            }
+        }
+        var tally = AirTally()
+        tally.receivers = counts.map { ReceptionTally($0) }
+        tally.all = ReceptionTally(counts.reduce(into: ReceptionCounts()) { $0.add($1) })
+        tally.beacons = beacons.map { AirTally.Beacon($0) }
+        tally.clearByEvent = clearByEvent.map { ShareTally(hits: $0.hits, trials: $0.trials) }
+        return tally
+    }
 }

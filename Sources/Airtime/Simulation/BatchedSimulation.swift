@@ -67,3 +67,127 @@ extension SplitMix64 {
         Double(next() >> 11) * 0x1p-53
     }
 }
+
+/// How often something happened among trials, over one batch or many.
+///
+/// Sums of whole numbers only: merging is exact, so any split into cores gives the same result.
+public struct ShareTally: SimulationTally, Hashable {
+    public private(set) var batches: Int
+    public private(set) var hits: Int
+    public private(set) var trials: Int
+    private var hitsSquared: Int128
+    private var trialsSquared: Int128
+    private var product: Int128
+
+    /// Nothing yet.
+    public init() {
+        (batches, hits, trials, hitsSquared, trialsSquared, product) = (0, 0, 0, 0, 0, 0)
+    }
+
+    /// One batch.
+    public init(hits: Int, trials: Int) {
+        (batches, self.hits, self.trials) = (1, hits, trials)
+        hitsSquared = Int128(hits) * Int128(hits)
+        trialsSquared = Int128(trials) * Int128(trials)
+        product = Int128(hits) * Int128(trials)
+    }
+
+    public mutating func merge(_ next: ShareTally) {
+        batches += next.batches
+        hits += next.hits
+        trials += next.trials
+        hitsSquared += next.hitsSquared
+        trialsSquared += next.trialsSquared
+        product += next.product
+    }
+
+    /// Hits over trials; nil without trials.
+    public var share: Double? {
+        trials > 0 ? Double(hits) / Double(trials) : nil
+    }
+
+    /// The share with its standard error from the scatter of the batches, which holds whatever is correlated within
+    /// them; nil without trials or with fewer than two batches.
+    public var estimate: Estimate? {
+        guard batches > 1, let share else { return nil }
+        let mean = Double(trials) / Double(batches)
+        // Of a ratio: the scatter of hits - share·trials.
+        let squares = Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
+        let scatter = (max(0, squares) / Double(batches * (batches - 1))).squareRoot() / mean
+        // Where all trials agree there is no scatter to see, and yet no certainty.
+        let unseen = hits == 0 || hits == trials ? 1 / Double(trials) : 0
+        return Estimate(value: share, standardError: max(scatter, unseen), batches: batches)
+    }
+}
+
+/// A simulated value and how far it may be off.
+public struct Estimate: Hashable, Sendable {
+    public let value: Double
+    /// Of the value, from the scatter of independent batches.
+    public let standardError: Double
+    /// The independent batches behind it, at least 2.
+    public let batches: Int
+
+    public init(value: Double, standardError: Double, batches: Int) {
+        self.value = value
+        self.standardError = standardError
+        self.batches = max(2, batches)
+    }
+
+    /// Half the width of the 95 % confidence interval: standard errors times Student's t.
+    public var halfWidth95: Double { standardError * Self.student95(degrees: batches - 1) }
+
+    /// The 95 % confidence interval; it may reach beyond what is possible, such as below zero.
+    public var confidence95: ClosedRange<Double> { value - halfWidth95...value + halfWidth95 }
+
+    /// The two-sided 95 % point of Student's t: few batches know their own scatter badly.
+    static func student95(degrees: Int) -> Double {
+        let few = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306]
+        guard degrees > few.count else { return few[max(degrees, 1) - 1] }
+        // Cornish and Fisher's expansion around the normal distribution.
+        let (normal, inverse) = (1.959964, 1 / Double(degrees))
+        return normal + inverse * (2.372271 + inverse * (2.822500 + inverse * 2.555850))
+    }
+}
+
+/// When a simulation has seen enough: its confidence interval is narrower than asked, or it has run its most batches.
+public struct PrecisionGoal: Hashable, Sendable {
+    /// What half the width of the 95 % confidence interval is compared with.
+    public enum Width: Hashable, Sendable {
+        /// In the unit of the value itself.
+        case absolute(Double)
+        /// As a share of the value: 0.01 is one per cent.
+        case relative(Double)
+    }
+
+    public let halfWidth: Width
+    /// Fewer batches than this know their own scatter too badly to stop on it.
+    public let minimumBatches: Int
+    public let maximumBatches: Int
+
+    /// Refuses a width that is no positive number, fewer than two batches, and a maximum below the minimum.
+    public init(
+        halfWidth: Width, minimumBatches: Int = 20, maximumBatches: Int = 100_000
+    ) throws(AirtimeError) {
+        let width =
+            switch halfWidth {
+            case .absolute(let width), .relative(let width): width
+            }
+        guard width > 0, width.isFinite else { throw .quantity(name: "a confidence interval's width", value: width) }
+        guard minimumBatches >= 2, minimumBatches <= maximumBatches else {
+            throw .quantity(name: "a number of batches", value: Double(min(minimumBatches, maximumBatches)))
+        }
+        self.halfWidth = halfWidth
+        self.minimumBatches = minimumBatches
+        self.maximumBatches = maximumBatches
+    }
+
+    /// Whether the interval of this estimate is narrow enough; never for fewer than `minimumBatches`.
+    public func isMet(by estimate: Estimate?) -> Bool {
+        guard let estimate, estimate.batches >= minimumBatches else { return false }
+        return switch halfWidth {
+        case .absolute(let width): estimate.halfWidth95 <= width
+        case .relative(let width): estimate.halfWidth95 <= width * abs(estimate.value)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import Airtime
+
+/// One chart of a page: series over one x, with markers.
+struct CurveFigure {
+    let curve: PlanPageContent.Curve
+    let id: String
+    let limits: PageLimits
+
+    static let drawnSeries = 8
+
+    private var series: [PlanPageContent.Curve.Series] { Array(curve.series.prefix(Self.drawnSeries)) }
+
+    var html: String {
+        let all = series.flatMap(\.points)
+        let markers = Array(curve.markers.prefix(4))
+        let shown = all.filter { !curve.x.isLogarithmic || $0.x > 0 }
+        var plot = PlotArea(
+            top: 40 + Double(markers.count) * 20,
+            x: { Scale(of: shown.map(\.x), from: $0, to: $1, isLogarithmic: curve.x.isLogarithmic) },
+            y: {
+                Scale(
+                    of: all.map(\.y) + (curve.wanted.map { [$0] } ?? []), from: $0, to: $1,
+                    isLogarithmic: curve.y.isLogarithmic, includesZero: true)
+            })
+        plot.drawAxes(xName: Self.label(curve.x), yName: Self.label(curve.y))
+        if let wanted = curve.wanted, plot.y(wanted).isFinite {
+            plot.drawPath(
+                SVGPath(line: [(PlotArea.left, plot.y(wanted)), (PlotArea.right, plot.y(wanted))]), class: "target")
+            plot.drawText(
+                "wanted: \(NumberText.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
+                class: "label target")
+        }
+        for (index, one) in series.enumerated() {
+            let points = Self.thinned(one.points, to: limits.points)
+            plot.drawPath(SVGPath(line: plot.places(points)), class: "line s\(index)")
+        }
+        for (index, marker) in markers.enumerated() {
+            plot.drawMarker(
+                HTMLEscaping.shortened(marker.name, to: 40), x: marker.x, at: 44 + Double(index) * 20,
+                class: "m\(index)")
+        }
+        let names = series.enumerated().map { (swatch: "s\($0)", name: limits.shortened($1.name)) }
+        return HTML.figure(
+            id: id, title: curve.title, drawing: plot.drawing.element(label: label), caption: caption,
+            table: table, legend: names.count > 1 ? HTML.legend(names) : "")
+    }
+
+    private var caption: String {
+        curve.gapMeaning.isEmpty ? curve.caption : "\(curve.caption) Where a line is interrupted: \(curve.gapMeaning)."
+    }
+
+    private var label: String {
+        "\(curve.title): \(curve.y.name) over \(curve.x.name). The values stand in the table below."
+    }
+
+    private static func label(_ axis: PlanPageContent.Curve.Axis) -> String {
+        axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
+    }
+
+    /// One row for each x of the first series; the others at the same x, else at the nearest.
+    private var table: String {
+        guard let first = series.first else { return "" }
+        let rows = Self.thinned(first.points, to: limits.tableRows).map { point in
+            [NumberText.significant(point.x, 4)]
+                + series.map { NumberText.significant(Self.nearest(point.x, in: $0.points), 4) }
+        }
+        return HTML.table(
+            caption: curve.title, header: [Self.label(curve.x)] + series.map { limits.shortened($0.name) }, rows: rows)
+    }
+
+    private static func nearest(_ x: Double, in points: [PlanPageContent.Point]) -> Double? {
+        points.min { abs($0.x - x) < abs($1.x - x) }.flatMap { $0.y.isFinite ? $0.y : nil }
+    }
+
+    /// So many points, evenly taken, the first and the last among them.
+    static func thinned<Element>(_ all: [Element], to count: Int) -> [Element] {
+        guard all.count > count, count > 1 else { return all }
+        return (0..<count).map { all[$0 * (all.count - 1) / (count - 1)] }
+    }
+}
+
+/// The latencies of several scanners on one axis of time: a strip each, filled as discovery goes on, with the
+/// percentiles marked.
+struct LatencyFigure {
+    let comparison: PlanPageContent.LatencyComparison
+    let limits: PageLimits
+
+    private static let stripHeight = 74.0
+
+    private var rows: [PlanPageContent.LatencyComparison.Row] { Array(comparison.rows.prefix(limits.strips)) }
+
+    var html: String {
+        let times = rows.flatMap { row in
+            row.discovered.filter { $0.y > 0.02 && $0.y < 0.995 }.map(\.x)
+                + [row.p50, row.p90, row.p95, row.p99].compactMap { $0 }
+        }
+        let top = 8.0
+        let bottom = top + Double(rows.count) * Self.stripHeight
+        let x = Scale(of: times, from: 14, to: PlotArea.right, isLogarithmic: true)
+        var drawing = SVG(width: PlotArea.width, height: bottom + 52)
+        var free = 0.0
+        for tick in x.ticks {
+            drawing.line(x(tick), top, x(tick), bottom, class: "grid")
+            let text = NumberText.duration(tick)
+            let half = Double(text.count) * 6.4 + 4
+            guard x(tick) - half >= free, x(tick) + half <= PlotArea.width else { continue }
+            drawing.text(text, x(tick), bottom + 22, anchor: .middle, class: "tick")
+            free = x(tick) + half
+        }
+        drawing.text("time until first seen", PlotArea.right, bottom + 46, anchor: .end, class: "name")
+        for (index, row) in rows.enumerated() {
+            draw(row, in: &drawing, x, base: top + Double(index + 1) * Self.stripHeight)
+        }
+        return HTML.figure(
+            id: "latencies", title: "Scanner by scanner", drawing: drawing.element(label: label),
+            caption: comparison.caption, table: table,
+            legend: HTML.legend([
+                ("fill", "share discovered by then"), ("p50", "half"), ("p90", "90 of 100"), ("p99", "99 of 100"),
+            ]))
+    }
+
+    private func draw(
+        _ row: PlanPageContent.LatencyComparison.Row, in drawing: inout SVG, _ x: Scale, base: Double
+    ) {
+        let height = Self.stripHeight - 34
+        let points = x.sampled(row.discovered, count: limits.points / 2)
+        let places = points.map { (x: x($0.x), y: base - max(0, min(1, $0.y)) * height) }
+        drawing.path(SVGPath(areaUnder: places, downTo: base), class: "fill")
+        drawing.path(SVGPath(line: places), class: "rim")
+        drawing.line(x.start, base, x.end, base, class: "axis")
+        for (style, percentile) in [("p50", row.p50), ("p90", row.p90), ("p99", row.p99)] {
+            guard let percentile else { continue }
+            drawing.line(x(percentile), base, x(percentile), base - height - 3, class: "percentile \(style)")
+        }
+        let summary =
+            row.p50 == nil
+            ? "half of all: not within the horizon"
+            : "\(NumberText.duration(row.p50)) · \(NumberText.duration(row.p99))"
+        drawing.text(HTMLEscaping.shortened(row.name, to: 28), 14, base - height - 9, class: "strong")
+        drawing.text(summary, x.end, base - height - 9, anchor: .end, class: "tick")
+    }
+
+    private var label: String {
+        "Time until first seen, a strip for each scanner: "
+            + rows.map { "\($0.name), half after \(NumberText.duration($0.p50))" }.joined(separator: "; ")
+    }
+
+    private var table: String {
+        HTML.table(
+            caption: "Time until first seen, in seconds",
+            header: ["scanner", "50 %", "90 %", "95 %", "99 %"],
+            rows: rows.map { row in
+                [row.name] + [row.p50, row.p90, row.p95, row.p99].map { NumberText.significant($0, 4) }
+            })
+    }
+}
+
+/// Intervals × scan modes as a colored table: it reads the same to the eye, to a screen reader and on paper.
+struct HeatMapFigure {
+    let map: PlanPageContent.HeatMap
+    let limits: PageLimits
+
+    /// Shades from calm to hot.
+    static let shades = 8
+
+    var html: String {
+        let modes = map.scanModes.prefix(limits.heatColumns)
+        let values = map.cells.flatMap { $0 }.compactMap(\.value).filter { $0.isFinite && $0 > 0 }
+        let scale = Scale(of: values, from: 0, to: Double(Self.shades), isLogarithmic: true)
+        let head = modes.map { "<th scope=\"col\"><span>\(text($0))</span></th>" }.joined()
+        let body = zip(map.intervalsMs, map.cells).prefix(limits.heatRows).map { interval, cells in
+            "<tr><th scope=\"row\">\(NumberText.significant(interval, 6))</th>"
+                + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
+        }
+        let table =
+            "<div class=\"scroll\"><table class=\"heat\"><caption>\(text(map.valueName)) "
+            + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
+            + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
+            + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"
+            + "<tbody>\(body.joined())</tbody></table></div>"
+        return HTML.figure(id: "heatMap", title: map.title, drawing: table, caption: map.caption)
+    }
+
+    private func text(_ raw: String) -> String { HTMLEscaping.text(HTMLEscaping.shortened(raw, to: 60)) }
+
+    private func cell(_ cell: PlanPageContent.HeatMap.Cell, _ scale: Scale) -> String {
+        let mark =
+            cell.isResonant
+            ? "<span class=\"resonance\" aria-hidden=\"true\">◆</span><span class=\"spoken\">, resonance</span>" : ""
+        let style = cell.isResonant ? " resonant" : ""
+        guard let value = cell.value, value.isFinite else {
+            return "<td class=\"h\(Self.shades - 1)\(style)\"><span aria-hidden=\"true\">–</span>"
+                + "<span class=\"spoken\">not reached within the horizon</span>\(mark)</td>"
+        }
+        return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberText.significant(value))\(mark)</td>"
+    }
+
+    /// The shade of a value on a scale from 0 to the number of shades.
+    static func shade(_ value: Double, _ scale: Scale) -> Int {
+        let place = scale(value)
+        return place.isFinite ? min(shades - 1, max(0, Int(max(0, min(100, place))))) : 0
+    }
+}
