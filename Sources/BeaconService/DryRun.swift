@@ -18,7 +18,7 @@ struct DryRun {
         host.observer = { packet, isFromController, _ in
             if !isFromController { record.packets.append(packet) }
         }
-        say("# sent to a controller like \(job.options.like.name) (choose with --like); nothing leaves this box")
+        say("# sent to a controller like \(job.options.like.name) (choose with --like); nothing leaves this machine")
         let capabilities: ControllerCapabilities
         let session: BeaconSession
         do {
@@ -97,7 +97,8 @@ struct ManagedDryRun {
             for warning in plan.warnings { job.output.warn("warning: \(warning)") }
         } else {
             job.output.write(
-                "# sent to the kernel for a controller like \(model.name) (choose with --like); nothing leaves this box\n"
+                "# sent to the kernel for a controller like \(model.name) (choose with --like); "
+                    + "nothing leaves this machine\n"
             )
             for warning in plan.warnings { job.output.write("# warning: \(warning)\n") }
         }

@@ -57,13 +57,11 @@ import Testing
         var list = PollList(reading: [first, second])
         try list.wait(until: 0)
         #expect(list.count == 2 && !list.isReady(0) && list.isReady(1))
-        #expect(try Poller.wait(first, second, until: 0) == (false, true))
-        #expect(try Poller.wait(first, nil, until: 0) == (false, false))
         var buffer = [UInt8](repeating: 0, count: 4)
         #expect(try second.read(into: &buffer) == 1 && buffer == [1, 0, 0, 0])
         try list.wait(until: 0)
         #expect(!list.isReady(0) && !list.isReady(1))
-        withExtendedLifetime(firstPeer) {}
+        withExtendedLifetime((firstPeer, secondPeer)) {}
     }
 
     @Test func pollerCountsAHangUpAsReady() throws {

@@ -201,7 +201,7 @@ import Testing
         var asked = 0
         while asked < 200_000 * command.count {
             let rest = batch[(asked % command.count)...]
-            if let count = try? deaf.write(rest) {
+            if let count = try? deaf.write(Array(rest)) {
                 asked += count
             } else if try Poller.wait([.init(deaf, .write)], milliseconds: 1000) != [true] {
                 break

@@ -19,7 +19,7 @@ struct AirPacket {
 /// Times are in µs from the batch's beginning. Traffic begins a little earlier, so that the first packets meet others.
 struct AirBatch {
     /// How far apart a walking receiver's places are, in µs.
-    private static let walkingSlice = 100_000.0
+    static let walkingSlice = 100_000.0
     private static let packetsInSlice = 32_768.0
 
     private let scene: AirSimulation

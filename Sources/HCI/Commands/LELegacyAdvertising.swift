@@ -149,8 +149,11 @@ public struct LegacyDataParameter: Hashable, Sendable {
     /// All 31 octets.
     public let padded: FixedOctets<31>
 
-    init(_ data: [UInt8], field: String) throws(HCIParameterError) {
-        try HCIParameterError.check(field, data.count, in: 0...AdvertisingData.legacyLimit, unit: "octets")
+    init(_ data: [UInt8], of name: String) throws(HCIParameterError) {
+        let range = 0...AdvertisingData.legacyLimit
+        guard range.contains(data.count) else {
+            throw .outOfRange(ValueOutOfRange("\(name)_Length", data.count, range: range, unit: "octets"))
+        }
         var padded = FixedOctets<31>()
         for (index, octet) in zip(0..<31, data) { padded[index] = octet }
         self.padded = padded
@@ -175,24 +178,26 @@ public struct LegacyDataParameter: Hashable, Sendable {
     }
 }
 
-/// LE Set Advertising Data (7.8.7). Allowed at any time; used from the next advertising event on.
-public struct LESetAdvertisingData: HCICommand {
-    /// The status, and nothing behind it.
-    public typealias ReturnParameters = HCINoReturnParameters
-    public static let opcode = HCIOpcode(rawValue: 0x2008)
-    public static let name = "LE Set Advertising Data"
+/// What the two legacy data commands have in common: a length and 31 octets.
+public protocol LegacyDataCommand: HCICommand where ReturnParameters == HCINoReturnParameters {
+    /// Length and data, as they are sent.
+    var parameter: LegacyDataParameter { get }
+    /// The specification's name of the data.
+    static var dataName: String { get }
 
-    public let parameter: LegacyDataParameter
+    init(_ parameter: LegacyDataParameter)
+}
 
+extension LegacyDataCommand {
     /// - Throws: ``HCIParameterError`` for more than 31 octets.
     public init(_ data: [UInt8]) throws(HCIParameterError) {
-        parameter = try LegacyDataParameter(data, field: "Advertising_Data_Length")
+        self.init(try LegacyDataParameter(data, of: Self.dataName))
     }
 
     /// Reads the length and the 31 octets of data that always follow it; `nil` for another number of octets.
     public init?(parameters octets: Span<UInt8>) {
         guard let parameter = LegacyDataParameter(octets) else { return nil }
-        self.parameter = parameter
+        self.init(parameter)
     }
 
     /// The significant octets.
@@ -200,35 +205,34 @@ public struct LESetAdvertisingData: HCICommand {
     public var parameters: [UInt8] { parameter.octets }
 
     public var fields: [HCIField] {
-        [HCIField("Advertising_Data_Length", parameter.length), HCIField("Advertising_Data", octets: data)]
+        [HCIField("\(Self.dataName)_Length", parameter.length), HCIField(Self.dataName, octets: data)]
+    }
+}
+
+/// LE Set Advertising Data (7.8.7). Allowed at any time; used from the next advertising event on.
+public struct LESetAdvertisingData: LegacyDataCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2008)
+    public static let name = "LE Set Advertising Data"
+    public static let dataName = "Advertising_Data"
+
+    public let parameter: LegacyDataParameter
+
+    /// A command with parameters that were read or made before.
+    public init(_ parameter: LegacyDataParameter) {
+        self.parameter = parameter
     }
 }
 
 /// LE Set Scan Response Data (7.8.8). Allowed at any time.
-public struct LESetScanResponseData: HCICommand {
-    /// The status, and nothing behind it.
-    public typealias ReturnParameters = HCINoReturnParameters
+public struct LESetScanResponseData: LegacyDataCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2009)
     public static let name = "LE Set Scan Response Data"
+    public static let dataName = "Scan_Response_Data"
 
     public let parameter: LegacyDataParameter
 
-    /// - Throws: ``HCIParameterError`` for more than 31 octets.
-    public init(_ data: [UInt8]) throws(HCIParameterError) {
-        parameter = try LegacyDataParameter(data, field: "Scan_Response_Data_Length")
-    }
-
-    /// Reads the length and the 31 octets of data that always follow it; `nil` for another number of octets.
-    public init?(parameters octets: Span<UInt8>) {
-        guard let parameter = LegacyDataParameter(octets) else { return nil }
+    /// A command with parameters that were read or made before.
+    public init(_ parameter: LegacyDataParameter) {
         self.parameter = parameter
-    }
-
-    /// The significant octets.
-    public var data: [UInt8] { parameter.data }
-    public var parameters: [UInt8] { parameter.octets }
-
-    public var fields: [HCIField] {
-        [HCIField("Scan_Response_Data_Length", parameter.length), HCIField("Scan_Response_Data", octets: data)]
     }
 }
