@@ -75,7 +75,8 @@ import Testing
 
             """
         let start =
-            "# sent to a controller like raspberry-pi (choose with --like); nothing leaves this machine\n" + Self.questions
+            "# sent to a controller like raspberry-pi (choose with --like); nothing leaves this machine\n"
+            + Self.questions
             + masks + Self.text(Self.legacy)
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(String(result.output.prefix(start.count)) == start)
@@ -91,7 +92,8 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output.hasPrefix(
-                "# sent to a controller like \(model) (choose with --like); nothing leaves this machine\n" + Self.questions)
+                "# sent to a controller like \(model) (choose with --like); nothing leaves this machine\n"
+                    + Self.questions)
         )
         let commands = result.output.split(separator: "\n").filter { $0.hasPrefix("01 ") }.map(String.init)
         let dualMode = model == "intel" ? ["01 6d 0c 02 01 00"] : []
