@@ -18,6 +18,8 @@ public struct PowerCalibration: Hashable, Sendable {
     public let points: [Point]
     /// Used where the granted power is not known.
     public let fallback: MeasuredPowerAtOneMeter?
+    /// Whose measurement it is: another receiver shows other values. `nil` where nobody says.
+    public var receiver: String?
 
     /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
     public struct Point: Hashable, Sendable {
@@ -34,7 +36,8 @@ public struct PowerCalibration: Hashable, Sendable {
     }
 
     /// A calibration from points in any order. Of points with the same radio power the first one counts.
-    public init(points: [Point], fallback: MeasuredPowerAtOneMeter?) {
+    public init(points: [Point], fallback: MeasuredPowerAtOneMeter?, receiver: String? = nil) {
+        self.receiver = receiver
         self.points = points.sorted { $0.radioPower < $1.radioPower }
         self.fallback = fallback
     }

@@ -98,7 +98,7 @@ public struct ProfileRevision: Sendable {
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
     /// Where these places stand among the octets; lines end with LF, CR LF or CR, and columns count scalars.
-    private static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
+    static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)
         var wanted = places[...]

@@ -52,6 +52,7 @@ extension PowerCalibration {
     fileprivate var json: JSONValue {
         var members = points.map { JSONValue.Member(String($0.radioPower.dBm), .integer($0.measuredPower.dBm)) }
         if let fallback { members.append(.init("default", .integer(fallback.dBm))) }
+        if let receiver { members.append(.init("receiver", .string(receiver))) }
         return .object(members)
     }
 }

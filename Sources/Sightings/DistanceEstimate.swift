@@ -86,5 +86,9 @@ enum Power {
     static func of(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
 }
 
+/// The decimal logarithm.
+func log10(_ value: Double) -> Double { Glibc.log10(value) }
+/// The share of a normal distribution that lies below `deviations` standard deviations.
+func normalShare(below deviations: Double) -> Double { 0.5 * Glibc.erfc(-deviations / 2.squareRoot()) }
 /// ln.
 func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }

@@ -19,6 +19,9 @@ public struct LevelTally: Sendable {
         count += 1
     }
 
+    /// How often this level was counted.
+    func count(of level: Int8) -> Int { Self.range.contains(level) ? Int(counts[Self.index(level)]) : 0 }
+
     /// Counts all that another one has counted.
     public mutating func merge(_ other: LevelTally) {
         for index in counts.indices {
@@ -53,6 +56,9 @@ public struct LevelTally: Sendable {
     /// The mean in dBm of what is left without the weakest and the strongest tenth: at least one of each where there are
     /// three or more. `nil` without any level.
     public var trimmedMean: Double? { mean(without: count < 3 ? 0 : max(1, count / 10)) }
+
+    /// The mean in dBm without this share of the weakest and of the strongest, 0..<0.5; `nil` without any level.
+    public func trimmedMean(_ share: Double) -> Double? { mean(without: Int(Double(count) * max(0, min(0.49, share)))) }
 
     /// The mean without so many at either end.
     private func mean(without trimmed: Int) -> Double? {

@@ -18,7 +18,9 @@ struct Pharos: ParsableCommand {
     private static let subcommands = Subcommands(entries: [
         ("encode", { Encode.self }), ("decode", { Decode.self }), ("adapters", { Adapters.self }),
         ("advertise", { Advertise.self }), ("ibeacon", { AdvertiseIBeacon.self }), ("run", { Run.self }),
-        ("scan", { Scan.self }), ("audit", { Audit.self }), ("status", { Status.self }), ("doctor", { Doctor.self }),
+        ("scan", { Scan.self }), ("audit", { Audit.self }),
+        ("calibrate", { Calibrate.self }), ("find", { Find.self }), ("status", { Status.self }),
+        ("doctor", { Doctor.self }),
         ("controller", { ControllerCommand.self }),
         ("profile", { ProfileCommand.self }), ("fleet", { FleetCommand.self }), ("plan", { PlanCommand.self }),
     ])

@@ -138,6 +138,15 @@ def test_beacons_of_other_floors_need_not_be_heard(tmp_path):
         floor = pharos.run("audit", source, "--replay", path, "--json", "--floor", "ground")
         assert floor.code == 0
         assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic"}]
+    # A site file says where its receivers are by the fleet that it names.
+    site = tmp_path / "site.json"
+    site.write_text(json.dumps({
+        "version": 1, "name": "ground", "outline": [[0, 0], [9, 0], [9, 9]], "scanner": "android-balanced",
+        "target": {"detectWithinS": 10, "probability": 0.9},
+        "beacons": {"fleet": "fleet.json", "site": "north", "floor": "ground"}}))
+    named = pharos.run("audit", fleet, "--replay", path, "--json", "--site", site)
+    assert named.code == 0, named.err
+    assert [each["warning"] for each in json.loads(named.out)["warnings"]] == ["not-in-range"]
     # The manifest alone says as much.
     for name in ("desk.json", "attic.json"):
         (tmp_path / "out" / name).unlink()
@@ -229,6 +238,8 @@ def test_several_adapters_listen_at_once(start, tmp_path):
 
 def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit").code == 64
+    managed = pharos.run("audit", boxes[0], "--adapter", "hci0:mgmt")
+    assert managed.code == 64 and "drops repeats" in managed.err
     assert pharos.run("audit", boxes[0], "--replay", tmp_path / "none").code == 66
     assert pharos.run("audit", tmp_path / "none", "--replay", tmp_path / "none").code == 66
     assert pharos.run("audit", boxes[0], "--replay", boxes[0]).code == 65

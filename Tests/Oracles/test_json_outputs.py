@@ -114,6 +114,22 @@ def audited(folder):
             output("audit", box, "--adapter", "virtual", "--duration-s", "1.5", "--json")]
 
 
+def calibrated(folder):
+    packets = [(at * 100_000, report(address(1), ibeacon(1, 1), -60 - at % 5)) for at in range(700)]
+    path = recording(folder / "calibrate.btsnoop", packets)
+    options = ["--beacon", f"ibeacon:{UUID}-1-1", "--replay", path, "--json"]
+    return [output("calibrate", *options), output("calibrate", *options, "--turn"),
+            output("calibrate", *options, "--channels"),
+            output("calibrate", *options, "--distance-m", "1", "--distance-m", "2", "--seconds", "30")]
+
+
+def found(folder):
+    packets = [(at * 100_000, report(address(1), ibeacon(1, 1), -70)) for at in range(60)]
+    path = recording(folder / "find.btsnoop", [*packets, (20_000_000, report(address(1), ibeacon(1, 1), 127))])
+    return [output("find", f"ibeacon:{UUID}-1-1", "--replay", path, "--json"),
+            output("find", f"ibeacon:{UUID}-1-2", "--adapter", "virtual", "--turn", "--json")]
+
+
 def status_of_a_running_beacon(folder):
     process = subprocess.Popen(
         [pharos.PROGRAM, "run", PROFILE, "--adapter", "virtual", "--state-dir", folder, "--runtime-dir", folder],
@@ -279,6 +295,8 @@ OUTPUTS = [
            "advertise tlm, advertise eid, advertise raw, ibeacon", advertised),
     Output("scan", "", "scan", heard),
     Output("audit", "", "audit", audited),
+    Output("calibrate", "", "calibrate", calibrated),
+    Output("find", "", "find", found),
     Output("status", "", "status", status_of_a_running_beacon),
     Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
     Output("profile", "", "profile check", checked),

@@ -33,6 +33,18 @@ import Testing
                 ["audit"],
                 ["<file>", "-a, --adapter", "--replay", "--duration-s", "--site", "--floor", "--json", "--html"]
             ),
+            (
+                ["calibrate"],
+                [
+                    "--beacon", "--strongest", "-a, --adapter", "--replay", "--known", "--distance-m", "--seconds",
+                    "--turn", "--headings", "--channels", "--radio-power-dbm", "--reference-offset-db", "--write",
+                    "--json",
+                ]
+            ),
+            (
+                ["find"],
+                ["<beacon>", "-a, --adapter", "--replay", "--known", "--turn", "--sound", "--duration-s", "--json"]
+            ),
             (["profile"], ["init", "check", "show", "schema"]),
             (["profile", "init"], ["<file>", "--type", "--name", "--url", "--interval-ms"]),
             (["profile", "check"], ["<files>", "--json"]),

@@ -27,7 +27,7 @@ enum SlotKind: Hashable, Sendable {
             return
         }
         if path.components.count == 2, path.components[0] == .key("calibration") {
-            self = .number
+            self = key == "receiver" ? .text : .number
             return
         }
         switch key {

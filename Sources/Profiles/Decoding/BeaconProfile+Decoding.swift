@@ -120,8 +120,8 @@ extension ConfigurationDecoder {
         return AdvertisingChannels(numbers: numbers)
     }
 
-    /// One key for each radio power, and the default.
-    private static let calibrationLimit = RadioPower.range.count + 1
+    /// One key for each radio power, the default, and the receiver.
+    private static let calibrationLimit = RadioPower.range.count + 2
 
     private mutating func calibration(_ node: JSONNode?) -> PowerCalibration? {
         guard let node else { return nil }
@@ -141,7 +141,12 @@ extension ConfigurationDecoder {
         }
         var points: [PowerCalibration.Point] = []
         var fallback: MeasuredPowerAtOneMeter?
+        var receiver: String?
         for member in members {
+            if member.key == "receiver" {
+                receiver = text(member.value)
+                continue
+            }
             let measured = integer(member.value, in: MeasuredPowerAtOneMeter.range, unit: "dBm at 1 m")
                 .flatMap { try? MeasuredPowerAtOneMeter(dBm: $0) }
             if member.key == "default" {
@@ -150,11 +155,11 @@ extension ConfigurationDecoder {
                 if let measured { points.append(.init(radioPower: power, measuredPower: measured)) }
             } else {
                 error(
-                    "the key \(ProblemText.quoted(member.key)) is neither \"default\" nor a radio power of "
+                    "the key \(ProblemText.quoted(member.key)) is neither \"default\", \"receiver\" nor a radio power of "
                         + "\(RadioPower.range.lowerBound)...\(RadioPower.range.upperBound) dBm", at: member)
             }
         }
-        return PowerCalibration(points: points, fallback: fallback)
+        return PowerCalibration(points: points, fallback: fallback, receiver: receiver)
     }
 
     private mutating func time(_ node: JSONNode?) -> RFC3339Time? {

@@ -57,13 +57,15 @@ extension BeaconSchema {
                 [
                     "description": """
                     Signal strength at 1 m in dBm, by radio power in dBm. Between two powers it \
-                    is interpolated; "default" is for controllers that do not tell their power.
+                    is interpolated; "default" is for controllers that do not tell their power, \
+                    and "receiver" names who measured.
                     """,
                     "type": "object", "minProperties": 1,
                     "propertyNames": [
                         "pattern":
-                            "^(default|0|[1-9]|1[0-9]|20|-[1-9]|-[1-9][0-9]|-1[01][0-9]|-12[0-7])$"
+                            "^(default|receiver|0|[1-9]|1[0-9]|20|-[1-9]|-[1-9][0-9]|-1[01][0-9]|-12[0-7])$"
                     ],
+                    "properties": ["receiver": ["description": "Who measured.", "type": "string"]],
                     "additionalProperties": integer("Signal strength at 1 m, in dBm.", MeasuredPowerAtOneMeter.range),
                 ]),
             .init("measuredPower1m", measuredPower("1 m", MeasuredPowerAtOneMeter.range)),

@@ -64,6 +64,10 @@ struct Audit: ParsableCommand {
         if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
             throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
         }
+        for case .managed(let index) in adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")
+        }
     }
 
     func run() throws {

@@ -1,0 +1,291 @@
+/// What a beacon shows at 1 m, measured by one receiver from several sides of the beacon.
+///
+/// Turning a sender moves its level by 4 to 19 dB, and its three channels differ by 4.5 dB: a mean over headings is a
+/// calibration, a mean over packets of one heading is not. So headings count alike, and the standard error is theirs.
+public struct CalibrationMeasurement: Sendable {
+    /// A stretch of the measurement in which nothing is moved.
+    public struct Leg: Hashable, Sendable {
+        /// Between beacon and receiver, in metres.
+        public var meters: Double
+        /// How far the beacon is turned, in degrees.
+        public var heading: Int
+        /// The only advertising channel that the beacon sends on; `nil` for all.
+        public var channel: Int?
+
+        /// A stretch at that distance and heading.
+        public init(meters: Double, heading: Int, channel: Int? = nil) {
+            self.meters = meters
+            self.heading = heading
+            self.channel = channel
+        }
+    }
+
+    /// Packets that a measurement needs, in all and of each heading.
+    public static let neededPackets = 100
+    public static let neededPacketsOfHeading = 20
+    /// Below this standard error in dB a measurement may end early, but not before so many seconds.
+    public static let wantedError = 0.5
+    public static let shortestSeconds = 20.0
+    /// Headings that differ by more, in dB, are told.
+    static let widestSpread = 10.0
+
+    public let legs: [Leg]
+    /// What the transmitter emits, in dBm; `nil` where nobody said.
+    public var radioPower: Int?
+    /// n, where it is given and not to be fitted.
+    public var exponent: Double?
+    /// What this receiver shows above one that is known, in dB.
+    public var referenceOffset = 0.0
+
+    private var tallies: [LevelTally]
+    private var tooLoud = 0
+    private var lastSender: Sender?
+    private var senderBefore: Sender?
+    private var senderReturns = 0
+
+    /// - Parameter legs: In the order in which they are measured; at least one.
+    public init(legs: [Leg]) {
+        self.legs = legs
+        tallies = legs.map { _ in LevelTally() }
+    }
+
+    /// Takes a report of the beacon, heard during a leg.
+    public mutating func hear(_ sighting: Sighting, leg: Int) {
+        if sighting.sender != lastSender {
+            if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
+            (senderBefore, lastSender) = (lastSender, sighting.sender)
+        }
+        guard tallies.indices.contains(leg), let level = sighting.rssi, LevelTally.range.contains(level) else { return }
+        if let radioPower, Int(level) > radioPower { tooLoud += 1 }
+        tallies[leg].add(level)
+    }
+
+    /// Levels that were taken.
+    public var packets: Int { tallies.reduce(0) { $0 + $1.count } }
+
+    /// The mean of all levels in dBm, for choosing among beacons; `nil` without any.
+    public var mean: Double? { merged { _ in true }.mean }
+
+    /// Whether more of it would tell no more.
+    ///
+    /// - Parameter seconds: How long it has taken.
+    public func isEnough(afterSeconds seconds: Double) -> Bool {
+        guard seconds >= Self.shortestSeconds, shortage == nil, let error = standardError else { return false }
+        return error < Self.wantedError
+    }
+
+    /// Why it tells nothing yet, in one sentence with what was heard; `nil` where it does.
+    public var shortage: String? {
+        if packets < Self.neededPackets {
+            return "\(packets) packets were heard, and a calibration needs \(Self.neededPackets)"
+        }
+        let fewest = legs.indices.min { tallies[$0].count < tallies[$1].count }
+        if let fewest, tallies[fewest].count < Self.neededPacketsOfHeading {
+            return "\(tallies[fewest].count) packets were heard at \(legs[fewest].heading)° and "
+                + "\(Self.meters(legs[fewest].meters)) m, and each heading needs \(Self.neededPacketsOfHeading)"
+        }
+        return nil
+    }
+
+    private static func meters(_ value: Double) -> String {
+        value == value.rounded() ? "\(Int(value))" : "\(value)"
+    }
+
+    private func merged(_ isTaken: (Leg) -> Bool) -> LevelTally {
+        var tally = LevelTally()
+        for index in legs.indices where isTaken(legs[index]) { tally.merge(tallies[index]) }
+        return tally
+    }
+
+    // MARK: What it tells
+
+    /// The trimmed mean with 10 % taken from each end, or 20 % where the lower tail is long: packets in a shadow.
+    static func estimate(_ tally: LevelTally) -> (level: Double, trim: Double)? {
+        guard let tenth = tally.trimmedMean(0.1), let low = tally.mean(ofLowest: 0.1),
+            let high = tally.mean(ofHighest: 0.1)
+        else { return nil }
+        let isLong = tenth - low > 6 && tenth - low > 1.5 * (high - tenth)
+        return isLong ? tally.trimmedMean(0.2).map { ($0, 0.2) } : (tenth, 0.1)
+    }
+
+    /// A level with how many packets it is of.
+    public struct Level: Hashable, Sendable {
+        /// Degrees, or the channel's number.
+        public let number: Int
+        /// In dBm.
+        public let level: Double
+        public let packets: Int
+    }
+
+    private var distances: [Double] { legs.reduce(into: []) { if !$0.contains($1.meters) { $0.append($1.meters) } } }
+
+    /// Each heading at a distance, all channels taken together.
+    private func headings(at meters: Double) -> [Level] {
+        let numbers = legs.reduce(into: [Int]()) {
+            if $1.meters == meters, !$0.contains($1.heading) { $0.append($1.heading) }
+        }
+        return numbers.compactMap { number in
+            let tally = merged { $0.meters == meters && $0.heading == number }
+            return Self.estimate(tally).map { Level(number: number, level: $0.level, packets: tally.count) }
+        }
+    }
+
+    /// Of the mean over headings, in dB; `nil` with a single heading. Of several distances the largest.
+    public var standardError: Double? {
+        distances.compactMap { meters -> Double? in
+            let levels = headings(at: meters).map(\.level)
+            return Self.deviation(levels).map { $0 / Double(levels.count).squareRoot() }
+        }.max()
+    }
+
+    private static func deviation(_ values: [Double]) -> Double? {
+        guard values.count > 1 else { return nil }
+        let mean = values.reduce(0, +) / Double(values.count)
+        return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count - 1)).squareRoot()
+    }
+
+    /// A number with the interval in which it lies with 95 %.
+    public struct Estimate: Hashable, Sendable {
+        public let value: Double
+        /// `nil` where too few measurements tell.
+        public let interval: ClosedRange<Double>?
+    }
+
+    /// What a measurement tells.
+    public struct Result: Hashable, Sendable {
+        /// In dBm, the reference's offset taken away.
+        public let powerAtOneMeter: Estimate
+        /// In dB; `nil` with a single heading.
+        public let standardError: Double?
+        public let packets: Int
+        /// Of single packets around their heading's mean, in dB.
+        public let packetDeviation: Double?
+        /// At the first distance.
+        public let headings: [Level]
+        /// At the first distance; empty where all channels were used at once.
+        public let channels: [Level]
+        /// The share that was trimmed from each end, the largest of all headings.
+        public let trim: Double
+        /// n: fitted, given, or `nil` where all was measured at 1 m.
+        public let exponent: Estimate?
+        /// What whoever measures should know, one sentence each.
+        public let warnings: [String]
+    }
+
+    /// What it tells; `nil` while ``shortage`` says why not, and without a way from its distance to 1 m.
+    public var result: Result? {
+        guard shortage == nil, let first = distances.first else { return nil }
+        let points = distances.flatMap { meters in
+            self.headings(at: meters).map { (decades: -10 * log10(meters), level: $0.level - referenceOffset) }
+        }
+        let mean = points.reduce(0) { $0 + $1.level } / Double(points.count)
+        var exponent: Estimate?
+        let power: Estimate
+        if distances.count > 1 {
+            guard let line = LineFit(points.map { ($0.decades, $0.level) }) else { return nil }
+            exponent = line.slope
+            power = line.intercept
+        } else if first == 1 {
+            power = Estimate(value: mean, interval: interval(mean, points.count))
+        } else if let given = self.exponent {
+            exponent = Estimate(value: given, interval: nil)
+            let value = mean - given * points[0].decades
+            power = Estimate(value: value, interval: interval(value, points.count))
+        } else {
+            return nil
+        }
+        let headings = self.headings(at: first)
+        let numbers = legs.reduce(into: [Int]()) { if let one = $1.channel, !$0.contains(one) { $0.append(one) } }
+        let channels = numbers.compactMap { number -> Level? in
+            let tally = merged { $0.meters == first && $0.channel == number }
+            return Self.estimate(tally).map { Level(number: number, level: $0.level, packets: tally.count) }
+        }
+        return Result(
+            powerAtOneMeter: power, standardError: standardError, packets: packets,
+            packetDeviation: packetDeviation, headings: headings, channels: channels,
+            trim: tallies.compactMap { Self.estimate($0)?.trim }.max() ?? 0.1, exponent: exponent,
+            warnings: warnings(headings))
+    }
+
+    private func interval(_ value: Double, _ count: Int) -> ClosedRange<Double>? {
+        standardError.map { value - LineFit.student(count - 1) * $0...value + LineFit.student(count - 1) * $0 }
+    }
+
+    private var packetDeviation: Double? {
+        let parts = tallies.compactMap { tally in tally.standardDeviation.map { ($0 * $0, Double(tally.count - 1)) } }
+        let freedom = parts.reduce(0) { $0 + $1.1 }
+        return freedom > 0 ? (parts.reduce(0) { $0 + $1.0 * $1.1 } / freedom).squareRoot() : nil
+    }
+
+    private func warnings(_ headings: [Level]) -> [String] {
+        var warnings: [String] = []
+        if headings.count == 1 {
+            warnings.append("one heading is no calibration: turning the beacon moves its level by 4 to 19 dB")
+        }
+        if let low = headings.map(\.level).min(), let high = headings.map(\.level).max(), high - low > Self.widestSpread
+        {
+            warnings.append("the headings differ by \(Int((high - low).rounded())) dB: look for metal near the beacon")
+        }
+        if senderReturns >= 3 { warnings.append("a second beacon has the same identity: turn one of them off") }
+        if tooLoud > 0, let radioPower {
+            warnings.append("\(tooLoud) readings are above the \(radioPower) dBm that are sent: the receiver is wrong")
+        }
+        return warnings
+    }
+}
+
+extension LevelTally {
+    fileprivate func mean(ofLowest share: Double) -> Double? { mean(ofFirst: share, from: Self.range.map { $0 }) }
+    fileprivate func mean(ofHighest share: Double) -> Double? { mean(ofFirst: share, from: Self.range.reversed()) }
+
+    private func mean(ofFirst share: Double, from levels: [Int8]) -> Double? {
+        let wanted = max(1, Int(Double(count) * share))
+        guard count > 0 else { return nil }
+        var (taken, sum) = (0, 0)
+        for level in levels where taken < wanted {
+            let some = min(wanted - taken, count(of: level))
+            taken += some
+            sum += some * Int(level)
+        }
+        return Double(sum) / Double(taken)
+    }
+}
+
+/// A straight line through points, by least squares.
+struct LineFit {
+    let slope: CalibrationMeasurement.Estimate
+    let intercept: CalibrationMeasurement.Estimate
+
+    /// `nil` where all points lie above one place.
+    init?(_ points: [(x: Double, y: Double)]) {
+        let count = Double(points.count)
+        guard count >= 2 else { return nil }
+        let (meanX, meanY) = (points.reduce(0) { $0 + $1.x } / count, points.reduce(0) { $0 + $1.y } / count)
+        let squares = points.reduce(0) { $0 + ($1.x - meanX) * ($1.x - meanX) }
+        guard squares > 1e-9 else { return nil }
+        let slope = points.reduce(0) { $0 + ($1.x - meanX) * ($1.y - meanY) } / squares
+        let intercept = meanY - slope * meanX
+        let rest = points.reduce(0) { sum, point in
+            let difference = point.y - intercept - slope * point.x
+            return sum + difference * difference
+        }
+        guard points.count > 2 else {
+            self.slope = .init(value: slope, interval: nil)
+            self.intercept = .init(value: intercept, interval: nil)
+            return
+        }
+        let variance = rest / (count - 2)
+        let reach = Self.student(points.count - 2)
+        let ofSlope = reach * (variance / squares).squareRoot()
+        let ofIntercept = reach * (variance * (1 / count + meanX * meanX / squares)).squareRoot()
+        self.slope = .init(value: slope, interval: slope - ofSlope...slope + ofSlope)
+        self.intercept = .init(value: intercept, interval: intercept - ofIntercept...intercept + ofIntercept)
+    }
+
+    /// Student's t for 95 % by its degrees of freedom.
+    static func student(_ freedom: Int) -> Double {
+        let table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
+        guard freedom >= 1 else { return table[0] }
+        return freedom <= table.count ? table[freedom - 1] : 1.96 + 2.4 / Double(freedom)
+    }
+}

@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import BeaconFrames
+internal import HCITransports
+internal import LinuxHost
+internal import ListenerService
+internal import Sightings
+
+/// Which one beacon is meant, and where it is heard.
+struct BeaconChoice {
+    let table: SightingTable
+    /// Its places in the table; `nil` for the strongest that is heard.
+    let places: Set<Int>?
+
+    /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
+    init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
+        guard let beacon else {
+            table = SightingTable(known: known.beacons, resolver: known.resolver(clock))
+            places = nil
+            return
+        }
+        if known.names.contains(beacon) {
+            table = SightingTable(known: known.beacons, strangers: .counted, resolver: known.resolver(clock))
+            places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
+        } else if let identity = BeaconIdentity(beacon) {
+            table = SightingTable(known: [KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
+            places = [0]
+        } else {
+            throw Failure(
+                .usage,
+                "\(beacon): this is no identity such as ibeacon:UUID-1-2 or address:AA:BB:CC:DD:EE:FF, and no beacon of "
+                    + "--known has that name")
+        }
+    }
+}
+
+/// Where one beacon is heard: an adapter, or recordings.
+struct BeaconSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var replay: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            valueName: "file"), completion: .file())
+    var known: [String] = []
+
+    func validate() throws {
+        if replay != nil && adapter != nil {
+            throw ValidationError("--replay reads a file: it goes without --adapter.")
+        }
+    }
+
+    /// - Parameter duration: In microseconds; of an adapter.
+    func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
+        if let replay { return try .recording(replay) }
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = duration
+        options.samples = known.profiles
+        return try .live(options)
+    }
+
+    /// How the receiver is called.
+    var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
+
+    /// Waits for a person to be ready; without one it goes on.
+    static func prompt(_ text: String) {
+        guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
+        Terminal.writeError("\(text), then press Enter ")
+        _ = readLine()
+    }
+}

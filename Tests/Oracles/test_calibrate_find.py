@@ -1,0 +1,164 @@
+"""`pharos calibrate` and `pharos find`: recordings with known levels, beside numpy-free arithmetic of our own."""
+import json
+import math
+import random
+import statistics
+
+import pytest
+
+import pharos
+from test_scan import UUID, address, ibeacon, recording, report
+
+BEACON = f"ibeacon:{UUID}-1-7"
+PROFILE = f"""{{
+  "version": 1,
+  "name": "desk",  "radioPowerDbm": 4,
+  "advertisements": [
+    {{ "type": "ibeacon", "uuid": "{UUID}", "major": 1, "minor": 7, "intervalMs": 100 }}  ]
+}}
+"""
+
+
+def trimmed(levels, share=0.1):
+    cut = int(len(levels) * share)
+    return statistics.fmean(sorted(levels)[cut:len(levels) - cut])
+
+
+def quarters(folder, means, seconds=60, chance=None, rate=10, extra=()):
+    """A beacon that is turned while it is recorded: one mean a heading."""
+    chance = chance or random.Random(1)
+    packets, levels = [], [[] for _ in means]
+    for number in range(seconds * rate):
+        heading = number * len(means) // (seconds * rate)
+        level = round(chance.gauss(means[heading], 2) + chance.choice((-3, 0, 3)))
+        levels[heading].append(level)
+        packets.append((number * 1_000_000 // rate, report(address(1), ibeacon(1, 7), level)))
+    # The recording ends with its last packet, wherever that came from.
+    packets += [*extra, (seconds * 1_000_000, report(address(9), b"\2\1\6", -90))]
+    return recording(folder / "turn.btsnoop", sorted(packets, key=lambda packet: packet[0])), levels
+
+
+def test_the_mean_is_that_of_headings(tmp_path):
+    path, levels = quarters(tmp_path, [-50, -54, -52, -53])
+    answer = json.loads(pharos.checked("calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--json").out)
+    means = [trimmed(each) for each in levels]
+    assert [each["heading"] for each in answer["headings"]] == [0, 90, 180, 270]
+    assert [each["dBm"] for each in answer["headings"]] == pytest.approx(means, abs=0.25)
+    assert answer["measuredPowerAt1mDbm"] == pytest.approx(statistics.fmean(means), abs=0.1)
+    assert answer["measuredPowerAt0mDbm"] == pytest.approx(answer["measuredPowerAt1mDbm"] + 41, abs=0.0011)
+    assert answer["standardErrorDb"] == pytest.approx(statistics.stdev(means) / 2, abs=0.1)
+    assert answer["packets"] == 600 and answer["estimator"] == "trimmed mean, 10 %"
+    assert answer["exponent"] is None and answer["channels"] == [] and answer["warnings"] == []
+    text = pharos.checked("calibrate", "--strongest", "--replay", path, "--turn").out
+    assert "dBm at 1 m" in text and "heading 270°" in text and str(path) in text
+
+
+def test_the_value_is_written_into_the_profile_and_nothing_else_changes(tmp_path):
+    path, _ = quarters(tmp_path, [-50, -54, -52, -53])
+    profile = tmp_path / "desk.json"
+    profile.write_text(PROFILE)
+    assert pharos.run("profile", "check", profile).code == 1
+    options = ["calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--write", profile]
+    out = pharos.checked(*options).out
+    assert "calibration 4 is -52 dBm now" in out
+    text = profile.read_text()
+    written = f'\n  "calibration": {{ "4": -52, "receiver": {json.dumps(str(path))} }},'
+    assert text == PROFILE.replace("{", "{" + written, 1)
+    assert pharos.run("profile", "check", profile).code == 0
+    shown = json.loads(pharos.checked("profile", "show", profile).out)
+    assert shown["calibration"] == {"4": -52, "receiver": str(path)}
+    # Again, and with what a person has written there.
+    profile.write_text(text.replace("-52", "-70"))
+    pharos.checked(*options)
+    assert profile.read_text() == text
+    own = '"calibration": {"0": -59, "default": -60}, "advertisements"'
+    profile.write_text(PROFILE.replace('"advertisements"', own))
+    pharos.checked(*options)
+    assert json.loads(profile.read_text())["calibration"] == {
+        "receiver": str(path), "4": -52, "0": -59, "default": -60}
+    assert pharos.run("profile", "check", profile).code == 0
+    profile.write_text(profile.read_text().replace('"radioPowerDbm": 4,', ""))
+    assert "calibration default is -52" in pharos.checked(*options).out
+
+
+def test_several_distances_fit_power_and_exponent(tmp_path):
+    means = [-60 - 22 * math.log10(meters) for meters in (1, 2, 4) for _ in range(2)]
+    path, _ = quarters(tmp_path, means, seconds=90)
+    distances = [word for meters in (1, 2, 4) for word in ("--distance-m", meters)]
+    answer = json.loads(pharos.checked("calibrate", "--beacon", BEACON, "--replay", path, "--headings", "2",
+                                       "--seconds", "30", *distances, "--json").out)
+    assert answer["measuredPowerAt1mDbm"] == pytest.approx(-60, abs=0.7)
+    assert answer["exponent"] == pytest.approx(2.2, abs=0.2)
+    assert answer["exponentLow"] < 2.2 < answer["exponentHigh"]
+
+
+def test_too_little_and_the_wrong_distance_are_refused(tmp_path):
+    path, _ = quarters(tmp_path, [-50, -54, -52, -53], rate=1)
+    few = pharos.run("calibrate", "--beacon", BEACON, "--replay", path, "--turn")
+    assert few.code == 75 and "60 packets were heard" in few.err
+    none = pharos.run("calibrate", "--beacon", f"ibeacon:{UUID}-9-9", "--replay", path)
+    assert none.code == 75 and "0 packets" in none.err
+    for options in (["--distance-m", "2"], [], ["--strongest", "--turn", "--headings", "4"], ["--write", path],
+                    ["--headings", "1"], ["--path-loss-exponent", "9"], ["--distance-m", "0"]):
+        beacon = [] if options == [] else ["--beacon", BEACON]
+        assert pharos.run("calibrate", *beacon, "--replay", path, *options).code == 64, options
+    assert pharos.run("calibrate", "--beacon", "nobody", "--replay", path).code == 64
+
+
+def test_warnings(tmp_path):
+    chance = random.Random(3)
+    twin = [(at * 250_000 + 7, report(address(2), ibeacon(1, 7), round(chance.gauss(-55, 2)))) for at in range(240)]
+    path, _ = quarters(tmp_path, [-40, -60, -58, -57], extra=twin)
+    result = pharos.checked("calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--radio-power-dbm", "-38")
+    for part in ("the headings differ by", "a second beacon", "above the -38 dBm"):
+        assert part in result.err, result.err
+    assert "one heading is no calibration" in pharos.checked("calibrate", "--beacon", BEACON, "--replay", path).err
+
+
+# ---- find
+def walk(folder, levels):
+    """One level a second, ten packets each."""
+    chance = random.Random(2)
+    packets = [(second * 1_000_000 + 100_000 * n, report(address(1), ibeacon(1, 7), round(chance.gauss(level, 3))))
+               for second, level in enumerate(levels) if level for n in range(10)]
+    packets.append((len(levels) * 1_000_000, report(address(9), b"\2\1\6", -90)))
+    return recording(folder / "walk.btsnoop", packets)
+
+
+def test_find_says_warmer_and_ends_before_the_beacon(tmp_path):
+    path = walk(tmp_path, [-85] * 6 + [-72] * 6 + [-60] * 6 + [-43] * 6)
+    lines = pharos.checked("find", BEACON, "--replay", path, "--json").lines()
+    advice = [line["advice"] for line in lines]
+    assert advice[-1] == "arrived" and advice.count("arrived") == 1
+    assert advice.count("warmer") >= 2 and "colder" not in advice[:40]
+    assert len(lines) < 48
+    for line in lines[4:]:
+        assert line["distanceLowM"] < line["distanceM"] < line["distanceHighM"]
+        assert line["distanceM"] == pytest.approx(10 ** ((-59 - line["rssiDbm"]) / 20), rel=0.01)
+    text = pharos.checked("find", BEACON, "--replay", path).out
+    assert "warmer" in text and text.splitlines()[-1].find("you stand before it") > 0
+
+
+def test_find_tells_silence(tmp_path):
+    path = walk(tmp_path, [-70] * 6 + [None] * 6 + [-70] * 3)
+    lines = pharos.checked("find", BEACON, "--replay", path, "--json").lines()
+    silent = [line for line in lines if line["advice"] == "silent"]
+    assert len(silent) >= 7 and all(line["silentS"] >= 1.5 and line["rssiDbm"] is None for line in silent)
+    assert silent[-1]["bestRssiDbm"] == pytest.approx(-69, abs=2)
+    assert lines[-1]["advice"] != "silent"
+
+
+def test_find_what_is_not_there(tmp_path):
+    path = walk(tmp_path, [-70] * 3)
+    assert pharos.run("find", f"ibeacon:{UUID}-9-9", "--replay", path).code == 75
+    assert pharos.run("find", "nobody", "--replay", path).code == 64
+    assert pharos.run("find", BEACON, "--replay", path, "--turn").code == 64
+    assert pharos.run("find").code == 64
+
+
+def test_both_on_the_virtual_air(tmp_path):
+    sample = f"ibeacon:{UUID}-1-2"
+    answer = pharos.run("calibrate", "--beacon", sample, "--adapter", "virtual", "--turn", "--seconds", "4", "--json")
+    assert answer.code == 75 and "packets were heard" in answer.err
+    lines = pharos.checked("find", sample, "--adapter", "virtual", "--duration-s", "4", "--json").lines()
+    assert lines[-1]["advice"] == "arrived", "the virtual air has -38 dBm"

@@ -1,0 +1,102 @@
+import BluetoothTypes
+import Testing
+
+@testable import Sightings
+
+/// The guide to one beacon: what it says of levels, and what it leaves unsaid.
+struct FindTests {
+    /// Asks once a second while a beacon sends every 100 ms; levels are those of the second.
+    private static func walk(
+        _ levels: [Double?], spread: Double = 5, seed: UInt64 = 3, power: Int? = -59
+    ) -> [FindGuide.State] {
+        var guide = FindGuide()
+        guide.powerAtOneMeter = power
+        guide.intervalMicroseconds = 95_000
+        var chance = SplitMix64(seed: seed)
+        return levels.enumerated().map { second, level in
+            for event in 0..<10 {
+                guard let level else { continue }
+                let noise = (0..<12).reduce(-6.0) { sum, _ in sum + Double(chance.next(upTo: 1 << 20)) / Double(1 << 20)
+                }
+                guide.hear(
+                    Int8((level + spread * noise).rounded()),
+                    at: Air.at(milliseconds: 10_000 + second * 1000 + event * 100))
+            }
+            return guide.state(at: Air.at(milliseconds: 11_000 + second * 1000))
+        }
+    }
+
+    @Test func clearChangesAreTold() {
+        let closer = Self.walk(Array(repeating: -80, count: 5) + Array(repeating: -65, count: 5))
+        #expect(closer.contains { $0.advice == .warmer } && !closer.contains { $0.advice == .colder })
+        let farther = Self.walk(Array(repeating: -65, count: 5) + Array(repeating: -80, count: 5))
+        #expect(farther.contains { $0.advice == .colder } && !farther.contains { $0.advice == .warmer })
+    }
+
+    @Test func aBeaconThatStaysIsSeldomSaidToMove() {
+        var told = 0
+        var asked = 0
+        for seed in UInt64(0)..<40 {
+            let states = Self.walk(Array(repeating: -75, count: 30), seed: seed)
+            told += states.count { $0.advice == .warmer || $0.advice == .colder }
+            asked += states.count { $0.advice != .wait }
+        }
+        // Twice the standard error: a twentieth.
+        #expect(asked > 900 && told * 10 < asked)
+    }
+
+    @Test func aSmallStepIsNoChangeAndFarAwayLegsAreLonger() throws {
+        // 8 m to 7 m is 1.2 dB.
+        let states = Self.walk(Array(repeating: -77, count: 4) + Array(repeating: -75.8, count: 1))
+        #expect(try #require(states.last).advice == .same)
+        #expect(try #require(states.last).steps == 10)
+        #expect(Self.walk(Array(repeating: -60, count: 4)).last?.steps == 5)
+        let least = try #require(states.last?.leastChange)
+        // 30 packets of 5 dB against 30.
+        #expect(abs(least - 2.6) < 0.6)
+    }
+
+    @Test func theDistanceIsAnInterval() throws {
+        let state = try #require(Self.walk(Array(repeating: -64, count: 5), spread: 2).last)
+        let (distance, interval) = try (#require(state.distance), #require(state.interval))
+        #expect(abs(distance - 1.78) < 0.2)
+        #expect(abs(interval.upperBound / distance - 2) < 0.15 && abs(distance / interval.lowerBound - 2) < 0.15)
+        #expect(state.proximity == .near)
+        // Half of it is far.
+        #expect(Self.walk(Array(repeating: -71, count: 5), spread: 2).last?.proximity == .unknown)
+        #expect(Self.walk(Array(repeating: -90, count: 5), spread: 2).last?.proximity == .far)
+        #expect(Self.walk(Array(repeating: -65, count: 5), power: nil).last?.interval == nil)
+        #expect(Self.walk(Array(repeating: -65, count: 5), power: -3).last?.proximity == .unknown)
+    }
+
+    @Test func itEndsBeforeTheBeacon() {
+        #expect(Self.walk([-44, -43, -43]).last?.advice == .arrived)
+        #expect(Self.walk([-50, -50, -50], spread: 1).last?.advice == .arrived, "0.35 m, 0.7 at most")
+        #expect(Self.walk([-56, -56, -56], spread: 1).last?.advice != .arrived)
+    }
+
+    @Test func silenceIsToldAndTheBestKept() throws {
+        let states = Self.walk([-70, -60, -60, nil, nil, nil, -70, -70])
+        #expect(states[4].advice == .silent && states[5].advice == .silent)
+        #expect(states[5].level == nil && states[5].interval == nil)
+        #expect(try #require(states[5].silentMicroseconds) > 2_000_000)
+        #expect(try #require(states[5].best) > -66)
+        #expect(states[7].advice != .silent)
+    }
+
+    @Test func theBodyTellsTheDirectionOrDoesNot() throws {
+        func turn(_ levels: [Double], packets: Int = 40) -> FindTurn {
+            var turn = FindTurn()
+            for (direction, level) in levels.enumerated() {
+                for packet in 0..<packets { turn.hear(Int8(level) + Int8(packet % 7) - 3, direction: direction) }
+            }
+            return turn
+        }
+        let clear = try #require(turn([-70, -62, -70, -74]).answer)
+        #expect(clear.direction == 1 && clear.confidence > 0.99)
+        #expect(turn([-70, -70, -70, -70]).answer == nil)
+        #expect(turn([-70, -69, -70, -74], packets: 6).answer == nil)
+        #expect(turn([-70, -62, -70]).answer == nil)
+        #expect(FindTurn().answer == nil)
+    }
+}
