@@ -29,11 +29,18 @@ public struct FleetKeys: Sendable {
         public var missing: [String] = []
     }
 
+    /// Is told how many of how many are done.
+    public typealias Progress = (_ done: Int, _ all: Int) -> Void
+
     /// Makes a random key for every beacon that needs one and has none.
     ///
-    /// - Parameter replacing: Beacons that get another key than the one they have.
+    /// - Parameters:
+    ///   - replacing: Beacons that get another key than the one they have.
+    ///   - progress: Gets how many beacons of how many have been looked at.
     /// - Throws: ``FleetStoreError/Kind/request`` where one of these needs no key.
-    public func generate(replacing: [String] = []) throws(FleetStoreError) -> Report {
+    public func generate(
+        replacing: [String] = [], progress: Progress = { _, _ in }
+    ) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
         let names = Set(rotations.map(\.name))
         for name in replacing where !names.contains(name) {
@@ -42,7 +49,8 @@ public struct FleetKeys: Sendable {
         var report = Report()
         let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys generate")
         defer { claim?.release() }
-        for rotation in rotations {
+        for (done, rotation) in rotations.enumerated() {
+            progress(done, rotations.count)
             let key = IdentityKey(FixedOctets.random())
             if try directory.add(key, of: rotation) {
                 report.made.append(rotation.name)
@@ -59,12 +67,15 @@ public struct FleetKeys: Sendable {
 
     /// The beacons' side of an agreement by X25519: every beacon without a key gets one, and its public key beside it.
     /// Private keys are needed for one moment, and kept nowhere.
-    public func agree(resolverPublicKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
+    public func agree(
+        resolverPublicKey: FixedOctets<32>, progress: Progress = { _, _ in }
+    ) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
         let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
         defer { claim?.release() }
         var report = Report()
-        for rotation in rotations {
+        for (done, rotation) in rotations.enumerated() {
+            progress(done, rotations.count)
             guard !directory.hasKey(of: rotation) else {
                 report.kept.append(rotation.name)
                 continue
@@ -87,12 +98,15 @@ public struct FleetKeys: Sendable {
     /// The resolver's side of the agreement, from the public keys of the beacons.
     ///
     /// - Throws: Also where a beacon has another key than the one agreed on, which is left as it is.
-    public func resolve(resolverPrivateKey: FixedOctets<32>) throws(FleetStoreError) -> Report {
+    public func resolve(
+        resolverPrivateKey: FixedOctets<32>, progress: Progress = { _, _ in }
+    ) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
         let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
         defer { claim?.release() }
         var report = Report()
-        for rotation in rotations {
+        for (done, rotation) in rotations.enumerated() {
+            progress(done, rotations.count)
             guard let publicKey = try directory.publicKey(of: rotation) else {
                 report.missing.append(rotation.name)
                 continue

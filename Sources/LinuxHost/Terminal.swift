@@ -16,9 +16,11 @@ public enum Terminal {
     }
 
     /// Columns of the terminal on standard output; 80 where there is none.
-    public static var columns: Int {
+    public static var columns: Int { columns(of: STDOUT_FILENO) }
+
+    static func columns(of stream: CInt) -> Int {
         var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard unsafe ioctl(stream, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
@@ -30,6 +32,7 @@ public enum Terminal {
 
     /// Writes `text` to standard output at once, past all buffers. The first error is kept for ``finish()``.
     public static func write(_ text: String) {
+        ProgressLine.giveWay(toOutput: true)
         do throws(SystemError) {
             try Descriptor.standardOutput.writeAll(Array(text.utf8))
         } catch {
@@ -51,6 +54,7 @@ public enum Terminal {
     ///
     /// - Throws: the first error of ``write(_:)``. A reader that has seen enough and closed its pipe is none.
     public static func finish() throws(SystemError) {
+        ProgressLine.end()
         guard let error = outputError.withLock({ $0 }), error.errno != EPIPE else { return }
         throw SystemError(error.call, "standard output", errno: error.errno)
     }
@@ -59,6 +63,7 @@ public enum Terminal {
 
     /// Writes `text` to standard error at once.
     public static func writeError(_ text: String) {
+        ProgressLine.giveWay(toOutput: false)
         try? Descriptor.standardError.writeAll(Array(text.utf8))
     }
 }
@@ -68,39 +73,6 @@ extension Descriptor {
     public static let standardInput = Descriptor(owning: dup(STDIN_FILENO))
     static let standardOutput = Descriptor(owning: dup(STDOUT_FILENO))
     static let standardError = Descriptor(owning: dup(STDERR_FILENO))
-}
-
-/// How far a long job is: one line of standard error that replaces itself, for a person at a terminal. Nothing of it
-/// appears within the first second, nor where standard error is no terminal; a dumb one gets whole lines, and fewer.
-public final class ProgressLine {
-    private let isShown = Terminal.errorIsTerminal
-    private let isDumb = Terminal.environment("TERM") == "dumb"
-    private let start = BootClock.nanoseconds()
-    private var shown: UInt64 = 0
-    private static let delay: UInt64 = 1_000_000_000
-
-    /// A job that begins now.
-    public init() {}
-
-    /// To be called after each step: looks up the time, and asks for the text only now and then.
-    public func report(_ text: () -> String) {
-        guard isShown else { return }
-        let now = BootClock.nanoseconds()
-        let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000
-        guard now - start > Self.delay, now - shown > pause else { return }
-        shown = now
-        Terminal.writeError(isDumb ? text() + "\n" : "\r\u{1B}[K" + text())
-    }
-
-    /// `done of total what, percent`.
-    public func report(_ done: Int, of total: Int, _ what: String) {
-        report { "\(done) of \(total) \(what), \(total > 0 ? done * 100 / total : 100) %" }
-    }
-
-    /// Takes the line away.
-    public func finish() {
-        if isShown, shown > 0, !isDumb { Terminal.writeError("\r\u{1B}[K") }
-    }
 }
 
 /// A serial line to a controller's UART: 8 data bits, no parity, one stop bit, hardware flow control, no translation.

@@ -24,7 +24,7 @@ struct ExplorerFigures {
     /// Room above the curves for three markers.
     private static func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
-            height: 416, top: 98, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
+            height: 416, top: 106, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
             y: { Scale(0...1, from: $0, to: $1, isLogarithmic: false) })
     }
 
@@ -46,9 +46,9 @@ struct ExplorerFigures {
         plot.drawPath(SVGPath(line: plot.places(rates)), class: "line s1", id: "arrivalsCurve")
         plot.drawPath(SVGPath(line: plot.places(clear)), class: "line s0", id: "clearCurve")
         let numbers = explorer.numbers
-        mark("todayMarker", "this setting", explorer.intervalMs, at: 12, style: "m0", in: &plot)
-        mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 34, style: "m1", in: &plot)
-        mark("surestMarker", "seen surest", numbers.bestLatencyIntervalMs, at: 56, style: "m2", in: &plot)
+        mark("todayMarker", "this setting", explorer.intervalMs, at: 20, style: "m0", in: &plot)
+        mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 42, style: "m1", in: &plot)
+        mark("surestMarker", "seen surest", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
         let rows = Self.tableIntervals.map { interval in
             [
                 NumberText.significant(interval, 5), NumberText.percent(collisionFree(interval)),
@@ -95,8 +95,8 @@ struct ExplorerFigures {
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
         let numbers = explorer.numbers
         let marks = [
-            ("half", numbers.latencyP50, "p50", 12.0), ("90 of 100", numbers.latencyP90, "p90", 34),
-            ("99 of 100", numbers.latencyP99, "p99", 56),
+            ("half", numbers.latencyP50, "p50", 20.0), ("90 of 100", numbers.latencyP90, "p90", 42),
+            ("99 of 100", numbers.latencyP99, "p99", 64),
         ]
         for (name, value, style, height) in marks {
             let place = value.flatMap { Self.times.contains($0) ? $0 : nil } ?? Self.times.upperBound
@@ -106,7 +106,7 @@ struct ExplorerFigures {
         }
         for mark in extra {
             let place = mark.seconds.map { min(Self.times.upperBound, max(Self.times.lowerBound, $0)) }
-            plot.drawMarker(mark.name, x: place ?? Self.times.upperBound, at: 78, class: "m0", id: mark.id)
+            plot.drawMarker(mark.name, x: place ?? Self.times.upperBound, at: 86, class: "m0", id: mark.id)
         }
         let rows = [
             ("50 %", numbers.latencyP50), ("90 %", numbers.latencyP90), ("95 %", numbers.latencyP95),

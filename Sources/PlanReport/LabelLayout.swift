@@ -20,7 +20,7 @@ struct LabelLayout {
     }
 
     /// Of a letter, at the size of the names on a floor.
-    private static let letter = 7.0
+    private static let letter = 8.6
     private static let lineHeight = 14.0
     private static let distance = 9.0
 

@@ -4,7 +4,8 @@ internal import Airtime
 struct PlotArea {
     /// What all charts of the page share, in units of the drawing: it is about 600 wide and scales with the page.
     static let width = 600.0
-    static let left = 62.0
+    /// Room for names such as `100000`, at the size that phones get.
+    static let left = 92.0
     static let right = 586.0
 
     let top: Double
@@ -13,7 +14,7 @@ struct PlotArea {
     let y: Scale
     private(set) var drawing: SVG
 
-    init(height: Double = 340, top: Double = 18, x: (Double, Double) -> Scale, y: (Double, Double) -> Scale) {
+    init(height: Double = 340, top: Double = 36, x: (Double, Double) -> Scale, y: (Double, Double) -> Scale) {
         self.top = top
         bottom = height - 56
         self.x = x(Self.left, Self.right)
@@ -38,12 +39,14 @@ struct PlotArea {
             // Half the width of the text at the size that phones get.
             let half = Double(text.count) * 6.4 + 2
             guard x(tick) - half >= free else { continue }
-            drawing.text(text, x(tick), bottom + 24, anchor: .middle, class: "tick")
-            free = x(tick) + half
+            // The last one would be cut where it is long.
+            let place = min(x(tick), Self.width - half)
+            drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
+            free = place + half
         }
         drawing.line(Self.left, bottom, Self.right, bottom, class: "axis")
-        drawing.text(xName, Self.right, bottom + 48, anchor: .end, class: "name")
-        drawing.text(yName, 0, 17, class: "name")
+        drawing.text(xName, Self.right, bottom + 52, anchor: .end, class: "name")
+        drawing.text(yName, 0, 20, class: "name")
     }
 
     /// A vertical line with its name at the given height, on the side where there is room.

@@ -52,7 +52,7 @@ struct WalkSection: ControlledSection {
     }
 
     /// The circle of the range keeps its size; what moves is the way.
-    private static let center = (x: 300.0, y: 150.0)
+    private static let center = (x: 300.0, y: 160.0)
     private static let radius = 132.0
     private static let ends = (left: 14.0, right: 586.0)
 

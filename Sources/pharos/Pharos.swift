@@ -25,6 +25,9 @@ struct Pharos: ParsableCommand {
         ("profile", { ProfileCommand.self }), ("fleet", { FleetCommand.self }), ("plan", { PlanCommand.self }),
     ])
 
+    /// Commands that may take long, and wait for nobody.
+    private static let working: Set = ["decode", "adapters", "doctor", "fleet", "plan"]
+
     static func main() {
         do {
             try Descriptor.fillStandardStreams()
@@ -34,6 +37,7 @@ struct Pharos: ParsableCommand {
                 throw Failure(.usage, problem)
             }
             var command = try parseAsRoot(arguments)
+            if let first = arguments.first, working.contains(first) { ProgressLine.saysThatItWorks() }
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {

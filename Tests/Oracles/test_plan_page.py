@@ -14,6 +14,7 @@ from browser import Browser
 SCREENSHOTS = Path(__file__).resolve().parents[2] / ".build" / "plan-page"
 COLLISIONS = {"collisionFreeProbability": 1e-6, "arrivalsPerSecondPerBeacon": 1e-6, "airtimeMicroseconds": 1e-9,
               "channelLoad": 1e-9, "lossAfterLossProbability": 1e-3}
+MUSEUM = Path(__file__).resolve().parents[2] / "profiles/sites/museum-ground-floor.json"
 #: The page and the program follow the same recursion, but not with the same starts and bins.
 LATENCY = 0.015
 
@@ -304,3 +305,39 @@ def test_it_can_be_looked_at(browser, latency, look, width, is_dark):
     assert sum(count > 0 for count in shades) > 50
     for half in ((0, 0, picture.width, picture.height // 2), (0, picture.height // 2, picture.width, picture.height)):
         assert max(picture.crop(half).histogram()) < 0.97 * picture.width * picture.height / 2
+
+
+# What stands on drawings beyond their edges, and names that cover each other, as the browser sets the letters.
+FAULTS_OF_NAMES = """(() => {
+    const faults = [], box = element => element.getBoundingClientRect();
+    for (const svg of document.querySelectorAll("svg")) {
+        const edge = box(svg);
+        const names = [...svg.querySelectorAll("text")].map(name => [name.textContent, box(name)])
+            .filter(([text, at]) => text.trim() && at.width && edge.width);
+        names.forEach(([text, at], index) => {
+            if (at.left < edge.left - 1 || at.right > edge.right + 1 || at.top < edge.top - 1
+                || at.bottom > edge.bottom + 1) faults.push(`${text} is cut`);
+            for (const [other, by] of names.slice(0, index)) {
+                const across = Math.min(at.right, by.right) - Math.max(at.left, by.left);
+                const down = Math.min(at.bottom, by.bottom) - Math.max(at.top, by.top);
+                if (across > 1 && down > 2) faults.push(`${text} covers ${other}`);
+            }
+        });
+    }
+    return faults;
+})()"""
+
+
+@pytest.mark.parametrize("question, options", [
+    ("energy", ENERGY), ("walk", WALK), ("density", ("--interval-ms", 5000, "--detect-within-s", 10, "--probability",
+                                                     0.95, "--scanner", "continuous")),
+    ("interval", ("--beacons", 50, "--max-throughput")), ("collisions", ("--beacons", 250, "--interval-ms", 100)),
+    ("latency", ("--beacons", 100, "--interval-ms", 760, "--scanner", "android-low-power")),
+    ("site", (MUSEUM, "--places", 100, "--propose"))])
+def test_no_name_on_a_drawing_is_cut_or_covered(browser, tmp_path, question, options):
+    page = tmp_path / "page.html"
+    pharos.run("plan", question, *options, "--html", page, timeout=240)
+    for width, is_dark in ((1200, False), (1200, True), (600, False), (360, False)):
+        opened(browser, page, width=width, is_dark=is_dark)
+        assert browser.value("document.querySelectorAll('svg text').length") > 5
+        assert browser.value(FAULTS_OF_NAMES) == [], (width, is_dark)

@@ -48,8 +48,10 @@ struct FleetKeysAgree: ParsableCommand {
 
     func run() throws {
         let keys = FleetKeys(of: NamedFleet(path: fleet ?? ""), in: keys)
+        let progress = ProgressLine()
         if let resolverPublicKey {
-            return try keys.show(keys.agree(resolverPublicKey: resolverPublicKey), asJSON: json)
+            let report = try keys.agree(resolverPublicKey: resolverPublicKey) { progress.report($0, of: $1, "keys") }
+            return keys.show(report, asJSON: json)
         }
         guard let resolverKeyFile else { return }
         let privateKey = try AgreementKey.privateKey(resolverKeyFile)
@@ -58,7 +60,7 @@ struct FleetKeysAgree: ParsableCommand {
             return Terminal.write(
                 json ? JSONValue.record([("publicKey", .string("\(publicKey)"))]).line + "\n" : "\(publicKey)\n")
         }
-        let report = try keys.resolve(resolverPrivateKey: privateKey)
+        let report = try keys.resolve(resolverPrivateKey: privateKey) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
         if let lack = keys.lack(in: report) { throw lack }
     }

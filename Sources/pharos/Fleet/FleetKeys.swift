@@ -48,7 +48,9 @@ struct FleetKeysGenerate: ParsableCommand {
 
     func run() throws {
         let keys = options.fleetKeys
-        try keys.show(keys.generate(replacing: replace), asJSON: json)
+        let progress = ProgressLine()
+        let report = try keys.generate(replacing: replace) { progress.report($0, of: $1, "keys") }
+        keys.show(report, asJSON: json)
     }
 }
 
