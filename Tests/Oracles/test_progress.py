@@ -147,7 +147,8 @@ def large(tmp_path_factory):
 
 
 COMMANDS = {
-    "fleet check": (COUNT, "fleet check f.json"),
+    # Reading takes most of it, which nobody counts.
+    "fleet check": (f"{COUNT}|{WORKS}", "fleet check f.json"),
     "fleet generate": (COUNT, "fleet generate f.json --output new"),
     "fleet diff": (WORKS, "fleet diff f.json --against out"),
     "fleet list": (WORKS, "fleet list out"),
