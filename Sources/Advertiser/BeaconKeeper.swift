@@ -122,7 +122,8 @@ public final class BeaconKeeper<Surroundings: BeaconSurroundings> {
     private func verify() -> Supervisor.Input {
         guard let session else { return .failed(.silent, "nothing is on the air") }
         return result { () throws(AdvertisingError) in
-            try session.verify() ? .verified : .failed(.silent, "advertising was off, and nobody was seen to do it")
+            try session.verify()
+                ? .verified : .failed(.silent, "advertising was off, and no program was seen turning it off")
         }
     }
 

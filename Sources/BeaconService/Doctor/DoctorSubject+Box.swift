@@ -37,7 +37,7 @@ extension DoctorSubject {
         let who = "it runs (process \(running))"
         switch form {
         case .mgmt:
-            return [.ok("bluetoothd", "\(who), and \(device):mgmt is at peace with it")]
+            return [.ok("bluetoothd", "\(who), and \(device):mgmt works beside it")]
         case .user:
             return [
                 .warn(

@@ -95,7 +95,7 @@ extension DoctorSubject {
         }
         if adapter.isUp, case .user = form {
             return .fail(
-                "adapter", "\(adapter.name) \(adapter.address) is up, and the user channel wants it down\(also)",
+                "adapter", "\(adapter.name) \(adapter.address) is up, and the user channel needs it down\(also)",
                 "`sudo hciconfig \(adapter.name) down`, and stop bluetoothd or set AutoEnable=false in its main.conf")
         }
         let state = adapter.isUp ? "is up" : "is down; it is brought up when a beacon starts"
