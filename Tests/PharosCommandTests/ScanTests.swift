@@ -41,6 +41,12 @@ import Testing
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so nothing can be counted there"))
     }
 
+    @Test func presenceIsNotEnoughForACalibration() throws {
+        let result = try Program.run("calibrate", "--strongest", "--adapter", "hci3:mgmt")
+        #expect(result.code == 64)
+        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so levels cannot be averaged there"))
+    }
+
     private static let profile = """
         {"version": 1, "name": "lobby", "advertisements": [
         {"type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2,

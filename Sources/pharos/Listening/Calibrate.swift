@@ -78,6 +78,10 @@ struct Calibrate: ParsableCommand {
         guard (beacon != nil) != strongest else {
             throw ValidationError("Name the --beacon, or take the --strongest.")
         }
+        if case .managed(let index)? = source.adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
+        }
         if turn && headings != nil { throw ValidationError("--turn is --headings 4: give one of them.") }
         if let headings, !(2...16).contains(headings) {
             throw ValidationError("--headings \(headings) is out of range 2...16.")
