@@ -17,7 +17,7 @@ public final class AdapterClaim {
     /// - Parameters:
     ///   - purpose: What claims it, for those who find it taken: the instance, or the command.
     ///   - directory: Where the locks of this box lie; it is made where it is missing.
-    /// - Throws: ``AdapterLockError/held(_:_:by:)`` where another process has what is wanted.
+    /// - Throws: `LinuxHost/AdapterLockError` where another process has what is wanted.
     public convenience init(
         _ name: AdapterName, _ role: AdapterLock.Role, for purpose: String, in directory: String = defaultDirectory
     ) throws(AdapterLockError) {

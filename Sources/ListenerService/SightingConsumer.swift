@@ -17,7 +17,7 @@ public protocol SightingConsumer: AnyObject {
     func advance(to now: HeardInstant)
     /// An advertisement, whose data is `range` of `octets`.
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
-    /// How listening is from now on: silence counts only while ``Listener/ScanKeeper/State/isHearing``.
+    /// How listening is from now on: silence counts only while `Listener/ScanKeeper/State/isHearing`.
     func change(_ state: ScanKeeper.State, at now: HeardInstant)
     /// Nothing more is there for the moment: time to show what was taken.
     func rest(at now: HeardInstant)

@@ -22,7 +22,7 @@ public struct FirstProfile: Sendable {
 
     /// - Parameters:
     ///   - name: As ``name(_:)`` returns it.
-    ///   - url: As ``url(_:)`` returns it; needed for an Eddystone-URL, and passed over for others.
+    ///   - url: As the function of that name returns it; needed for an Eddystone-URL, and passed over for others.
     ///   - generator: Where the new identity comes from.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(

@@ -159,7 +159,7 @@ COMMANDS = {
     "fleet keys agree": (COUNT, f"fleet keys agree out --keys k2 --resolver-public-key 09{'00' * 31}"),
     "fleet keys collect": (WORKS, "fleet keys collect out --keys k1 --output ring"),
     "fleet keys resolve": (WORKS, "fleet keys resolve 0011223344556677 out --keys k1"),
-    "plan site --propose": (COUNT, "plan site hall.json --propose --places 300"),
+    "plan site --propose": (f"{COUNT}|{WORKS}", "plan site hall.json --propose --places 300"),
     "plan simulate latency": (COUNT, "plan simulate latency --beacons 50 --interval-ms 100 --precision 0.02"),
     "plan simulate --shard": (COUNT, " ".join(SIMULATION[:-1]) + " 0.01 --shard 1/2"),
     "plan density": (
