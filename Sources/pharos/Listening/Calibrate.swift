@@ -78,7 +78,7 @@ struct Calibrate: ParsableCommand {
         guard (beacon != nil) != strongest else {
             throw ValidationError("Name the --beacon, or take the --strongest.")
         }
-        if case .managed(let index)? = source.adapter {
+        if case .managed(index: let index)? = source.adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
         }
