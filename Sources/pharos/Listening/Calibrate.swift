@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BluetoothTypes
 internal import Configuration
+internal import HCITransports
 internal import LinuxHost
 internal import Listener
 internal import ListenerService
@@ -78,7 +79,7 @@ struct Calibrate: ParsableCommand {
         guard (beacon != nil) != strongest else {
             throw ValidationError("Name the --beacon, or take the --strongest.")
         }
-        if case .managed(index: let index)? = source.adapter {
+        if case .managed(let index)? = source.adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
         }
