@@ -30,7 +30,8 @@ extension AuditReport {
         let seconds = AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000)
         let head =
             wrong == 0
-            ? "All \(judged) advertisements are as they should be"
+            ? judged == 1
+                ? "The advertisement is as it should be" : "All \(judged) advertisements are as they should be"
             : "\(wrong) of \(judged) advertisements are not as they should be"
         let lost = receivers.reduce(0) { $0 + $1.lost }
         return head + ", by \(seconds) s of listening."
