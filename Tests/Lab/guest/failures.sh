@@ -61,7 +61,7 @@ held_by_another() { # held_by_another FORM: while a first pharos holds the user 
     adapter_starts_down hci0
     advertise_in_background hci0:user
     expect_exit 69 second.txt advertise_on "$1" --duration-s 1
-    shows second.txt hci0
+    shows second.txt 'is used by the instance "pharos advertise"'
     stop "$pharos_pid" TERM
     equal "exit status of the first" 0 $?
 }
