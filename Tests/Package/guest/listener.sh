@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Listens with hci1 for as long as the box runs. bluetoothd sets its adapters up when it starts, and ends a scan with
 # that: until that is over, the scan is begun anew every other second.
+mkdir -p /var/lib/lab
 rm -f /var/lib/lab/air.btsnoop
 btmon -w /var/lib/lab/air.btsnoop >/dev/null &
 until [ -s /var/lib/lab/air.btsnoop ]; do sleep 0.05; done
