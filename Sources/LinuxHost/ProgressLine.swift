@@ -12,12 +12,13 @@ public final class ProgressLine {
     /// A job that begins now.
     public init() {}
 
-    /// To be called after each step: looks up the time, and asks for the text only now and then.
-    public func report(_ text: () -> String) {
+    /// To be called after each step: looks up the time, and asks for the text only now and then; `nil` while there is
+    /// nothing to tell yet.
+    public func report(_ text: () -> String?) {
         guard Self.isThere else { return }
         let now = BootClock.nanoseconds()
         guard now - start > Self.delay, now - Self.state.withLock({ $0.shown }) > Self.pause else { return }
-        Self.show(text(), now)
+        if let text = text() { Self.show(text, now) }
     }
 
     /// `done of total what, percent`.

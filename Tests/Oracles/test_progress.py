@@ -88,7 +88,8 @@ def test_a_terminal_shows_one_line_and_takes_it_away():
     assert run.began > 0.9
     assert len(run.lines) >= 3
     assert run.lines[-1] == "" and not run.text.split(ERASE)[0]
-    assert all(re.match(COUNT, line) for line in run.lines[1:-1])
+    # A busy machine may take more than a second for the first batches.
+    assert all(re.match(f"{COUNT}|{WORKS}", line) for line in run.lines[:-1])
     assert "batches: 0." in run.lines[-2] and "±" in run.lines[-2]
 
 

@@ -74,7 +74,11 @@ final class PlanWatch {
     func report(_ progress: () -> PlanProgress) -> Bool {
         calls += 1
         if calls % pace == 0, signals.take() != nil { isStopped = true }
-        line.report { progress().text }
+        line.report {
+            let progress = progress()
+            // "0 batches", with no end in sight, tells less than that the program works.
+            return progress.done > 0 || progress.total != nil ? progress.text : nil
+        }
         return !isStopped
     }
 
