@@ -2,16 +2,32 @@
 public enum DecimalText {
     /// `value` thousandths, without superfluous digits: 152500 is `152.5`.
     public static func thousandths(_ value: Int) -> String {
-        let whole = value.magnitude / 1000
-        let fraction = value.magnitude % 1000
-        var text = (value < 0 ? "-" : "") + String(whole)
-        if fraction != 0 {
-            var (digits, places) = (fraction, 3)
-            while digits % 10 == 0 { (digits, places) = (digits / 10, places - 1) }
-            let shown = String(digits)
-            text += "." + String(repeating: "0", count: places - shown.utf8.count) + shown
-        }
-        return text
+        var octets: [UInt8] = []
+        append(thousandths: value, to: &octets)
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// The same in ASCII, behind what is there.
+    public static func append(thousandths value: Int, to octets: inout [UInt8]) {
+        if value < 0 { octets.append(UInt8(ascii: "-")) }
+        append(value.magnitude / 1000, places: 1, to: &octets)
+        var (digits, places) = (value.magnitude % 1000, 3)
+        guard digits != 0 else { return }
+        while digits % 10 == 0 { (digits, places) = (digits / 10, places - 1) }
+        octets.append(UInt8(ascii: "."))
+        append(digits, places: places, to: &octets)
+    }
+
+    /// A whole number in ASCII, behind what is there.
+    public static func append(_ value: Int, to octets: inout [UInt8]) {
+        if value < 0 { octets.append(UInt8(ascii: "-")) }
+        append(value.magnitude, places: 1, to: &octets)
+    }
+
+    /// The digits of `value`, at least so many of them.
+    private static func append(_ value: UInt, places: Int, to octets: inout [UInt8]) {
+        if value > 9 || places > 1 { append(value / 10, places: places - 1, to: &octets) }
+        octets.append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
     /// Reads a decimal number as thousandths, what is finer rounded half up; `nil` for anything else or too large.

@@ -31,10 +31,13 @@ public enum Terminal {
     }
 
     /// Writes `text` to standard output at once, past all buffers. The first error is kept for ``finish()``.
-    public static func write(_ text: String) {
+    public static func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// The same of text in UTF-8.
+    public static func write(_ octets: [UInt8]) {
         ProgressLine.giveWay(toOutput: true)
         do throws(SystemError) {
-            try Descriptor.standardOutput.writeAll(Array(text.utf8))
+            try Descriptor.standardOutput.writeAll(octets)
         } catch {
             outputError.withLock { $0 = $0 ?? error }
         }

@@ -38,55 +38,60 @@ public struct SightingJSON {
         ])
     }
 
-    /// A round that is over, in one line: of ten thousand beacons the tree would take many times as much.
+    /// Writes a round that is over, as one line: of ten thousand beacons a tree of values would take many times as much.
     ///
     /// - Parameter places: The beacons to tell of.
-    public func round(_ from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int]) -> String {
-        let window = JSONNumber(thousandths: (to.microseconds(since: from) + 500) / 1000)
-        let pieces = JSONTemplate.object([
-            ("event", .value("beacons")), ("at", .value(source.clock.json(to))), ("windowS", .value(.number(window))),
-            ("beacons", .array([.gap])),
-            (
-                "strangers",
-                .value([
-                    "addresses": .integer(table.strangerSendersInRound), "reports": .integer(table.strangersInRound),
-                ])
-            ),
-            (
-                "lost",
-                .value([
-                    "kernel": .optional(source.counts.lostInKernel) { .integer($0) },
-                    "flood": .integer(table.counts.evicted),
-                    "malformed": .integer(source.counts.malformedEvents + table.counts.malformed),
-                    "incomplete": .integer(source.counts.incomplete),
-                ])
-            ),
-        ]).linePieces
-        var line = pieces[0]
-        for (index, place) in places.enumerated() {
-            if index > 0 { line += "," }
-            line += beacon(table.tracks[place], at: to).line
-        }
-        return line + pieces[1]
+    public func write(
+        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int], into row: inout JSONRow
+    ) {
+        row.beginObject()
+        row.add("event", "beacons")
+        row.add("at", source.clock.text(to))
+        row.add("windowS", thousandths: (to.microseconds(since: from) + 500) / 1000)
+        row.beginArray("beacons")
+        for place in places { write(table.tracks[place], at: to, into: &row) }
+        row.endArray()
+        row.beginObject("strangers")
+        row.add("addresses", table.strangerSendersInRound)
+        row.add("reports", table.strangersInRound)
+        row.endObject()
+        row.beginObject("lost")
+        row.add("kernel", source.counts.lostInKernel)
+        row.add("flood", table.counts.evicted)
+        row.add("malformed", source.counts.malformedEvents + table.counts.malformed)
+        row.add("incomplete", source.counts.incomplete)
+        row.endObject()
+        row.endObject()
     }
 
     /// One beacon of a round: levels are those of the round.
-    public func beacon(_ track: BeaconTrack, at now: HeardInstant) -> JSONValue {
+    private func write(_ track: BeaconTrack, at now: HeardInstant, into row: inout JSONRow) {
         let distance = track.distance(track.round, rule)
-        return .record([
-            ("identity", .optional(track.identity) { .string($0.description) }),
-            ("beacon", .optional(track.known) { .string($0.name) }),
-            ("heard", .integer(track.roundReports)),
-            ("rssiDbm", track.round.count == 0 ? .null : Self.levels(track)),
-            ("distanceM", Self.number(distance?.meters, 10)),
-            ("distanceLowM", Self.number(distance?.lowMeters, 10)),
-            ("distanceHighM", Self.number(distance?.highMeters, 10)),
-            ("proximity", .string((distance?.proximity ?? .unknown).rawValue)),
-            ("intervalMs", isCounting ? Self.number(track.periodMicroseconds.map { ($0 - 5000) / 1000 }, 100) : .null),
-            ("share", isCounting ? Self.number(track.share(until: now), 1) : .null),
-            ("lastHeard", source.clock.json(track.lastHeard)),
-            ("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) }),
-        ])
+        row.beginObject()
+        row.add("identity", track.identity?.description)
+        row.add("beacon", track.known?.name)
+        row.add("heard", track.roundReports)
+        if track.round.count == 0 {
+            row.add("rssiDbm", .null)
+        } else {
+            row.beginObject("rssiDbm")
+            row.add("last", track.lastLevel.map(Int.init))
+            row.add("mean", thousandths: Self.thousandths(track.round.trimmedMean, 10))
+            row.add("min", track.round.minimum)
+            row.add("max", track.round.maximum)
+            row.add("sd", thousandths: Self.thousandths(track.round.standardDeviation, 10))
+            row.endObject()
+        }
+        row.add("distanceM", thousandths: Self.thousandths(distance?.meters, 10))
+        row.add("distanceLowM", thousandths: Self.thousandths(distance?.lowMeters, 10))
+        row.add("distanceHighM", thousandths: Self.thousandths(distance?.highMeters, 10))
+        row.add("proximity", (distance?.proximity ?? .unknown).rawValue)
+        let period = isCounting ? track.periodMicroseconds : nil
+        row.add("intervalMs", thousandths: Self.thousandths(period.map { ($0 - 5000) / 1000 }, 100))
+        row.add("share", thousandths: isCounting ? Self.thousandths(track.share(until: now), 1) : nil)
+        row.add("lastHeard", track.lastHeard.flatMap(source.clock.text))
+        row.add("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) })
+        row.endObject()
     }
 
     /// Whether each advertisement that is heard is told.
@@ -109,20 +114,8 @@ public struct SightingJSON {
         ])
     }
 
-    private static func levels(_ track: BeaconTrack) -> JSONValue {
-        .record([
-            ("last", .optional(track.lastLevel) { .integer($0) }), ("mean", number(track.round.trimmedMean, 10)),
-            ("min", .optional(track.round.minimum) { .integer($0) }),
-            ("max", .optional(track.round.maximum) { .integer($0) }),
-            ("sd", number(track.round.standardDeviation, 10)),
-        ])
-    }
-
     /// Rounded to so many thousandths.
-    private static func number(_ value: Double?, _ step: Int) -> JSONValue {
-        .optional(value) { value in
-            let rounded = Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step
-            return .number(JSONNumber(thousandths: rounded))
-        }
+    private static func thousandths(_ value: Double?, _ step: Int) -> Int? {
+        value.map { Int(min(1e12, max(-1e12, ($0 * 1000 / Double(step)).rounded()))) * step }
     }
 }

@@ -16,6 +16,17 @@ public enum JSONText {
         result += "\""
     }
 
+    /// The same in UTF-8.
+    public static func append(quoted text: String, to result: inout [UInt8]) {
+        guard !text.utf8.contains(where: mayNeedEscaping) else {
+            result += quoted(text).utf8
+            return
+        }
+        result.append(UInt8(ascii: "\""))
+        result += text.utf8
+        result.append(UInt8(ascii: "\""))
+    }
+
     /// The same that may stand inside a script element of a page: no `<`, `>`, `&` and `'` is left, so that neither an
     /// end tag nor a comment can begin there. What a page may not hold is escaped too; noncharacters beyond U+FFFF
     /// become U+FFFD.

@@ -92,13 +92,6 @@ package enum JSONTemplate: Sendable {
         return writer.pieces + [writer.text + "\n"]
     }
 
-    /// What ``JSONValue/line`` would give, cut at the gaps.
-    package var linePieces: [String] {
-        var writer = JSONWriter(isPretty: false)
-        writer.write(self)
-        return writer.pieces + [writer.text]
-    }
-
     fileprivate var isPlain: Bool {
         switch self {
         case .value(let value): value.isPlain

@@ -49,7 +49,8 @@ final class ScanOutput {
     private let rule: DistanceEstimate.Rule
     private let filter: ScanFilter
     private let regions: [String]
-    private var lines = ""
+    private var lines: [UInt8] = []
+    private var row = JSONRow()
     private var drawn = 0
     private var nextRepaint = HeardInstant(nanoseconds: 0)
 
@@ -73,16 +74,18 @@ final class ScanOutput {
     /// Whether a table is drawn anew for a person.
     private var isLive: Bool { form == .table && !json && Terminal.outputIsTerminal }
 
-    private func add(_ line: String) {
+    private func add(_ line: String) { add(line.utf8) }
+
+    private func add(_ line: some Collection<UInt8>) {
         lines += line
-        if lines.utf8.count >= 1 << 16 { flush() }
+        if lines.count >= 1 << 16 { flush() }
     }
 
     /// Hands out what was printed since the last time.
     func flush() {
         guard !lines.isEmpty else { return }
         Terminal.write(lines)
-        lines = ""
+        lines.removeAll(keepingCapacity: true)
     }
 
     // MARK: Reports
@@ -113,8 +116,11 @@ final class ScanOutput {
     func show(_ event: Hearing.Event, _ table: SightingTable) {
         switch event {
         case .round(let from, let to):
-            let line = json ? values.round(from, to, table, of: rows(table, heardInRound: true)) : text(table, to)
-            add(line + "\n")
+            guard json else { return add(text(table, to) + "\n") }
+            values.write(round: from, to, table, of: rows(table, heardInRound: true), into: &row)
+            add(row.octets)
+            add("\n")
+            row.removeAll()
         case .region(let event): show(event)
         }
     }
