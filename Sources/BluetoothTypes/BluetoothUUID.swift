@@ -85,11 +85,13 @@ extension FixedOctets<16> {
 
     /// 8-4-4-4-12 lower-case digits.
     public var uuidText: String {
-        var text = ""
+        var digits: [UInt8] = []
+        digits.reserveCapacity(36)
         for index in 0..<16 {
-            if index == 4 || index == 6 || index == 8 || index == 10 { text += "-" }
-            text += Hexadecimal.text(self[index])
+            if index == 4 || index == 6 || index == 8 || index == 10 { digits.append(UInt8(ascii: "-")) }
+            digits.append(Hexadecimal.digit(self[index] >> 4))
+            digits.append(Hexadecimal.digit(self[index] & 0xF))
         }
-        return text
+        return String(decoding: digits, as: UTF8.self)
     }
 }

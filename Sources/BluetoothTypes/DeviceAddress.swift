@@ -68,5 +68,5 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
 
 extension DeviceAddress: CustomStringConvertible {
     /// Upper case with colons, most significant octet first.
-    public var description: String { Hexadecimal.text(octets.octets, separator: ":").uppercased() }
+    public var description: String { Hexadecimal.upperCaseText(octets.octets, separator: ":") }
 }

@@ -70,6 +70,12 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
+    /// The same in upper case.
+    static func upperCaseText(_ octets: [UInt8], separator: String) -> String {
+        let digits = text(octets, separator: separator).utf8.map { $0 >= UInt8(ascii: "a") ? $0 - 0x20 : $0 }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
     @inlinable
     static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")

@@ -18,24 +18,30 @@ public struct SightingJSON {
         self.rule = rule
     }
 
-    /// One advertisement with its data.
+    /// Writes one advertisement with its data, as one line.
     ///
     /// - Parameter beacon: The name of a known one.
-    public func report(
-        _ report: HeardReport, _ data: [UInt8], _ frames: [BeaconFrame], _ identity: BeaconIdentity?, beacon: String?
-    ) -> JSONValue {
-        .record([
-            ("event", "report"), ("at", source.clock.json(report.sighting.instant)),
-            ("bootNs", .integer(report.sighting.instant.nanoseconds)),
-            ("adapter", .optional(source.adapter) { .string($0.description) }),
-            ("address", .optional(report.sighting.sender) { .string($0.address.description) }),
-            ("addressType", .string(report.addressType.name ?? "reserved")),
-            ("pdu", .string(report.type.description)), ("phy", .string(report.primaryPHY.name ?? "reserved")),
-            ("rssiDbm", .optional(report.sighting.rssi) { .integer($0) }), ("data", .hex(data)),
-            ("frames", .array(frames.map { FrameJSON.value($0) })),
-            ("identity", .optional(identity) { .string($0.description) }),
-            ("beacon", .optional(beacon, JSONValue.string)),
-        ])
+    public func write(
+        _ report: HeardReport, _ data: [UInt8], _ frames: [BeaconFrame], _ identity: BeaconIdentity?, beacon: String?,
+        into row: inout JSONRow
+    ) {
+        row.beginObject()
+        row.add("event", "report")
+        row.add("at", source.clock.text(report.sighting.instant))
+        row.add("bootNs", Int(report.sighting.instant.nanoseconds))
+        row.add("adapter", source.adapter?.description)
+        row.add("address", report.sighting.sender?.address.description)
+        row.add("addressType", report.addressType.name ?? "reserved")
+        row.add("pdu", report.type.description)
+        row.add("phy", report.primaryPHY.name ?? "reserved")
+        row.add("rssiDbm", report.sighting.rssi.map(Int.init))
+        row.add("data", Hexadecimal.text(data))
+        row.beginArray("frames")
+        for frame in frames { row.add(FrameJSON.value(frame)) }
+        row.endArray()
+        row.add("identity", identity?.description)
+        row.add("beacon", beacon)
+        row.endObject()
     }
 
     /// Writes a round that is over, as one line: of ten thousand beacons a tree of values would take many times as much.

@@ -19,6 +19,10 @@ struct JSONRowTests {
             row.endObject()
         }
         row.endArray()
+        row.beginArray("values")
+        row.add([1, "b"])
+        row.add(.null)
+        row.endArray()
         row.beginArray("empty")
         row.endArray()
         row.beginObject("last")
@@ -35,7 +39,7 @@ struct JSONRowTests {
         }
         let value = JSONValue.object(
             members + [
-                .init("none", .null), .init("numbers", .array(pairs)), .init("empty", []),
+                .init("none", .null), .init("numbers", .array(pairs)), .init("values", [[1, "b"], .null]), .init("empty", []),
                 .init(
                     "last",
                     ["number": .null, "thousandths": .null, "tree": ["a": [1, "b"], "c": .null], "null": .null]),

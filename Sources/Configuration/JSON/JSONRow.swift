@@ -64,6 +64,12 @@ public struct JSONRow: Sendable {
         octets += value.line.utf8
     }
 
+    /// Any value, as an element of a list.
+    public mutating func add(_ value: JSONValue) {
+        separate()
+        octets += value.line.utf8
+    }
+
     private mutating func null() { octets += "null".utf8 }
 
     /// The key, which needs no escapes.
@@ -74,12 +80,16 @@ public struct JSONRow: Sendable {
         octets.append(UInt8(ascii: ":"))
     }
 
-    /// With a comma before all but the first of an object or a list.
     private mutating func begin(_ octet: UInt8) {
+        separate()
+        octets.append(octet)
+    }
+
+    /// A comma before all but the first of an object or a list.
+    private mutating func separate() {
         switch octets.last {
         case nil, UInt8(ascii: "{"), UInt8(ascii: "["): break
         default: octets.append(UInt8(ascii: ","))
         }
-        octets.append(octet)
     }
 }

@@ -81,6 +81,12 @@ final class ScanOutput {
         if lines.count >= 1 << 16 { flush() }
     }
 
+    private func addRow() {
+        add(row.octets)
+        add("\n")
+        row.removeAll()
+    }
+
     /// Hands out what was printed since the last time.
     func flush() {
         guard !lines.isEmpty else { return }
@@ -99,7 +105,8 @@ final class ScanOutput {
             track?.known != nil
             ? track?.identity : frames.lazy.compactMap(BeaconIdentity.init).first ?? track?.identity ?? address
         guard filter.takes(identity, track?.known?.name), place != nil || table.keepsStrangers else { return }
-        add(values.report(report, data, frames, identity, beacon: track?.known?.name).line + "\n")
+        values.write(report, data, frames, identity, beacon: track?.known?.name, into: &row)
+        addRow()
     }
 
     private static func frames(_ data: [UInt8]) -> [BeaconFrame] {
@@ -118,9 +125,7 @@ final class ScanOutput {
         case .round(let from, let to):
             guard json else { return add(text(table, to) + "\n") }
             values.write(round: from, to, table, of: rows(table, heardInRound: true), into: &row)
-            add(row.octets)
-            add("\n")
-            row.removeAll()
+            addRow()
         case .region(let event): show(event)
         }
     }
