@@ -39,7 +39,8 @@ struct JSONRowTests {
         }
         let value = JSONValue.object(
             members + [
-                .init("none", .null), .init("numbers", .array(pairs)), .init("values", [[1, "b"], .null]), .init("empty", []),
+                .init("none", .null), .init("numbers", .array(pairs)), .init("values", [[1, "b"], .null]),
+                .init("empty", []),
                 .init(
                     "last",
                     ["number": .null, "thousandths": .null, "tree": ["a": [1, "b"], "c": .null], "null": .null]),
