@@ -16,6 +16,8 @@ public struct ReportReader: Sendable {
     public private(set) var counts = Counts()
     /// Reports that are weaker, in dBm, are left out; those without a level are not.
     public var minimumLevel: Int8?
+    /// What the receiver shows too little, in dB: it is added to each level.
+    public var levelOffset = 0
     private var assembler = FragmentAssembler()
 
     /// A reader of everything at and above `minimumLevel` dBm.
@@ -42,12 +44,20 @@ public struct ReportReader: Sendable {
         }
     }
 
+    /// A level with the offset, in dBm. What no receiver can say stays what it is.
+    public func corrected(_ level: Int8?) -> Int8? {
+        guard levelOffset != 0, let level, LevelTally.range.contains(level) else { return level }
+        let range = LevelTally.range
+        return Int8(clamping: min(Int(range.upperBound), max(Int(range.lowerBound), Int(level) + levelOffset)))
+    }
+
     private mutating func take(
         _ element: AdvertisingReportElement, _ octets: Span<UInt8>, _ now: HeardInstant,
         _ each: (HeardReport, Span<UInt8>, Range<Int>) -> Void
     ) {
         counts.reports += 1
-        if let minimumLevel, let rssi = element.rssi, rssi < minimumLevel {
+        let level = corrected(element.rssi)
+        if let minimumLevel, let level, level < minimumLevel {
             counts.weak += 1
             return
         }
@@ -58,7 +68,7 @@ public struct ReportReader: Sendable {
             : Sender(element.address(in: octets), isRandom: type != .publicDevice && type != .publicIdentity)
         let report = HeardReport(
             sighting: Sighting(
-                at: now, from: sender, rssi: element.rssi, isScanResponse: element.type.isScanResponse),
+                at: now, from: sender, rssi: level, isScanResponse: element.type.isScanResponse),
             type: element.type, addressType: type, primaryPHY: element.primaryPHY)
         switch assembler.take(
             .init(

@@ -72,6 +72,20 @@ import Testing
         #expect(reader.counts.weak == 1)
     }
 
+    /// Before the weak ones are left out, and never to what no receiver can say.
+    @Test(arguments: [(-60, -57), (-66, -63), (18, 20), (127, nil), (21, 21)] as [(Int8, Int8?)])
+    func anOffsetIsAddedToEachLevel(_ level: Int8, _ expected: Int8?) {
+        var reader = ReportReader(minimumLevel: -63)
+        reader.levelOffset = 3
+        let octets = HCIEvent.advertisingReports([report([2, 1, 6], rssi: level == 127 ? nil : level)]).packet.octets
+        var levels: [Int8?] = []
+        reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0)) { report, _, _ in
+            levels.append(report.sighting.rssi)
+        }
+        #expect(levels == [expected])
+        #expect(reader.corrected(-67) == -64 && reader.corrected(-127) == -124)
+    }
+
     @Test func whatIsBeforeAFaultIsTaken() {
         var reader = ReportReader()
         var hearing = Hearing(table: SightingTable())
