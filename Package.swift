@@ -231,8 +231,8 @@ let package = Package(
         .testTarget(
             name: "ListenerServiceTests",
             dependencies: [
-                "BeaconFrames", "BeaconService", "BluetoothTypes", "EddystoneSecurity", "HCI", "HCITransports",
-                "LinuxHost", "Listener", "ListenerService", "Sightings", "TestSupport",
+                "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI",
+                "HCITransports", "LinuxHost", "Listener", "ListenerService", "Sightings", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

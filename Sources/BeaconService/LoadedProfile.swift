@@ -55,9 +55,19 @@ public struct LoadedProfile {
         return RequestedInterval(asked.interval, microseconds: asked.requestedMicroseconds)
     }
 
+    /// What a receiver sees at 1 m of an advertisement, in dBm, by the profile's calibration at the radio power that it
+    /// asks for; `nil` where the calibration does not say.
+    ///
+    /// - Parameter index: Its position in ``advertisements``.
+    public func calibrationAtOneMeter(of index: Int) -> Int? {
+        guard let calibration = profile.calibration else { return nil }
+        let power = profile.advertisements[index].radioPower ?? profile.radioPower
+        return (try? calibration.measuredPower(for: power)).map { Int($0.dBm) }
+    }
+
     /// The key of a rotating advertisement, out of its file; `nil` for advertisements without a key.
     ///
-    /// - Throws: see ``KeyFile/read(_:)``.
+    /// - Throws: see ``KeyFile/read(_:_:)``.
     public func identityKey(for advertisement: Advertisement) throws(BeaconServiceError) -> IdentityKey? {
         guard let file = advertisement.content.rotatingKey?.identityKeyFile else { return nil }
         return try KeyFile.read(file.hasPrefix("/") ? file : directory + file)
@@ -90,26 +100,29 @@ public enum StaticAddress {
     }
 }
 
-/// An identity key in a file of its own, which nobody else may read: 32 hexadecimal digits.
+/// A key in a file of its own, which nobody else may read: 32 hexadecimal digits.
 public enum KeyFile {
     /// Far more than any key needs, in octets.
     private static let sizeLimit = 1 << 20
 
     /// The key in the file at `path`. What was read is overwritten in memory.
     ///
+    /// - Parameter what: How such a key is called in sentences.
     /// - Throws: `refused`: `missing` where there is no such file, `invalid` where it holds no key, or where others may
     ///   read or replace it.
-    public static func read(_ path: String) throws(BeaconServiceError) -> IdentityKey {
+    public static func read(
+        _ path: String, _ what: String = "identity key"
+    ) throws(BeaconServiceError) -> IdentityKey {
         // The only copy there is, so that wiping it leaves none.
-        var octets = try octets(path)
+        var octets = try octets(path, what)
         do {
             return try IdentityKey(wiping: &octets)
         } catch {
-            throw .refused(.invalid, "\(path): \(error)")
+            throw .refused(.invalid, "\(path): an \(what) has 16 octets: 32 hexadecimal digits")
         }
     }
 
-    private static func octets(_ path: String) throws(BeaconServiceError) -> [UInt8] {
+    private static func octets(_ path: String, _ what: String) throws(BeaconServiceError) -> [UInt8] {
         let secret: Files.Secret
         do throws(SystemError) {
             secret = try Files.readSecret(path, limit: sizeLimit)
@@ -117,12 +130,12 @@ public enum KeyFile {
             guard error.errno != SystemError.noEntry else {
                 throw .refused(
                     .missing,
-                    "\(path): there is no such file; the identity key belongs there, 32 hexadecimal digits that nobody "
-                        + "else may read")
+                    "\(path): there is no such file; the \(what) belongs there, 32 hexadecimal digits that nobody else "
+                        + "may read")
             }
             throw BeaconServiceError(error, reading: path, limit: sizeLimit)
         }
-        if let weakness = secret.weakness { throw .refused(.invalid, weakness.text("identity key", at: path)) }
+        if let weakness = secret.weakness { throw .refused(.invalid, weakness.text(what, at: path)) }
         return secret.octets
     }
 }

@@ -3,6 +3,7 @@ public enum FileKind: Hashable, Sendable {
     case beaconProfile
     case fleet
     case site
+    case listener
     case fleetLock
     case manifest
 
@@ -15,6 +16,8 @@ public enum FileKind: Hashable, Sendable {
             self = .fleet
         } else if has("outline") || has("walls") || has("receiverSensitivityDbm") {
             self = .site
+        } else if ["known", "irks", "rssiOffsetDb", "strangers", "zones"].contains(where: has) {
+            self = .listener
         } else if has("fleet"), has("beacons") {
             self = has("groups") ? .fleetLock : .manifest
         } else {
@@ -28,6 +31,7 @@ public enum FileKind: Hashable, Sendable {
         case .beaconProfile: "a beacon profile"
         case .fleet: "a fleet file"
         case .site: "a site file"
+        case .listener: "a listener file"
         case .fleetLock: "the lock of a fleet"
         case .manifest: "the manifest of a fleet"
         }
@@ -39,6 +43,7 @@ public enum FileKind: Hashable, Sendable {
         case .beaconProfile: "pharos profile check"
         case .fleet, .fleetLock: "pharos fleet check"
         case .site: "pharos plan site"
+        case .listener: "pharos listen --print"
         case .manifest: "pharos fleet status"
         }
     }

@@ -27,7 +27,11 @@ public struct AuditedFiles {
     public init(_ files: [String]) throws(ListenerServiceError) {
         do {
             for file in files {
-                if try KnownBeacons.isProfile(file) { try addProfile(file) } else { try add(NamedFleet(path: file)) }
+                if try KnownBeacons.kind(file) == .beaconProfile {
+                    try addProfile(file)
+                } else {
+                    try add(NamedFleet(path: file))
+                }
             }
         } catch {
             throw ListenerServiceError(error)

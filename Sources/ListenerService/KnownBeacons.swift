@@ -9,7 +9,8 @@ internal import LinuxHost
 public import Sightings
 internal import Synchronization
 
-/// The beacons that profiles and fleets give names to, and the keys that tell whose an ephemeral id is.
+/// The beacons that profiles, fleets and listener files give names to, and the keys that tell whose an ephemeral id or a
+/// resolvable private address is.
 public struct KnownBeacons {
     /// One for each identity, or each key of ephemeral ids, in the order of the files.
     public private(set) var beacons: [KnownBeacon] = []
@@ -17,21 +18,24 @@ public struct KnownBeacons {
     public private(set) var profiles: [LoadedProfile] = []
     /// What the files do not forbid and their authors should know, one sentence each.
     public private(set) var warnings: [String] = []
+    /// What listener files say of their beacons, by name.
+    public private(set) var notes: [String: BeaconNote] = [:]
     private var keys: [EphemeralKey] = []
+    private var addressKeys: [AddressKey] = []
 
     public var isEmpty: Bool { beacons.isEmpty }
     public var names: Set<String> { Set(beacons.map(\.name)) }
 
-    /// - Parameter files: Profiles, fleet files, and manifests or the directories that they lie in; of several beacons
-    ///   with one identity the first one counts.
+    /// - Parameter files: Profiles, listener files, fleet files, and manifests or the directories that they lie in; of
+    ///   several beacons with one identity the first one counts.
     /// - Throws: where a file cannot be used, or where there are files and no beacon in them has an identity.
     public init(_ files: [String] = []) throws(ListenerServiceError) {
         do {
             for file in files {
-                if try Self.isProfile(file) {
-                    try add(LoadedProfile(path: file))
-                } else {
-                    try add(NamedFleet(path: file))
+                switch try Self.kind(file) {
+                case .beaconProfile: try add(LoadedProfile(path: file))
+                case .listener: try add(ListenerFile.read(file), at: file)
+                default: try add(NamedFleet(path: file))
                 }
             }
         } catch {
@@ -42,18 +46,32 @@ public struct KnownBeacons {
         }
     }
 
-    /// A profile has advertisements at its top level; everything else is for the fleet's own reader to judge.
-    static func isProfile(_ path: String) throws -> Bool {
-        if Files.exists(path + "/manifest.json") { return false }
+    /// Those that a listener file names: none, where it only lists strangers.
+    ///
+    /// - Parameter path: The file, beside which others lie that it names.
+    public init(_ listener: ListenerFile, at path: String) throws(ListenerServiceError) {
+        do {
+            try add(listener, at: path)
+        } catch {
+            throw ListenerServiceError(error)
+        }
+    }
+
+    /// A profile has advertisements at its top level; everything but that and a listener file is for the fleet's own
+    /// reader to judge.
+    static func kind(_ path: String) throws -> FileKind? {
+        if Files.exists(path + "/manifest.json") { return nil }
         let octets: [UInt8]
         do throws(SystemError) {
             octets = try Files.readInput(path, limit: sizeLimit)
         } catch {
             throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: sizeLimit)
         }
-        guard case .object(let members)? = JSONDocument.parse(octets).root?.value else { return false }
-        let keys = Set(members.map(\.key))
-        return keys.contains("advertisements") && keys.isDisjoint(with: ["beacons", "groups"])
+        guard let root = JSONDocument.parse(octets).root, let kind = FileKind(root) else { return nil }
+        switch kind {
+        case .beaconProfile: return root["beacons"] == nil && root["groups"] == nil ? kind : nil
+        default: return kind
+        }
     }
 
     /// What a file may hold at most, in octets.
@@ -72,15 +90,49 @@ public struct KnownBeacons {
                     EphemeralKey(
                         beacon: beacons.count, key: key, exponent: exponent,
                         epochSeconds: profile.eidEpochUnixSeconds))
-                beacons.append(KnownBeacon(name: profile.name, identity: nil, intervalMicroseconds: interval))
+                beacons.append(known(profile, index, nil, interval))
             } else if let identity = advertisement.content.identity {
-                beacons.append(KnownBeacon(name: profile.name, identity: identity, intervalMicroseconds: interval))
+                beacons.append(known(profile, index, identity, interval))
             }
         }
     }
 
-    private mutating func add(_ fleet: NamedFleet) throws {
-        let directory = FleetKeys(of: fleet).directory
+    private func known(
+        _ profile: LoadedProfile, _ index: Int, _ identity: BeaconIdentity?, _ interval: Int
+    ) -> KnownBeacon {
+        KnownBeacon(
+            name: profile.name, identity: identity, intervalMicroseconds: interval,
+            calibrationAtOneMeter: profile.calibrationAtOneMeter(of: index))
+    }
+
+    private mutating func add(_ listener: ListenerFile, at path: String) throws {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
+        let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
+        for entry in listener.known {
+            switch entry {
+            case .fleet(let file): try add(NamedFleet(path: place(file)), keys: keys)
+            case .profile(let file): try add(LoadedProfile(path: place(file)))
+            case .inventory(let file):
+                warnings.append("\(file): inventories are not read yet: their things count as strangers")
+            case .beacon(let beacon):
+                notes[beacon.name] = beacon.note
+                for identity in beacon.identities { beacons.append(KnownBeacon(name: beacon.name, identity: identity)) }
+            }
+        }
+        for key in listener.addressKeys {
+            let file = key.file.hasPrefix("/") ? key.file : (keys ?? directory) + key.file
+            addressKeys.append(
+                AddressKey(
+                    beacon: beacons.count,
+                    key: IdentityResolvingKey(try KeyFile.read(file, "identity resolving key"))))
+            beacons.append(KnownBeacon(name: key.name, identity: nil))
+        }
+    }
+
+    /// - Parameter keys: The directory of its keys; `nil` for that beside the fleet.
+    private mutating func add(_ fleet: NamedFleet, keys: String? = nil) throws {
+        let directory = FleetKeys(of: fleet, in: keys).directory
         var withoutKey = 0
         for beacon in try fleet.manifest().beacons {
             for advertisement in beacon.advertisements {
@@ -97,7 +149,7 @@ public struct KnownBeacons {
                 continue
             }
             for exponent in rotation.exponents {
-                keys.append(
+                self.keys.append(
                     EphemeralKey(
                         beacon: beacons.count, key: key, exponent: exponent,
                         epochSeconds: rotation.epoch?.secondsSince1970))
@@ -123,6 +175,23 @@ public struct KnownBeacons {
                     + "another identity, and no beacon of --known has that name")
         }
         return RegionMonitor.Region(name: text, pattern: nil)
+    }
+
+    /// A table of these beacons, in which nothing has been heard yet.
+    ///
+    /// - Parameter clock: Of the source of what will be heard.
+    public func table(
+        _ clock: HearingClock, strangers: SightingTable.Strangers = .kept(SightingTable.defaultStrangers)
+    ) -> SightingTable {
+        SightingTable(
+            known: beacons, strangers: strangers, resolver: resolver(clock), addressResolver: addressResolver)
+    }
+
+    /// Tells whose a resolvable private address is; `nil` without keys.
+    private var addressResolver: SightingTable.AddressResolver? {
+        guard !addressKeys.isEmpty else { return nil }
+        let resolver = Mutex(AddressResolver(addressKeys))
+        return { address, instant in resolver.withLock { $0.beacon(address, at: instant) } }
     }
 
     /// Tells whose an ephemeral id is, by the wall clock of a source; `nil` without keys.

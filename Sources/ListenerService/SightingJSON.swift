@@ -46,16 +46,26 @@ public struct SightingJSON {
 
     /// Writes a round that is over, as one line: of ten thousand beacons a tree of values would take many times as much.
     ///
-    /// - Parameter places: The beacons to tell of.
+    /// - Parameters:
+    ///   - places: The beacons to tell of.
+    ///   - heading: Adds what else is said of the round.
+    ///   - more: Adds what else is said of the beacon at a place.
     public func write(
-        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int], into row: inout JSONRow
+        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int], into row: inout JSONRow,
+        heading: (inout JSONRow) -> Void = { _ in }, more: (Int, inout JSONRow) -> Void = { _, _ in }
     ) {
         row.beginObject()
         row.add("event", "beacons")
         row.add("at", source.clock.text(to))
+        heading(&row)
         row.add("windowS", thousandths: (to.microseconds(since: from) + 500) / 1000)
         row.beginArray("beacons")
-        for place in places { write(table.tracks[place], at: to, into: &row) }
+        for place in places {
+            row.beginObject()
+            write(table.tracks[place], at: to, into: &row)
+            more(place, &row)
+            row.endObject()
+        }
         row.endArray()
         row.beginObject("strangers")
         row.add("addresses", table.strangerSendersInRound)
@@ -73,7 +83,6 @@ public struct SightingJSON {
     /// One beacon of a round: levels are those of the round.
     private func write(_ track: BeaconTrack, at now: HeardInstant, into row: inout JSONRow) {
         let distance = track.distance(track.round, rule)
-        row.beginObject()
         row.add("identity", track.identity?.description)
         row.add("beacon", track.known?.name)
         row.add("heard", track.roundReports)
@@ -97,7 +106,6 @@ public struct SightingJSON {
         row.add("share", thousandths: isCounting ? Self.thousandths(track.share(until: now), 1) : nil)
         row.add("lastHeard", track.lastHeard.flatMap(source.clock.text))
         row.add("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) })
-        row.endObject()
     }
 
     /// Whether each advertisement that is heard is told.

@@ -52,6 +52,11 @@ public final class SightingSource {
     /// Whether it tells only that beacons are there: reports are missing as the kernel pleases, so that nothing follows of
     /// intervals, shares and silences.
     public private(set) var isPresenceOnly = false
+    /// What this receiver shows too little, in dB: it is added to each level. To be set before it runs.
+    public var levelOffset: Int {
+        get { reader.levelOffset }
+        set { reader.levelOffset = newValue }
+    }
     /// How listening is; a recording is listening all the time.
     public private(set) var state = ScanKeeper.State.starting
 
@@ -123,8 +128,14 @@ public final class SightingSource {
     /// Takes a report that was read elsewhere.
     func take(_ report: HeardReport, _ data: [UInt8]) {
         counts.reports += 1
-        if let minimumLevel = reader.minimumLevel, let rssi = report.sighting.rssi, rssi < minimumLevel { return }
-        advance(to: report.sighting.instant)
+        let heard = report.sighting
+        let level = reader.corrected(heard.rssi)
+        if let minimumLevel = reader.minimumLevel, let level, level < minimumLevel { return }
+        let report = HeardReport(
+            sighting: Sighting(
+                at: heard.instant, from: heard.sender, rssi: level, isScanResponse: heard.isScanResponse),
+            type: report.type, addressType: report.addressType, primaryPHY: report.primaryPHY)
+        advance(to: heard.instant)
         consumer?.hear(report, data.span, data.indices)
     }
 

@@ -70,7 +70,8 @@ extension ConfigurationDecoder {
             advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
     }
 
-    private mutating func adapter(_ node: JSONNode?) -> String? {
+    /// The name of an adapter, such as `hci0`.
+    package mutating func adapter(_ node: JSONNode?) -> String? {
         guard let node, let text = text(node) else { return nil }
         if AdapterSyntax.accepts(text) { return text }
         error(

@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Configuration
+package import Configuration
 
 extension BeaconSchema {
     static var commonDefinitions: [JSONValue.Member] {
@@ -104,7 +104,7 @@ extension BeaconSchema {
         .number(JSONNumber(thousandths: interval.microseconds))
     }
 
-    static func integer(_ description: String, _ range: ClosedRange<Int>) -> JSONValue {
+    package static func integer(_ description: String, _ range: ClosedRange<Int>) -> JSONValue {
         [
             "description": .string(description), "type": "integer", "minimum": .integer(range.lowerBound),
             "maximum": .integer(range.upperBound),
@@ -112,7 +112,7 @@ extension BeaconSchema {
     }
 
     /// A number that may also be written in hexadecimal, as a string.
-    static func code(_ description: String, _ range: ClosedRange<Int>, digits: Int) -> JSONValue {
+    package static func code(_ description: String, _ range: ClosedRange<Int>, digits: Int) -> JSONValue {
         [
             "description": .string(description), "type": ["integer", "string"], "minimum": .integer(range.lowerBound),
             "maximum": .integer(range.upperBound), "pattern": .string("^0[xX][0-9A-Fa-f]{1,\(digits)}$"),
@@ -127,7 +127,7 @@ extension BeaconSchema {
     }
 
     /// Digits of so many octets, with or without a space, colon or dash between two octets.
-    static func hexadecimal(_ description: String, _ count: Int, prefix: String = "") -> JSONValue {
+    package static func hexadecimal(_ description: String, _ count: Int, prefix: String = "") -> JSONValue {
         [
             "description": .string(description), "type": "string",
             "pattern": .string("^\(prefix)[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){\(count - 1)}$"),

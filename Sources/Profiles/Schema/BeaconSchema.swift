@@ -27,6 +27,17 @@ public enum BeaconSchema {
         + "|tcp:[^\\u0000-\\u0020\\u007f]+:[1-9][0-9]{0,4}"
         + "|serial:[^\\u0000-\\u001f\\u007f]+@[1-9][0-9]{0,8})$"
 
+    package static var adapter: JSONValue {
+        [
+            "description": """
+            The controller: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
+            serial:PATH@BAUD or virtual. By default the first that there is.
+            """,
+            "type": "string",
+            "pattern": .string(adapterPattern),
+        ]
+    }
+
     private static let timePattern =
         "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
         + "(\\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
@@ -41,14 +52,7 @@ public enum BeaconSchema {
                 "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
                 "maxLength": .integer(ConfigurationDecoder.nameLimit),
             ],
-            "adapter": [
-                "description": """
-                The controller: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
-                serial:PATH@BAUD or virtual. By default the first that there is.
-                """,
-                "type": "string",
-                "pattern": .string(adapterPattern),
-            ],
+            "adapter": adapter,
             "address": reference("address"), "radioPowerDbm": reference("radioPowerDbm"),
             "channels": reference("channels"), "pdu": reference("pdu"), "calibration": reference("calibration"),
             "eidEpoch": [
