@@ -40,12 +40,15 @@ struct HearingRecording {
             return place
         }
 
-        /// - Parameter stranger: Fresh octets for the identity and the address; `nil` for a beacon of the fleet.
-        mutating func fill(_ number: Int, _ unixMicroseconds: Int64, level: Int8, stranger: UInt64?) {
+        /// - Parameters:
+        ///   - sender: The address as a number.
+        ///   - stranger: Fresh octets for the identity; `nil` for a beacon of the fleet.
+        mutating func fill(
+            _ number: Int, _ unixMicroseconds: Int64, from sender: UInt64, level: Int8, stranger: UInt64?
+        ) {
             let stamp = UInt64(bitPattern: unixMicroseconds + BTSnoopFormat.unixEpoch)
             for index in 0..<8 { octets[time + index] = UInt8(truncatingIfNeeded: stamp >> UInt64(56 - 8 * index)) }
-            let sender = stranger ?? UInt64(number)
-            for index in 0..<5 { octets[address + index] = UInt8(truncatingIfNeeded: sender >> UInt64(8 * index)) }
+            for index in 0..<6 { octets[address + index] = UInt8(truncatingIfNeeded: sender >> UInt64(8 * index)) }
             let uuid = HearingRecording.uuid
             for index in 0..<16 {
                 octets[payload + index] =
@@ -69,9 +72,15 @@ struct HearingRecording {
 
     /// Writes `reports` reports of `beacons` beacons, a thousand for each major number, `perSecond` in each second.
     ///
-    /// - Parameter strangers: So many reports of the whole, evenly among the others, come from an address and an identity
-    ///   that were never heard before; they take the place of nobody's.
-    init(writing reports: Int, of beacons: Int, perSecond: Int, strangers: Int = 0, to path: String) throws {
+    /// - Parameters:
+    ///   - strangers: So many reports of the whole, evenly among the others, come from an address and an identity that
+    ///     were never heard before; they take the place of nobody's.
+    ///   - areResolvable: Whether the strangers' addresses are resolvable private ones.
+    ///   - sender: The address that the others come from, as a number; `nil` for one for each beacon.
+    init(
+        writing reports: Int, of beacons: Int, perSecond: Int, strangers: Int = 0, areResolvable: Bool = false,
+        from sender: UInt64? = nil, to path: String
+    ) throws {
         let file = try OutputFile(replacing: path)
         try file.append(BTSnoopWriter.header)
         var template = try Template()
@@ -88,11 +97,17 @@ struct HearingRecording {
         for report in 0..<reports {
             let microseconds = start + Int64(report * 1_000_000 / perSecond)
             template.fill(
-                report % beacons, microseconds, level: -60 - Int8(report / beacons % 9), stranger: nil)
+                report % beacons, microseconds, from: sender ?? Self.staticAddress | UInt64(report % beacons),
+                level: -60 - Int8(report / beacons % 9), stranger: nil)
             octets += template.octets
             while fresh < strangers * (report + 1) / reports {
                 fresh += 1
-                template.fill(report % beacons, microseconds, level: -90, stranger: next() | 1 << 39)
+                let stranger = next() | 1 << 39
+                let address = stranger & 0x3FFF_FFFF_FFFF
+                template.fill(
+                    report % beacons, microseconds,
+                    from: areResolvable ? address | 1 << 46 : address & 0xFF_FFFF_FFFF | Self.staticAddress,
+                    level: -90, stranger: stranger)
                 octets += template.octets
                 if octets.count > 1 << 20 - 256 { try Self.flush(&octets, to: file) }
             }
@@ -102,6 +117,9 @@ struct HearingRecording {
         self.path = path
         self.reports = reports + strangers
     }
+
+    /// The first octet of the addresses that do not change.
+    private static let staticAddress: UInt64 = 0xC6 << 40
 
     private static func flush(_ octets: inout [UInt8], to file: OutputFile) throws {
         try file.append(octets)

@@ -29,6 +29,7 @@ struct HearingTimes {
         }
         try recordings(report, folder)
         try flood(report, folder)
+        try privateAddresses(report, folder)
         try LiveHearing(pharos: pharos, folder: folder).run(report)
     }
 
@@ -136,5 +137,51 @@ struct HearingTimes {
         report.line("The known beacons' \(rounds[0].count) rounds are the same octets with the flood and without it.")
         report.target("peak RSS in the flood", run.peak, "MiB", atMost: 32)
         report.line("Processor time for the 10 s: \(run.processorSeconds.text(2)) s")
+    }
+
+    // MARK: Addresses that change
+
+    private static let keys = 1_000
+    private static let freshAddresses = 100_000
+
+    /// A listener with many keys among telephones that nobody knows, each with another address; the device that the last
+    /// key belongs to is there all the time.
+    private func privateAddresses(_ report: Report, _ folder: String) throws {
+        report.section(
+            "Hearing: \(Double(Self.keys).grouped) address keys, \(Double(Self.freshAddresses).grouped) fresh addresses in 10 s"
+        )
+        // The sample data of the Core Specification (Vol 3 Part H, D.7).
+        let (key, sender): (String, UInt64) = ("ec0234a357c8ad05341010a60a397d9b", 0x7081_940D_FBAA)
+        var names: [String] = []
+        for number in 1...Self.keys {
+            let digits = String(number, radix: 16)
+            let text = number == Self.keys ? key : String(repeating: "0", count: 32 - digits.count) + digits
+            try Files.createSecret("\(folder)/irk-\(number)", with: Array(text.utf8))
+            names.append(#"{"name":"person-\#(number)","file":"irk-\#(number)"}"#)
+        }
+        let start = #"{"version":1,"name":"hall","strangers":"list""#
+        try Files.replace("\(folder)/without.json", with: Array((start + "}").utf8))
+        try Files.replace(
+            "\(folder)/with.json", with: Array((start + #","irks":["# + names.joined(separator: ",") + "]}").utf8))
+        let recording = try HearingRecording(
+            writing: 200, of: 1, perSecond: 20, strangers: Self.freshAddresses, areResolvable: true, from: sender,
+            to: folder + "/private.btsnoop")
+        func listen(_ file: String) -> [String] {
+            [pharos, "listen", "\(folder)/\(file).json", "--print", "--json", "--replay", recording.path]
+        }
+        let rounds = try ChildProcess.output(of: listen("with")).split(separator: "\n")
+        guard rounds.count >= 9, rounds.allSatisfy({ $0.contains(#""beacon":"person-\#(Self.keys)""#) }) else {
+            throw BenchmarkError("the device of the last key is not heard in each round")
+        }
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        var seconds: [String: [Double]] = [:]
+        for _ in 0..<Self.rounds {
+            for file in ["without", "with"] {
+                seconds[file, default: []].append(try MeasuredRun(listen(file), output: nowhere).processorSeconds)
+            }
+        }
+        let (without, with) = (seconds["without", default: []].median, seconds["with", default: []].median)
+        report.line("Processor time for the 10 s: \(with.text(2)) s, and \(without.text(2)) s without a key")
+        report.target("of a core for resolving addresses", (with - without) * 10, "%", atMost: 25)
     }
 }
