@@ -113,6 +113,13 @@ enum OptionValue {
         return microseconds
     }
 
+    /// A round's length: at least 0.1 s, as microseconds.
+    static func round(_ text: String) throws -> Int {
+        let microseconds = try duration(text)
+        guard microseconds >= 100_000 else { throw Mistake("a round takes at least 0.1 s") }
+        return microseconds
+    }
+
     static func radioPower(_ text: String) throws -> RadioPower {
         let value = try integer(text)
         do { return try RadioPower(dBm: value) } catch { throw Mistake("\(error)") }

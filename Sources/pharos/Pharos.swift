@@ -18,7 +18,7 @@ struct Pharos: ParsableCommand {
     private static let subcommands = Subcommands(entries: [
         ("encode", { Encode.self }), ("decode", { Decode.self }), ("adapters", { Adapters.self }),
         ("advertise", { Advertise.self }), ("ibeacon", { AdvertiseIBeacon.self }), ("run", { Run.self }),
-        ("scan", { Scan.self }), ("audit", { Audit.self }),
+        ("scan", { Scan.self }), ("listen", { Listen.self }), ("audit", { Audit.self }),
         ("calibrate", { Calibrate.self }), ("find", { Find.self }), ("status", { Status.self }),
         ("doctor", { Doctor.self }),
         ("controller", { ControllerCommand.self }),

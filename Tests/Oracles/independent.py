@@ -107,6 +107,13 @@ def ephemeral_identifier(key: bytes, exponent: int, seconds: int) -> bytes:
     return _ecb(temporary, bytes(11) + bytes([exponent]) + struct.pack(">I", quantized(seconds, exponent)))[:8]
 
 
+def private_address(key: bytes, prand: bytes) -> str:
+    """A resolvable private address by cryptography's AES (Core Specification 5.4, Vol 6 Part B 1.3.2.2): prand, whose
+    two top bits become 01, and the last three octets of its encryption."""
+    prand = bytes([prand[0] & 0x3F | 0x40]) + prand[1:]
+    return (prand + _ecb(key, bytes(13) + prand)[13:]).hex(":").upper()
+
+
 def encrypted_telemetry(key: bytes, exponent: int, seconds: int, salt: bytes, plain: bytes) -> tuple[bytes, bytes]:
     """Ciphertext and two-octet check of an encrypted TLM, by pycryptodome's EAX."""
     nonce = struct.pack(">I", quantized(seconds, exponent)) + salt

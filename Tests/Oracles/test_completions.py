@@ -22,6 +22,9 @@ CASES = [
     (["run", "bea"], {"beacon.json"}),
     (["fleet", "check", "bea"], {"beacon.json"}),
     (["plan", "site", "bea"], {"beacon.json"}),
+    (["listen", "bea"], {"beacon.json"}),
+    (["listen", "x.json", "--adapter", "vi"], {"virtual"}),
+    (["listen", "x.json", "--replay", "oth"], {"other.json"}),
     (["fleet", "l"], {"labels", "list"}),
 ]
 

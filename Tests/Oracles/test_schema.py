@@ -1,8 +1,8 @@
-"""The schemas of profiles and sites, held against the corpora that the Swift decoders are held against.
+"""The schemas of profiles, sites and listeners, held against the corpora that the Swift decoders are held against.
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
-say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift and
-Tests/SitesTests/SiteCorpusTests.swift.
+say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
+Tests/SitesTests/SiteCorpusTests.swift and Tests/ListenerServiceTests/ListenerFileTests.swift.
 """
 import json
 import pathlib
@@ -16,6 +16,7 @@ CORPUS = ROOT / "Tests" / "Corpus"
 KINDS = {
     "profiles": ("beacon", ROOT / "profiles"),
     "sites": ("site", ROOT / "profiles" / "sites"),
+    "listeners": ("listener", ROOT / "profiles" / "listeners"),
 }
 
 

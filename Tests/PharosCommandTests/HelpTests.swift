@@ -34,6 +34,13 @@ import Testing
                 ["<file>", "-a, --adapter", "--replay", "--duration-s", "--site", "--floor", "--json", "--html"]
             ),
             (
+                ["listen"],
+                [
+                    "<file>", "--print", "-a, --adapter", "--replay", "--duration-s", "--every-s", "--json",
+                    "--schema",
+                ]
+            ),
+            (
                 ["calibrate"],
                 [
                     "--beacon", "--strongest", "-a, --adapter", "--replay", "--known", "--distance-m", "--seconds",

@@ -69,6 +69,7 @@ import Testing
     @Test(arguments: [
         ("fleets/museum", "a fleet file", "pharos fleet check"),
         ("sites/museum-ground-floor", "a site file", "pharos plan site"),
+        ("listeners/hall", "a listener file", "pharos listen --print"),
     ])
     func anotherKindOfFileIsNamedWithItsCommand(_ file: String, _ kind: String, _ command: String) throws {
         let path = Program.profile(file)

@@ -14,15 +14,18 @@ struct BeaconChoice {
     /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
     init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
         guard let beacon else {
-            table = SightingTable(known: known.beacons, resolver: known.resolver(clock))
+            table = known.table(clock)
             places = nil
             return
         }
         if known.names.contains(beacon) {
-            table = SightingTable(known: known.beacons, strangers: .counted, resolver: known.resolver(clock))
+            table = known.table(clock, strangers: .counted)
             places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
         } else if let identity = BeaconIdentity(beacon) {
-            table = SightingTable(known: [KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
+            // What somebody has measured of it counts under either name.
+            let same = known.beacons.first { $0.identity == identity }
+            table = SightingTable(
+                known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
             places = [0]
         } else {
             throw Failure(
@@ -50,7 +53,7 @@ struct BeaconSourceOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
             valueName: "file"), completion: .file())
     var known: [String] = []
 

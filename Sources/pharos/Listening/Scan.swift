@@ -21,7 +21,8 @@ struct Scan: ParsableCommand {
     @OptionGroup var source: ScanSourceOptions
     @OptionGroup var selection: ScanSelection
 
-    @Option(help: ArgumentHelp("Report in rounds of so many seconds.", valueName: "seconds"), transform: Self.round)
+    @Option(
+        help: ArgumentHelp("Report in rounds of so many seconds.", valueName: "seconds"), transform: OptionValue.round)
     var everyS: Int?
 
     @Flag(help: "Report each second how far the known beacons are (rounds of --every-s, default 1).")
@@ -63,19 +64,13 @@ struct Scan: ParsableCommand {
             ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
         let filter = try selection.filter(known)
         let source = try source.open(known, minimumLevel: selection.minRssiDbm)
-        let table = SightingTable(known: known.beacons, strangers: strangers, resolver: known.resolver(source.clock))
         let output = ScanOutput(
             source, form: form, json: json, order: sort, rule: distance.rule, filter: filter,
             regions: regions.map(\.name))
         let hearing = Hearing(
-            table: table, regions: regions, roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil)
+            table: known.table(source.clock, strangers: strangers), regions: regions,
+            roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil)
         try source.run(ScanEngine(hearing, output))
-    }
-
-    private static func round(_ text: String) throws -> Int {
-        let microseconds = try OptionValue.duration(text)
-        guard microseconds >= 100_000 else { throw Mistake("a round takes at least 0.1 s") }
-        return microseconds
     }
 }
 
@@ -150,7 +145,7 @@ struct ScanSelection: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
             valueName: "file"), completion: .file())
     var known: [String] = []
 
