@@ -17,6 +17,8 @@ final class ListenPrinter: SightingConsumer {
     private let json: Bool
     private var hearing: Hearing
     private var watch: PresenceWatch
+    /// By the wall clock of that moment; `nil` while something can be heard.
+    private var deafSince: String?
     private var hasListened = false
     private var octets: [UInt8] = []
     private var row = JSONRow()
@@ -56,9 +58,11 @@ final class ListenPrinter: SightingConsumer {
         if state.isHearing {
             hearing.becomeHearing(at: now)
             watch.becomeHearing(at: now)
+            deafSince = nil
         } else {
             hearing.becomeDeaf(at: now)
             watch.becomeDeaf(at: now)
+            deafSince = deafSince ?? source.clock.text(now)
         }
         if hasListened, state != .off, json { add(values.state(state, at: now).line + "\n") }
         hasListened = hasListened || state.isHearing
@@ -133,7 +137,7 @@ final class ListenPrinter: SightingConsumer {
             row.add("place", .optional(listener.place) { $0.json })
             row.add("adapter", source.adapter?.description)
             row.add("state", source.state.rawValue)
-            row.add("deafSince", watch.deafSince.flatMap(source.clock.text))
+            row.add("deafSince", deafSince)
             row.add("rssiOffsetDb", listener.levelOffset)
             row.add("neverHeard", rows.neverHeard)
         } more: { place, row in
@@ -151,7 +155,7 @@ final class ListenPrinter: SightingConsumer {
     private func text(_ now: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) -> String {
         let names = (listener.place?.names ?? []).joined(separator: " / ")
         var state = "listening"
-        if let since = watch.deafSince { state = "deaf since \(source.clock.text(since) ?? "-") (\(source.state))" }
+        if watch.deafSince != nil { state = "deaf since \(deafSince ?? "-") (\(source.state))" }
         var text = "\(source.clock.text(now) ?? "-")  \(listener.name)"
         if !names.isEmpty { text += TerminalText.line(" (\(names))") }
         text += ": \(state)"
