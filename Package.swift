@@ -51,6 +51,7 @@ let package = Package(
         .library(name: "Fleet", targets: ["Fleet"]),
         .library(name: "FleetStore", targets: ["FleetStore"]),
         .library(name: "Planner", targets: ["Planner"]),
+        .library(name: "Positioning", targets: ["Positioning"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -99,6 +100,10 @@ let package = Package(
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
             swiftSettings: small),
+        .target(
+            name: "Positioning",
+            dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping"],
+            swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(
             name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
@@ -190,6 +195,10 @@ let package = Package(
         .executableTarget(
             name: "CollisionProbability", dependencies: ["Airtime"], path: "Tests/Snippets/CollisionProbability",
             exclude: ["output.txt"], swiftSettings: strict),
+        // Surveys to hold positioning against: public recordings, and buildings that do not exist.
+        .target(
+            name: "PositioningWorlds", dependencies: ["Airtime", "BluetoothTypes", "Positioning"],
+            path: "Tests/PositioningWorlds", swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
@@ -239,6 +248,12 @@ let package = Package(
         .testTarget(
             name: "SitesTests",
             dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PositioningTests",
+            dependencies: [
+                "Airtime", "BluetoothTypes", "Configuration", "Positioning", "PositioningWorlds", "Sightings", "Sites",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FleetTests",

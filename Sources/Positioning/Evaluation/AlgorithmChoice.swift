@@ -1,0 +1,126 @@
+public import Airtime
+
+/// Fits a map: tries the algorithms by leaving visits out, takes the best, and tempers it.
+public struct AlgorithmChoice: Sendable {
+    /// One algorithm that was tried.
+    public struct Trial: Sendable {
+        /// With what was fitted for it.
+        public let settings: LocatorSettings
+        public let evaluation: Evaluation
+        /// How much worse its mean error is than the best one's, in metres, with the 95 % interval of that over stays;
+        /// `nil` for the best itself and where nothing can be said.
+        public internal(set) var behind: Difference?
+    }
+
+    /// A paired difference of mean errors.
+    public struct Difference: Hashable, Sendable {
+        /// In metres.
+        public let mean: Double
+        public let low: Double
+        public let high: Double
+
+        /// Whether the interval says which one is better.
+        public var isCertain: Bool { low > 0 || high < 0 }
+    }
+
+    /// Best first.
+    public private(set) var trials: [Trial] = []
+    /// The map with the best one's settings.
+    public private(set) var map: SignalMap
+
+    /// What is tried unless something else is wanted: `hmm` needs walks to be judged by.
+    public static let candidates: [PositioningAlgorithm] = [
+        .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .gauss, .field,
+    ]
+    /// k of `wknn`, as tried by leaving places out.
+    static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
+    /// An algorithm that answers less often than this is not taken by itself.
+    static let leastAvailability = 0.9
+
+    /// - Parameters:
+    ///   - candidates: What to try; of a single one only its parameters are fitted.
+    ///   - base: What all trials share, such as the grid.
+    ///
+    /// Refuses a survey without places, or that heard nothing. Where nothing can be left out, the first candidate is
+    /// taken as it is.
+    public init(
+        _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
+        candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
+        leaving: Evaluation.LeftOut = .visit
+    ) throws(PositioningError) {
+        map = try SignalMap(survey, positions: positions)
+        var evaluator = Evaluator(survey, positions: positions)
+        if survey.vectorCount > 20_000 {
+            evaluator.instantLimit = 200
+            evaluator.partLimit = 4
+        }
+        var instants: [[EvaluatedInstant]] = []
+        for algorithm in candidates {
+            var settings = base
+            settings.algorithm = algorithm
+            if algorithm == .wknn { settings.neighbors = Self.neighbors(evaluator, settings) }
+            // A filter's temper is that of its field.
+            var fitted = settings
+            if algorithm == .hmm { fitted.algorithm = .field }
+            guard var found = try? evaluator.instants(fitted, leaving: leaving) else { continue }
+            if algorithm.isProbabilistic, let temper = Tempering.fit(found) {
+                settings.temper = temper
+                if let again = try? evaluator.instants(settings, leaving: leaving) { found = again }
+            }
+            trials.append(
+                Trial(
+                    settings: settings,
+                    evaluation: Evaluation(
+                        algorithm: algorithm, leaving: leaving, places: map.places, found)))
+            instants.append(found)
+        }
+        guard !trials.isEmpty else {
+            map.settings = base
+            map.settings.algorithm = candidates.first ?? .field
+            return
+        }
+        let order = trials.indices.sorted { rank($0) < rank($1) }
+        let best = order[0]
+        for index in trials.indices where index != best {
+            trials[index].behind = Self.difference(instants[index], instants[best])
+        }
+        trials = order.map { trials[$0] }
+        map.settings = trials[0].settings
+        map.evaluation = trials[0].evaluation
+    }
+
+    /// The mean error; where that is unknown, or answers are missing, how often the place is wrong, behind all others.
+    private func rank(_ index: Int) -> Double {
+        let evaluation = trials[index].evaluation
+        let missing = evaluation.availability < Self.leastAvailability ? 1e6 : 0
+        return (evaluation.mean ?? (1000 * (1 - evaluation.exact))) + missing
+    }
+
+    private static func neighbors(_ evaluator: Evaluator, _ settings: LocatorSettings) -> Int {
+        var best = (error: Double.infinity, count: settings.neighbors)
+        var evaluator = evaluator
+        evaluator.instantLimit = min(evaluator.instantLimit, 400)
+        for count in neighborCounts {
+            var settings = settings
+            settings.neighbors = count
+            settings.window = 1
+            guard let found = try? evaluator.instants(settings, leaving: .place),
+                let mean = Percentiles(found.compactMap(\.error)).mean, mean < best.error
+            else { continue }
+            best = (mean, count)
+        }
+        return best.count
+    }
+
+    /// The difference of two algorithms' errors at the same instants, `left` minus `right`, with an interval over stays;
+    /// `nil` where they share fewer than two stays.
+    public static func difference(_ left: [EvaluatedInstant], _ right: [EvaluatedInstant]) -> Difference? {
+        let known = Dictionary(right.map { ($0.vector, $0) }) { first, _ in first }
+        let pairs = left.compactMap { instant -> (stay: Int, value: Double)? in
+            guard let error = instant.error, let other = known[instant.vector]?.error else { return nil }
+            return (instant.stay, error - other)
+        }
+        guard let mean = Percentiles(pairs.map(\.value)).mean, let interval = StayBootstrap(pairs) else { return nil }
+        return Difference(mean: mean, low: interval.low, high: interval.high)
+    }
+}

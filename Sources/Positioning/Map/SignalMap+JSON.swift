@@ -1,0 +1,133 @@
+internal import Airtime
+public import Configuration
+
+extension SignalMap {
+    /// The version of the map's format.
+    public static let version = 1
+
+    /// The map as its file has it: one object, indented; the same map gives the same octets.
+    public var text: String { json.pretty }
+
+    /// The same as a tree.
+    public var json: JSONValue {
+        .record([
+            ("version", .integer(Self.version)), ("site", .optional(site, JSONValue.string)),
+            ("created", .optional(created) { .string($0.description) }),
+            (
+                "surveys",
+                .array(sources.map { .record([("name", .string($0.name)), ("sha256", .string($0.sha256))]) })
+            ),
+            ("algorithm", settings.json), ("places", .array(places.map(\.json))),
+            ("beacons", .array(beacons.map(\.json))),
+            ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
+            ("vectors", settings.algorithm.needsPrints ? vectorsJSON : .null),
+            ("evaluation", .optional(evaluation, \.json)),
+        ])
+    }
+
+    /// `[place, stay, visit, seconds, [beacon, level, …]]` for each vector.
+    private var vectorsJSON: JSONValue {
+        .array(
+            prints.enumerated().map { index, print in
+                let vector = table.vector(index)
+                let readings = vector.readings.flatMap { [JSONValue.integer($0.beacon), JSONValue.real($0.level)] }
+                return .array([
+                    .integer(print.place), .integer(print.stay), .integer(print.visit), .real(vector.seconds),
+                    .array(readings),
+                ])
+            })
+    }
+}
+
+extension Place {
+    fileprivate var json: JSONValue {
+        .record([
+            ("name", .string(name)),
+            ("position", .optional(position) { .array([.real($0.x), .real($0.y)]) }),
+            ("floor", .optional(floor, JSONValue.string)), ("seconds", .integer(seconds)),
+            ("headings", .array(headings.map(JSONValue.real))),
+        ])
+    }
+}
+
+extension SignalMap.Beacon {
+    fileprivate var json: JSONValue {
+        .record([
+            ("key", .string(key.text)),
+            ("position", .optional(position) { .array([.real($0.x), .real($0.y)]) }), ("seconds", .integer(seconds)),
+        ])
+    }
+}
+
+extension PlaceStatistics {
+    fileprivate var json: JSONValue {
+        .record([
+            ("beacon", .integer(beacon)), ("heard", .integer(seconds)), ("mean", .real(mean)),
+            ("median", .real(median)), ("minimum", .real(minimum)), ("maximum", .real(maximum)),
+            ("standardDeviation", .optional(standardDeviation) { .rounded($0, 9) }),
+            (
+                "histogram",
+                .array(histogram.map { .array([.integer($0.level), .integer($0.seconds)]) })
+            ),
+        ])
+    }
+}
+
+extension LocatorSettings {
+    /// The algorithm's name with all its parameters.
+    public var json: JSONValue {
+        let offset: JSONValue =
+            switch receiverOffset {
+            case .unknown: .string("auto")
+            case .known(let offset): .real(offset)
+            }
+        return .record([
+            ("name", .string(algorithm.rawValue)), ("window", .optional(effectiveWindow) { .integer($0) }),
+            ("reading", .string(reading.rawValue)), ("penalty", .real(penalty ?? reading.penalty)),
+            ("prints", .string(prints.rawValue)), ("neighbors", .integer(neighbors)), ("receiverOffset", offset),
+            ("temper", .rounded(temper, 6)), ("gridM", .optional(gridMetres, JSONValue.real)),
+        ])
+    }
+}
+
+extension Evaluation {
+    /// As `map evaluate --json` prints it.
+    public var json: JSONValue {
+        func metres(_ value: Double?) -> JSONValue { .optional(value) { .rounded($0, 3) } }
+        func share(_ value: Double?) -> JSONValue { .optional(value) { .rounded($0, 4) } }
+        return .record([
+            ("algorithm", .string(algorithm.rawValue)), ("protocol", .string(leaving.rawValue)),
+            ("instants", .integer(instants)), ("availability", share(availability)),
+            (
+                "errorM",
+                .record([
+                    ("mean", metres(mean)), ("median", metres(median)), ("p75", metres(percentile75)),
+                    ("p95", metres(percentile95)), ("rms", metres(rootMeanSquare)),
+                    ("meanInterval", .array(meanInterval.map { .rounded($0, 3) })),
+                ])
+            ),
+            ("exact", share(exact)), ("near", share(near)), ("floorRate", share(floorRate)),
+            ("coverage50", share(coverage50)), ("coverage95", share(coverage95)),
+            ("medianRegionAreaM2", metres(medianRegionArea)),
+            (
+                "confusion",
+                .array(
+                    confusion.map {
+                        .record([
+                            ("place", .string($0.place)), ("taken", .string($0.taken)), ("share", share($0.share)),
+                        ])
+                    })
+            ),
+            (
+                "byPlace",
+                .array(
+                    byPlace.map {
+                        .record([
+                            ("place", .string($0.place)), ("instants", .integer($0.instants)),
+                            ("meanErrorM", metres($0.meanError)), ("exact", share($0.exact)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}

@@ -1,0 +1,193 @@
+public import Airtime
+public import Configuration
+
+/// What is fitted from a survey: places, beacons, what was heard of which where.
+///
+/// Everything that an algorithm needs follows from it, so that a map is small, and the same survey gives the same map.
+public struct SignalMap: Sendable {
+    /// A beacon that the survey heard.
+    public struct Beacon: Hashable, Sendable {
+        public let key: BeaconKey
+        /// Where it hangs; `nil` where nobody said.
+        public let position: FloorPosition?
+        /// Seconds in which it was heard, over all places.
+        public let seconds: Int
+    }
+
+    /// A file that the map was made from.
+    public struct Source: Hashable, Sendable {
+        /// As it was named.
+        public let name: String
+        /// Of its octets, as lower-case hexadecimal digits.
+        public let sha256: String
+
+        /// - Parameters are as the properties of the same names.
+        public init(name: String, sha256: String) {
+            self.name = name
+            self.sha256 = sha256
+        }
+    }
+
+    /// One of the survey's vectors, with where and when it was taken.
+    struct Print: Hashable, Sendable {
+        /// Its place in the map.
+        var place: Int
+        /// Stays in the order of the survey.
+        var stay: Int
+        /// Stays of one place in one session.
+        var visit: Int
+    }
+
+    /// The site's name; `nil` where no recording has one.
+    public internal(set) var site: String?
+    /// When the newest recording began; `nil` where none says.
+    public internal(set) var created: RFC3339Time?
+    /// The files that it was made from.
+    public var sources: [Source] = []
+    /// In the order in which the survey has them first.
+    public internal(set) var places: [Place]
+    /// By key; a beacon's number is its place here.
+    public internal(set) var beacons: [Beacon]
+    /// What was heard at each place, by beacon.
+    public internal(set) var statistics: [[PlaceStatistics]]
+    /// What is used to find a place on it.
+    public var settings = LocatorSettings()
+    /// What leaving visits out has told; `nil` before that was tried.
+    public var evaluation: Evaluation?
+    /// What should be said about the survey, one sentence each.
+    public internal(set) var notices: [String] = []
+
+    var prints: [Print] = []
+    var table = VectorTable()
+    private(set) var numbers: [BeaconKey: Int] = [:]
+
+    /// - Parameters:
+    ///   - survey: Its stays without a place or position, and those that were dropped, count for nothing.
+    ///   - positions: Where beacons hang.
+    ///
+    /// Refuses a survey that heard nothing at any place.
+    public init(_ survey: Survey, positions: [BeaconKey: FloorPosition] = [:]) throws(PositioningError) {
+        let found = SurveyPlaces(survey)
+        notices = found.notices.map(\.text)
+        places = found.places
+        site = survey.recordings.lazy.compactMap(\.site).first
+        created = survey.recordings.lazy.compactMap(\.started).max()
+        var heard = [Int](repeating: 0, count: survey.beacons.count)
+        for (index, stay) in survey.stays.enumerated() where found.placeOfStay[index] != nil {
+            for vector in stay.vectors {
+                for entry in survey.table.range(vector) { heard[Int(survey.table.beacons[entry])] += 1 }
+            }
+        }
+        let kept = heard.indices.filter { heard[$0] > 0 }.sorted { survey.beacons[$0] < survey.beacons[$1] }
+        guard !kept.isEmpty else { throw places.isEmpty ? .noPlaces : .nothingHeard }
+        beacons = kept.map {
+            Beacon(key: survey.beacons[$0], position: positions[survey.beacons[$0]], seconds: heard[$0])
+        }
+        var renumbered = [Int](repeating: 0, count: survey.beacons.count)
+        for (number, old) in kept.enumerated() { renumbered[old] = number }
+        statistics = []
+        fill(survey, found, renumbered)
+        number()
+    }
+
+    /// A map as its file has it; ``number()`` has to follow.
+    init(places: [Place], beacons: [Beacon], statistics: [[PlaceStatistics]]) {
+        self.places = places
+        self.beacons = beacons
+        self.statistics = statistics
+        number()
+    }
+
+    private mutating func number() {
+        numbers = Dictionary(beacons.enumerated().map { ($0.element.key, $0.offset) }) { first, _ in first }
+    }
+
+    private mutating func fill(_ survey: Survey, _ found: SurveyPlaces, _ renumbered: [Int]) {
+        struct Visit: Hashable {
+            var place: Int
+            var session: String?
+        }
+        var visits: [Visit: Int] = [:]
+        var levels = [[Int: [Double]]](repeating: [:], count: places.count)
+        for (index, stay) in survey.stays.enumerated() {
+            guard let place = found.placeOfStay[index] else { continue }
+            let key = Visit(place: place, session: survey.session(of: stay))
+            let visit = visits[key] ?? visits.count
+            visits[key] = visit
+            for vector in stay.vectors {
+                var readings: [SignalVector.Reading] = []
+                for entry in survey.table.range(vector) {
+                    let beacon = renumbered[Int(survey.table.beacons[entry])]
+                    readings.append(.init(beacon: beacon, level: survey.table.levels[entry]))
+                    levels[place][beacon, default: []].append(survey.table.levels[entry])
+                }
+                table.append(SignalVector(seconds: survey.table.times[vector], readings: readings))
+                prints.append(Print(place: place, stay: index, visit: visit))
+            }
+        }
+        statistics = levels.map { byBeacon in
+            byBeacon.sorted { $0.key < $1.key }.compactMap { PlaceStatistics(beacon: $0.key, levels: $0.value) }
+        }
+    }
+
+    /// A beacon's number; `nil` for one that the survey never heard.
+    public func number(of key: BeaconKey) -> Int? { numbers[key] }
+
+    /// The map's numbers of a survey's beacons, `nil` for those that the map does not know.
+    public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numbers[$0] } }
+
+    /// A vector of a survey with the map's beacon numbers; beacons that the map does not know are left out.
+    public func vector(_ index: Int, of survey: Survey, numbers: [Int?]) -> SignalVector {
+        let vector = survey.vector(index)
+        return SignalVector(
+            seconds: vector.seconds,
+            readings: vector.readings.compactMap { reading in
+                numbers[reading.beacon].map { .init(beacon: $0, level: reading.level) }
+            })
+    }
+
+    /// The median distance from a place to the next one on its floor, in metres; `nil` where there are no two places
+    /// with positions.
+    public var spacing: Double? {
+        let placed = places.filter { $0.position != nil }
+        var nearest: [Double] = []
+        for (index, place) in placed.enumerated() {
+            var best = Double.infinity
+            for (other, neighbor) in placed.enumerated() where other != index && neighbor.floor == place.floor {
+                guard let from = place.position, let to = neighbor.position else { continue }
+                let distance = from.distance(to: to)
+                if distance > 0 { best = min(best, distance) }
+            }
+            if best.isFinite { nearest.append(best) }
+        }
+        return nearest.isEmpty ? nil : Percentiles(nearest).value(50)
+    }
+}
+
+/// Why there is no map, or no place on it.
+public enum PositioningError: Error, Hashable, Sendable {
+    /// No stay has a place or a position.
+    case noPlaces
+    /// No beacon was heard at any place.
+    case nothingHeard
+    /// The algorithm needs places with positions.
+    case noPositions(PositioningAlgorithm)
+    /// There is nothing to leave out that something else would remain of.
+    case nothingLeft
+    /// The map file does not hold the vectors that the algorithm compares with.
+    case noPrints(PositioningAlgorithm)
+}
+
+extension PositioningError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noPlaces: "no stay of the survey has a place or a position: record some with either"
+        case .nothingHeard: "the survey heard no beacon at any place: see that they are on, and record again"
+        case .noPositions(let algorithm):
+            "\(algorithm.rawValue) needs the positions of the places: add them to the survey, or take nn or gauss"
+        case .nothingLeft: "leaving one out leaves nothing to compare with: record more visits"
+        case .noPrints(let algorithm):
+            "the map was not made for \(algorithm.rawValue): fit it again from the survey with that algorithm"
+        }
+    }
+}

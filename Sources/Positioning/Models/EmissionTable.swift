@@ -1,0 +1,132 @@
+public import Airtime
+
+/// Somewhere a receiver can be: a surveyed place or a cell of a grid.
+public struct Cell: Hashable, Sendable {
+    /// Its middle.
+    public let position: FloorPosition
+    /// The floor's name; `nil` on sites with one floor.
+    public let floor: String?
+    /// In m².
+    public let area: Double
+
+    /// - Parameters are as the properties of the same names.
+    public init(position: FloorPosition, floor: String? = nil, area: Double) {
+        self.position = position
+        self.floor = floor
+        self.area = area
+    }
+}
+
+/// How likely a vector is at each of many cells: for each beacon a level that scatters with Student's t distribution of
+/// five degrees of freedom where it is heard, and a chance not to be heard.
+///
+/// ln L = Σ over heard beacons (ln p - ln σ - 3·ln(1 + z²/5)) + Σ over the others ln(1 - p), z the level's difference
+/// from the mean in σ, constants left out. Absence counts as a chance, never as a level.
+public struct EmissionTable: Sendable {
+    /// How many cells there are.
+    public let cellCount: Int
+    /// How many beacons there are.
+    public let beaconCount: Int
+    /// By beacon, then by cell: the mean in dBm.
+    private var means: [Double]
+    /// 1/(5·σ²).
+    private var scales: [Double]
+    /// ln p - ln σ - ln(1 - p): what being heard is worth beside not being heard.
+    private var gains: [Double]
+    /// By cell: Σ ln(1 - p) over all beacons.
+    private var silence: [Double]
+
+    /// The chance to be heard is kept within these.
+    public static let chances = 0.02...0.98
+    static let degreesOfFreedom = 5.0
+    /// Products of this many factors stay far below the largest number.
+    private static let factors = 48
+
+    /// Nothing known of any beacon: every vector is equally likely everywhere.
+    public init(cells: Int, beacons: Int) {
+        cellCount = cells
+        beaconCount = beacons
+        means = [Double](repeating: ReceivedLevel.floor, count: cells * beacons)
+        scales = [Double](repeating: 0, count: cells * beacons)
+        gains = [Double](repeating: 0, count: cells * beacons)
+        silence = [Double](repeating: 0, count: cells)
+    }
+
+    /// Says what is heard of a beacon at a cell; once for each pair.
+    ///
+    /// - Parameters:
+    ///   - variance: σ² in dB², at least 1 counts.
+    ///   - chance: p, to be heard in a second; kept within ``chances``.
+    public mutating func set(beacon: Int, cell: Int, mean: Double, variance: Double, chance: Double) {
+        let index = beacon * cellCount + cell
+        let variance = max(1, variance)
+        let chance = min(max(chance, Self.chances.lowerBound), Self.chances.upperBound)
+        means[index] = mean
+        scales[index] = 1 / (Self.degreesOfFreedom * variance)
+        let silent = log1p(-chance)
+        gains[index] = log(chance) - 0.5 * log(variance) - silent
+        silence[cell] += silent
+    }
+
+    /// The mean level of a beacon at a cell, in dBm.
+    public func mean(beacon: Int, cell: Int) -> Double { means[beacon * cellCount + cell] }
+
+    /// The standard deviation at a cell, in dB; infinite where nothing is known.
+    public func deviation(beacon: Int, cell: Int) -> Double {
+        let scale = scales[beacon * cellCount + cell]
+        return scale > 0 ? (1 / (Self.degreesOfFreedom * scale)).squareRoot() : .infinity
+    }
+
+    /// The log-likelihoods of one vector for a receiver that hears so many dB more than the surveyor's: by offset, then
+    /// by cell.
+    public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {
+        let count = cellCount
+        var base = silence
+        let readings = vector.readings.filter { $0.beacon < beaconCount && $0.beacon >= 0 }
+        for reading in readings {
+            let start = reading.beacon * count
+            for cell in 0..<count { base[cell] += gains[start + cell] }
+        }
+        var result: [Double] = []
+        result.reserveCapacity(offsets.count * count)
+        var product = [Double](repeating: 1, count: count)
+        for offset in offsets {
+            var sum = base
+            var pending = 0
+            for reading in readings {
+                multiply(&product, reading.beacon, reading.level - offset)
+                pending += 1
+                if pending == Self.factors {
+                    Self.fold(&product, into: &sum)
+                    pending = 0
+                }
+            }
+            if pending > 0 { Self.fold(&product, into: &sum) }
+            result += sum
+        }
+        return result
+    }
+
+    /// Multiplies 1 + z²/5 of one beacon onto the product of each cell: one logarithm for many beacons.
+    private func multiply(_ product: inout [Double], _ beacon: Int, _ level: Double) {
+        let start = beacon * cellCount
+        let count = cellCount
+        unsafe means.withUnsafeBufferPointer { means in
+            unsafe scales.withUnsafeBufferPointer { scales in
+                unsafe product.withUnsafeMutableBufferPointer { product in
+                    for cell in 0..<count {
+                        let difference = unsafe level - means[start + cell]
+                        unsafe product[cell] *= 1 + difference * difference * scales[start + cell]
+                    }
+                }
+            }
+        }
+    }
+
+    private static func fold(_ product: inout [Double], into sum: inout [Double]) {
+        for cell in product.indices {
+            sum[cell] -= (degreesOfFreedom + 1) / 2 * log(product[cell])
+            product[cell] = 1
+        }
+    }
+}

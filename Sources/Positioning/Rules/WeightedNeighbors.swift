@@ -1,0 +1,51 @@
+internal import Airtime
+
+/// `wknn`: between the places of the k nearest vectors, each with the weight 1/(distance + 0.5)².
+struct WeightedNeighbors: Sendable {
+    let prints: PrintTable
+    let positions: [FloorPosition?]
+    let floors: [String?]
+    let beaconCount: Int
+    let neighbors: Int
+
+    /// Where the sample is, and the smallest distance of each place; `nil` where no place has a position.
+    ///
+    /// The floor is that of most of the weight, and only its vectors count for the position.
+    func locate(_ sample: Sample) -> (position: FloorPosition?, place: Int, scores: [Double?])? {
+        var distances = DistanceTable(sample.means, beacons: beaconCount)
+        var scores = [Double?](repeating: nil, count: positions.count)
+        var nearest: [(distance: Double, vector: Int)] = []
+        nearest.reserveCapacity(neighbors + 1)
+        for (index, place) in prints.places.enumerated() {
+            let distance = distances.squared(prints.table, index).squareRoot()
+            if scores[place].map({ distance < $0 }) ?? true { scores[place] = distance }
+            if nearest.count == neighbors, let last = nearest.last, distance >= last.distance { continue }
+            let spot = nearest.firstIndex { distance < $0.distance } ?? nearest.count
+            nearest.insert((distance, index), at: spot)
+            if nearest.count > neighbors { nearest.removeLast() }
+        }
+        guard !nearest.isEmpty else { return nil }
+        var weights: [String?: Double] = [:]
+        var byPlace: [Int: Double] = [:]
+        for near in nearest {
+            let place = prints.places[near.vector]
+            weights[floors[place], default: 0] += Self.weight(near.distance)
+            byPlace[place, default: 0] += Self.weight(near.distance)
+        }
+        let first = prints.places[nearest[0].vector]
+        let floor = weights.max { ($0.value, $1.key == floors[first] ? 1 : 0) < ($1.value, 0) }?.key ?? floors[first]
+        var (x, y, total) = (0.0, 0.0, 0.0)
+        for near in nearest {
+            let place = prints.places[near.vector]
+            guard floors[place] == floor, let position = positions[place] else { continue }
+            let weight = Self.weight(near.distance)
+            (x, y, total) = (x + weight * position.x, y + weight * position.y, total + weight)
+        }
+        let place = byPlace.filter { floors[$0.key] == floor }.max { ($0.value, $1.key) < ($1.value, $0.key) }
+        return (
+            total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? first, scores
+        )
+    }
+
+    private static func weight(_ distance: Double) -> Double { 1 / ((distance + 0.5) * (distance + 0.5)) }
+}

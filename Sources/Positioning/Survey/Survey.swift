@@ -1,0 +1,201 @@
+public import Airtime
+public import Configuration
+
+/// What was heard where: stays at places, with the vectors that were taken there.
+///
+/// ```swift
+/// var reader = SurveyReader()
+/// reader.take(octets)
+/// reader.finish()
+/// let survey = reader.survey
+/// ```
+public struct Survey: Sendable {
+    /// Who recorded what follows.
+    public struct Recording: Hashable, Sendable {
+        /// The site's name; `nil` where the file does not say.
+        public var site: String?
+        /// The receiver's name.
+        public var receiver: String?
+        /// When it began.
+        public var started: RFC3339Time?
+
+        /// - Parameters are as the properties of the same names.
+        public init(site: String? = nil, receiver: String? = nil, started: RFC3339Time? = nil) {
+            self.site = site
+            self.receiver = receiver
+            self.started = started
+        }
+    }
+
+    /// Vectors taken at one place, one heading, in one go.
+    public struct Stay: Hashable, Sendable {
+        /// The number that later lines of the file name it by.
+        public var number: Int
+        /// The place's name; `nil` where there is a position only.
+        public var place: String?
+        /// Metres east and north; `nil` where there is a name only.
+        public var position: FloorPosition?
+        /// The floor's name; `nil` on sites with one floor.
+        public var floor: String?
+        /// Degrees clockwise from north, 0..<360; `nil` where unknown.
+        public var heading: Double?
+        /// What was recorded together, such as a day.
+        public var session: String?
+        /// Its recording's place among ``Survey/recordings``; `nil` before the first.
+        public var recording: Int?
+        /// Its vectors' places in the survey.
+        public internal(set) var vectors: Range<Int> = 0..<0
+        /// Whether a later line took it back. Its vectors count for nothing.
+        public internal(set) var isDropped = false
+
+        /// - Parameters are as the properties of the same names.
+        public init(
+            number: Int, place: String? = nil, position: FloorPosition? = nil, floor: String? = nil,
+            heading: Double? = nil, session: String? = nil
+        ) {
+            self.number = number
+            self.place = place
+            self.position = position
+            self.floor = floor
+            self.heading = heading
+            self.session = session
+        }
+    }
+
+    /// In the order in which they were first heard; a beacon's number is its place here.
+    public private(set) var beacons: [BeaconKey] = []
+    /// In the order of the file.
+    public private(set) var recordings: [Recording] = []
+    /// In the order of the file, those that were dropped included.
+    public private(set) var stays: [Stay] = []
+    private(set) var table = VectorTable()
+    private var numbers: [BeaconKey: Int] = [:]
+
+    /// More beacons than any site has: further ones are left out.
+    public static let beaconLimit = 20_000
+    /// The floor of a town is not larger, in metres from the origin.
+    public static let extent = 100_000.0
+
+    /// Nothing recorded.
+    public init() {}
+
+    /// How many vectors there are, those of dropped stays included.
+    public var vectorCount: Int { table.count }
+
+    /// The readings of one vector. Traps outside 0..<``vectorCount``.
+    public func vector(_ index: Int) -> SignalVector { table.vector(index) }
+
+    /// A beacon's number, given now where it had none; `nil` where there are ``beaconLimit`` already.
+    public mutating func number(of key: BeaconKey) -> Int? {
+        if let number = numbers[key] { return number }
+        guard beacons.count < Self.beaconLimit else { return nil }
+        numbers[key] = beacons.count
+        beacons.append(key)
+        return beacons.count - 1
+    }
+
+    /// A beacon's number; `nil` for one that was never heard.
+    public func existingNumber(of key: BeaconKey) -> Int? { numbers[key] }
+
+    /// Begins a recording. Stays that follow are its own.
+    public mutating func begin(_ recording: Recording) { recordings.append(recording) }
+
+    /// Begins a stay. Vectors that follow are its own.
+    public mutating func begin(_ stay: Stay) {
+        var stay = stay
+        stay.recording = recordings.isEmpty ? nil : recordings.count - 1
+        stay.vectors = table.count..<table.count
+        stays.append(stay)
+    }
+
+    /// What a stay was recorded together with: its session, else the day of its recording; `nil` where neither is known.
+    public func session(of stay: Stay) -> String? {
+        if let session = stay.session { return session }
+        return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
+    }
+
+    /// Adds a vector to the stay that was begun last; without effect where there is none.
+    public mutating func append(_ vector: SignalVector) {
+        guard !stays.isEmpty else { return }
+        table.append(vector)
+        stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
+    }
+
+    /// The same with the levels of single packets, by beacon number; of two entries of one beacon the first counts.
+    mutating func append(seconds: Double, _ found: [(beacon: Int, levels: [Double])]) {
+        guard !stays.isEmpty else { return }
+        var last = -1
+        for (beacon, levels) in found where beacon != last {
+            last = beacon
+            let mean = levels.reduce(0, +) / Double(levels.count)
+            let whole = levels.compactMap { Int8(exactly: $0) }
+            table.append(beacon: beacon, level: mean, packets: whole.count == levels.count ? whole[...] : [])
+        }
+        table.close(seconds)
+        stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
+    }
+
+    /// What the packets of each reading of a vector said, in the order of the readings.
+    func packets(_ index: Int) -> [[Double]] { table.packets(index) }
+
+    /// Takes a stay back; `false` where there is no stay of this number.
+    public mutating func drop(stay number: Int) -> Bool {
+        guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
+        stays[index].isDropped = true
+        return true
+    }
+
+    /// Moves a stay to where it was really taken; `false` where there is no stay of this number.
+    public mutating func move(stay number: Int, to position: FloorPosition, place: String? = nil) -> Bool {
+        guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
+        stays[index].position = position
+        if let place { stays[index].place = place }
+        return true
+    }
+
+    /// The same survey with those stays only that `isIncluded` wants; the vectors are those of the whole.
+    public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
+        var copy = self
+        for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isDropped = true }
+        return copy
+    }
+
+    /// The same survey without the stays at these places of ``stays``.
+    func dropping(_ isLeftOut: (Int) -> Bool) -> Survey {
+        var copy = self
+        for index in stays.indices where isLeftOut(index) { copy.stays[index].isDropped = true }
+        return copy
+    }
+
+    /// The same survey without one vector: its stay in two parts.
+    func without(vector: Int) -> Survey {
+        var copy = self
+        guard let index = stays.firstIndex(where: { $0.vectors.contains(vector) }) else { return self }
+        var rest = stays[index]
+        copy.stays[index].vectors = rest.vectors.lowerBound..<vector
+        rest.vectors = vector + 1..<rest.vectors.upperBound
+        copy.stays.insert(rest, at: index + 1)
+        return copy
+    }
+
+    /// Adds all that another survey holds, its beacons under their own numbers here. Stays keep their numbers.
+    public mutating func append(_ other: Survey) {
+        let numbers = other.beacons.map { number(of: $0) }
+        let first = recordings.count
+        recordings += other.recordings
+        for stay in other.stays {
+            begin(stay)
+            stays[stays.count - 1].recording = stay.recording.map { $0 + first }
+            stays[stays.count - 1].isDropped = stay.isDropped
+            for index in stay.vectors {
+                let vector = other.vector(index)
+                append(
+                    SignalVector(
+                        seconds: vector.seconds,
+                        readings: vector.readings.compactMap { reading in
+                            numbers[reading.beacon].map { .init(beacon: $0, level: reading.level) }
+                        }))
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Airtime
+internal import Configuration
+
+/// Writes the lines of a survey, as ``SurveyReader`` reads them. Each ends with a line feed.
+public enum SurveyWriter {
+    /// The first line of a recording.
+    public static func line(_ recording: Survey.Recording) -> String {
+        var members: [(String, JSONValue)] = [("survey", .integer(SurveyReader.version))]
+        if let site = recording.site { members.append(("site", .string(site))) }
+        if let receiver = recording.receiver { members.append(("receiver", .record([("name", .string(receiver))]))) }
+        if let started = recording.started { members.append(("started", .string(started.description))) }
+        return JSONValue.record(members).line + "\n"
+    }
+
+    /// The first line of a stay.
+    public static func line(_ stay: Survey.Stay) -> String {
+        var members: [(String, JSONValue)] = [("stay", .integer(stay.number))]
+        if let place = stay.place { members.append(("place", .string(place))) }
+        if let position = stay.position {
+            members.append(("position", .array([.real(position.x), .real(position.y)])))
+        }
+        if let floor = stay.floor { members.append(("floor", .string(floor))) }
+        if let heading = stay.heading { members.append(("heading", .real(heading))) }
+        if let session = stay.session { members.append(("session", .string(session))) }
+        return JSONValue.record(members).line + "\n"
+    }
+
+    /// One second: every packet's level by beacon, in dBm.
+    public static func line(seconds: Double, readings: [(key: BeaconKey, levels: [Double])]) -> String {
+        let levels = readings.map { ($0.key.text, JSONValue.array($0.levels.map(JSONValue.real))) }
+        return JSONValue.record([("t", .real(seconds)), ("rssi", .record(levels))]).line + "\n"
+    }
+
+    /// The last line of a stay.
+    public static func end(stay: Int, seconds: Int) -> String { "{\"end\":\(stay),\"seconds\":\(seconds)}\n" }
+
+    /// Takes a stay back.
+    public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
+
+    /// A whole survey; stays that were dropped are left out, moved ones stand where they were moved to.
+    public static func text(_ survey: Survey) -> String {
+        var text = ""
+        var recording: Int? = -1
+        for stay in survey.stays where !stay.isDropped {
+            if stay.recording != recording {
+                recording = stay.recording
+                text += line(stay.recording.map { survey.recordings[$0] } ?? Survey.Recording())
+            }
+            text += line(stay)
+            for vector in stay.vectors {
+                let packets = survey.packets(vector)
+                let readings = survey.vector(vector).readings.enumerated().map {
+                    (key: survey.beacons[$0.element.beacon], levels: packets[$0.offset])
+                }
+                text += line(seconds: survey.vector(vector).seconds, readings: readings)
+            }
+            text += end(stay: stay.number, seconds: stay.vectors.count)
+        }
+        return text
+    }
+}
+
+extension JSONValue {
+    /// A number as short as it can be; null for what is none.
+    static func real(_ value: Double) -> JSONValue {
+        guard value.isFinite else { return .null }
+        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
+        return JSONNumber("\(value)").map(JSONValue.number) ?? .null
+    }
+
+    /// The same with so many digits behind the point at most.
+    static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        return real((value * scale).rounded() / scale)
+    }
+}
