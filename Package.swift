@@ -162,8 +162,8 @@ let package = Package(
             name: "pharos-benchmark",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
-                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Listener", "Profiles", "Sightings",
-                "VirtualController",
+                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Listener", "Positioning",
+                "PositioningWorlds", "Profiles", "Sightings", "VirtualController",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and

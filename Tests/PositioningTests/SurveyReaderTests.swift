@@ -138,8 +138,10 @@ import Testing
 
     @Test(arguments: [
         "{\"stay\":\"one\"}", "{\"stay\":2,\"position\":[1]}", "{\"stay\":2,\"position\":[1e9,0]}",
-        "{\"stay\":2,\"heading\":\"north\"}", "{\"survey\":2}", "{\"t\":\"now\",\"rssi\":{}}", "{\"t\":1e400,\"rssi\":{}}",
-        "{\"t\":0,\"rssi\":[]}", "{\"t\":0,\"rssi\":{\"a\":[\"loud\"]}}", "{\"t\":0,\"rssi\":{\"\":[-70]}}", "[]", "NaN",
+        "{\"stay\":2,\"heading\":\"north\"}", "{\"survey\":2}", "{\"t\":\"now\",\"rssi\":{}}",
+        "{\"t\":1e400,\"rssi\":{}}",
+        "{\"t\":0,\"rssi\":[]}", "{\"t\":0,\"rssi\":{\"a\":[\"loud\"]}}", "{\"t\":0,\"rssi\":{\"\":[-70]}}", "[]",
+        "NaN",
     ])
     func hostileLineIsASentence(line: String) {
         let reader = Self.stay(line + "\n")
@@ -149,7 +151,8 @@ import Testing
 
     /// The quick way and the long one read the same.
     @Test(arguments: [
-        "{\"t\":0.25,\"rssi\":{\"a\":[-70,-72],\"b\":[-81]}}", "{\"t\":12,\"rssi\":{}}", "{\"t\":1.5,\"rssi\":{\"a\":[]}}",
+        "{\"t\":0.25,\"rssi\":{\"a\":[-70,-72],\"b\":[-81]}}", "{\"t\":12,\"rssi\":{}}",
+        "{\"t\":1.5,\"rssi\":{\"a\":[]}}",
         "{\"t\":1,\"rssi\":{\"a\":[-70],\"a\":[-60]}}", "{\"t\":01,\"rssi\":{}}", "{\"t\":1,\"rssi\":{\"a\":[-070]}}",
     ])
     func plainFormIsReadAsTheLongWayReadsIt(line: String) {

@@ -92,7 +92,8 @@ public struct SimulatedBuilding {
             // Whole behind the back, nothing in front.
             let body = conditions.body * (1 - Glibc.cos(bearing - heading)) / 2
             let level =
-                -59 - 20 * Glibc.log10(distance) - 6 * walls - body + shadows[number] + conditions.fading * normal(&random)
+                -59 - 20 * Glibc.log10(distance) - 6 * walls - body + shadows[number] + conditions.fading
+                * normal(&random)
             return level >= sensitivity ? (number, level.rounded()) : nil
         }
     }

@@ -15,7 +15,7 @@ from checks import Checks
 # From the top down. A module may import modules of its own level and of those below.
 LEVELS = [
     ["pharos"],
-    ["Planner", "FleetStore", "BeaconService", "ListenerService"],
+    ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning"],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
         "PlanReport", "Sightings", "Auditing",

@@ -42,7 +42,9 @@ public struct Evaluator: Sendable {
     /// Leaves one part out after the other, makes a map of the rest, and locates what was left out.
     ///
     /// Refuses a survey of which nothing would remain.
-    public func evaluate(_ settings: LocatorSettings, leaving: Evaluation.LeftOut) throws(PositioningError) -> Evaluation {
+    public func evaluate(
+        _ settings: LocatorSettings, leaving: Evaluation.LeftOut
+    ) throws(PositioningError) -> Evaluation {
         let instants = try instants(settings, leaving: leaving)
         let places = try SignalMap(survey, positions: positions).places
         return Evaluation(algorithm: settings.algorithm, leaving: leaving, places: places, instants)
@@ -54,12 +56,14 @@ public struct Evaluator: Sendable {
     ) throws(PositioningError) -> [EvaluatedInstant] {
         let whole = try SignalMap(survey, positions: positions)
         let places = Dictionary(
-            whole.places.enumerated().map { (PlaceKey($0.element), $0.offset) }) { first, _ in first }
+            whole.places.enumerated().map { (PlaceKey($0.element), $0.offset) }
+        ) { first, _ in first }
         let parts = parts(leaving)
         guard parts.count > 1 else { throw .nothingLeft }
         let total = parts.reduce(0) { $0 + $1.vectors }
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
-        let chosen = parts.count <= partLimit ? Array(parts.indices) : (0..<partLimit).map { $0 * parts.count / partLimit }
+        let count = min(parts.count, partLimit)
+        let chosen = (0..<count).map { $0 * parts.count / count }
         var result: [EvaluatedInstant] = []
         for number in chosen {
             let part = parts[number]
@@ -165,8 +169,8 @@ public struct Evaluator: Sendable {
                 instant.place = answer.place
                 if instant.isAnswered {
                     instant.isRightFloor = stay.floor == nil || answer.floor == stay.floor
-                    if let position = answer.position, let true_ = stay.position {
-                        instant.error = position.distance(to: true_) + (instant.isRightFloor ? 0 : floorPenalty)
+                    if let position = answer.position, let place = stay.position {
+                        instant.error = position.distance(to: place) + (instant.isRightFloor ? 0 : floorPenalty)
                     }
                     instant.isExact = truth != nil && answer.place == truth
                     instant.isNear = isNear(answer.place, truth, map.places, spacing)

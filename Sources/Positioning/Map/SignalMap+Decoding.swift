@@ -89,7 +89,7 @@ extension ConfigurationDecoder {
             else { return nil }
             return .init(level: level, seconds: count)
         }
-        let deviation = node["standardDeviation"].flatMap { real($0) } ?? 0
+        let deviation = present(node["standardDeviation"]).flatMap { real($0) } ?? 0
         return PlaceStatistics(
             beacon: beacon, histogram: bins, seconds: seconds, mean: mean, median: median, minimum: minimum,
             maximum: maximum, squares: deviation * deviation * Double(seconds - 1))
@@ -126,7 +126,9 @@ extension ConfigurationDecoder {
         settings.window = present(node["window"]).flatMap { integer($0, in: 1...100_000) }
         if let reading = word(present(node["reading"]), of: RelativeReading.self) { settings.reading = reading }
         if let prints = word(present(node["prints"]), of: LocatorSettings.Prints.self) { settings.prints = prints }
-        settings.penalty = present(node["penalty"]).flatMap { real($0) }.flatMap { $0 == settings.reading.penalty ? nil : $0 }
+        if let penalty = present(node["penalty"]).flatMap({ real($0) }), penalty != settings.reading.penalty {
+            settings.penalty = penalty
+        }
         if let count = present(node["neighbors"]).flatMap({ integer($0, in: 1...100_000) }) {
             settings.neighbors = count
         }
@@ -141,7 +143,11 @@ extension ConfigurationDecoder {
             }
         }
         if let node = present(node["gridM"]), let grid = real(node) {
-            if grid >= 0.05, grid <= 1000 { settings.gridMetres = grid } else { error("a grid is 0.05...1000 m", at: node) }
+            if grid >= 0.05, grid <= 1000 {
+                settings.gridMetres = grid
+            } else {
+                error("a grid is 0.05...1000 m", at: node)
+            }
         }
         return settings
     }

@@ -108,7 +108,7 @@ public struct SignalMap: Sendable {
             var session: String?
         }
         var visits: [Visit: Int] = [:]
-        var levels = [[Int: [Double]]](repeating: [:], count: places.count)
+        var vectorsOfPlace = [[Int]](repeating: [], count: places.count)
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index] else { continue }
             let key = Visit(place: place, session: survey.session(of: stay))
@@ -119,14 +119,22 @@ public struct SignalMap: Sendable {
                 for entry in survey.table.range(vector) {
                     let beacon = renumbered[Int(survey.table.beacons[entry])]
                     readings.append(.init(beacon: beacon, level: survey.table.levels[entry]))
-                    levels[place][beacon, default: []].append(survey.table.levels[entry])
                 }
+                vectorsOfPlace[place].append(table.count)
                 table.append(SignalVector(seconds: survey.table.times[vector], readings: readings))
                 prints.append(Print(place: place, stay: index, visit: visit))
             }
         }
-        statistics = levels.map { byBeacon in
-            byBeacon.sorted { $0.key < $1.key }.compactMap { PlaceStatistics(beacon: $0.key, levels: $0.value) }
+        var levels = [[Double]](repeating: [], count: beacons.count)
+        statistics = vectorsOfPlace.map { vectors in
+            for vector in vectors {
+                for entry in table.range(vector) { levels[Int(table.beacons[entry])].append(table.levels[entry]) }
+            }
+            return levels.indices.compactMap { beacon in
+                guard let found = PlaceStatistics(beacon: beacon, levels: levels[beacon]) else { return nil }
+                levels[beacon].removeAll(keepingCapacity: true)
+                return found
+            }
         }
     }
 

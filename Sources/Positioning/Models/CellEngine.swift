@@ -112,7 +112,8 @@ struct CellEngine: Sendable {
         answer.position = estimate.position
         answer.floor = estimate.floor
         answer.place = order.first
-        answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }.map { .init(place: $0, probability: byPlace[$0]) }
+        answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
+            .map { .init(place: $0, probability: byPlace[$0]) }
         answer.region95 = region
         answer.receiverOffset = offset(found)
         if wantsScores { answer.scores = scores(found) }

@@ -55,7 +55,8 @@ public struct SurveyTableReader {
 
     private mutating func read() -> Survey? {
         let columns = Dictionary(
-            table.header.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+            table.header.enumerated().map { ($0.element, $0.offset) }
+        ) { first, _ in first }
         let known = Set(SurveyTable.columns)
         let isLong = columns["beacon"] != nil && columns["rssi"] != nil
         let beaconColumns = table.header.enumerated().filter { !known.contains($0.element) && !$0.element.isEmpty }

@@ -19,7 +19,9 @@ struct Benchmark {
           --only      these parts and no others: \(parts.joined(separator: ", "))
         """
 
-    private static let parts = ["frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing"]
+    private static let parts = [
+        "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "positioning",
+    ]
 
     static func main() {
         do {
@@ -47,6 +49,7 @@ struct Benchmark {
             if only.contains("frames") { try FrameTimes.run(report) }
             if only.contains("collisions") { try CollisionTimes.run(report, pharos: pharos) }
             if only.contains("planner") { try PlannerTimes.recursion(report) }
+            if only.contains("positioning") { try PositioningTimes.run(report) }
             if only.contains("capture") {
                 let capture = try CaptureFile(writing: reports, to: path)
                 try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))

@@ -1,0 +1,166 @@
+import Airtime
+import BluetoothTypes
+import PositioningWorlds
+import Testing
+
+@testable import Positioning
+
+@Suite struct EvaluationTests {
+    @Test func percentilesLieBetweenOrderStatistics() {
+        let percentiles = Percentiles([4, 1, 3, 2, .nan])
+        #expect(percentiles.value(at: 50) == 2.5 && percentiles.value(at: 75) == 3.25)
+        #expect(percentiles.value(at: 0) == 1 && percentiles.value(at: 100) == 4)
+        #expect(percentiles.mean == 2.5 && percentiles.rootMeanSquare == 7.5.squareRoot())
+        #expect(Percentiles([]).value(at: 50) == nil && Percentiles([]).mean == nil)
+    }
+
+    /// Twins promise nothing: a hundred instants of two stays are two.
+    @Test func intervalIsThatOfStaysNotOfInstants() throws {
+        let values = (0..<100).map { (stay: $0 % 2, value: Double($0 % 2)) }
+        let interval = try #require(StayBootstrap(values))
+        #expect(interval.low == 0 && interval.high == 1)
+        #expect(StayBootstrap([(stay: 1, value: 2), (stay: 1, value: 3)]) == nil)
+        let many = (0..<100).map { (stay: $0, value: Double($0 % 2)) }
+        let narrow = try #require(StayBootstrap(many))
+        #expect(narrow.low > 0.38 && narrow.high < 0.62)
+    }
+
+    @Test(arguments: [
+        (Evaluation.LeftOut.visit, 54), (.place, 27), (.session, 2), (.heading, 4), (.fingerprint, 2160),
+    ])
+    func partsAreWhatTheyAreCalled(leaving: Evaluation.LeftOut, count: Int) {
+        var survey = SimulatedBuilding(seed: 1).survey
+        survey.append(SimulatedBuilding(seed: 1).survey.renamed(session: "second"))
+        #expect(Evaluator(survey).parts(leaving).count == count)
+    }
+
+    @Test func singleVectorsFlatterAndThatIsSaid() throws {
+        var still = SimulatedBuilding.Conditions()
+        (still.fading, still.body) = (1, 0)
+        let survey = SimulatedBuilding(seed: 2, conditions: still).survey.shortened(toPlaces: 12)
+        var evaluator = Evaluator(survey)
+        (evaluator.instantLimit, evaluator.partLimit) = (24, 12)
+        let settings = LocatorSettings(.nn)
+        let twins = try evaluator.evaluate(settings, leaving: .fingerprint)
+        let places = try evaluator.evaluate(settings, leaving: .place)
+        #expect(try #require(twins.mean) < 0.75 * (try #require(places.mean)))
+        #expect(Evaluation.LeftOut.fingerprint.warning != nil && Evaluation.LeftOut.visit.warning == nil)
+        #expect(places.exact == 0)
+    }
+
+    @Test func wrongFloorCostsThePenalty() throws {
+        var survey = Survey()
+        let beacons = ["low", "high"].map { BeaconKey($0).flatMap { survey.number(of: $0) } ?? 0 }
+        for (number, floor) in ["ground", "first"].enumerated() {
+            for place in 0..<3 {
+                survey.begin(
+                    Survey.Stay(
+                        number: number * 3 + place, place: "\(floor)-\(place)",
+                        position: FloorPosition(x: Double(place) * 4, y: 0), floor: floor))
+                for second in 0..<4 {
+                    survey.append(
+                        SignalVector(
+                            seconds: Double(second),
+                            readings: [.init(beacon: beacons[number], level: -60 - Double(place) * 6)]))
+                }
+            }
+        }
+        let test = survey.onFloor("first", stay: 0)
+        let map = try SignalMap(survey)
+        for algorithm in [PositioningAlgorithm.nn, .wknn, .gauss, .field] {
+            let plain = try Evaluator.instants(map, test: test, settings: .init(algorithm), floorPenalty: 0)
+            let found = try Evaluator.instants(map, test: test, settings: .init(algorithm))
+            let (first, second) = (try #require(plain[0].error), try #require(found[0].error))
+            #expect(!found[0].isRightFloor && abs(second - first - 15) < 1e-9, "\(algorithm)")
+        }
+    }
+
+    @Test func answersAreCountedAndConfusionsNamed() throws {
+        let building = SimulatedBuilding(seed: 5)
+        var copy = building
+        let test = copy.test(places: 8)
+        let evaluation = try Evaluator.evaluate(
+            SignalMap(building.survey), test: test, settings: LocatorSettings(.nnMean))
+        #expect(evaluation.instants == 8 * 19 && evaluation.availability == 1)
+        #expect(evaluation.exact <= evaluation.near && evaluation.near <= 1)
+        #expect(evaluation.byPlace.reduce(0) { $0 + $1.instants } == 8 * 19)
+        #expect(evaluation.confusion.allSatisfy { $0.place != $0.taken && $0.share > 0 })
+        #expect(evaluation.coverage95 == nil)
+        #expect(evaluation.meanInterval.count == 2)
+    }
+
+    @Test func choiceSaysByHowMuch() throws {
+        let survey = SimulatedBuilding(seed: 7).survey.shortened(toPlaces: 9)
+        let choice = try AlgorithmChoice(survey, candidates: [.nnMean, .gauss, .wknn])
+        #expect(choice.trials.count == 3)
+        #expect(choice.map.settings == choice.trials[0].settings)
+        #expect(choice.map.evaluation == choice.trials[0].evaluation)
+        let means = choice.trials.compactMap(\.evaluation.mean)
+        #expect(means == means.sorted())
+        let behind = try #require(choice.trials[2].behind)
+        #expect(choice.trials[0].behind == nil && behind.mean > 0 && behind.low <= behind.mean)
+    }
+
+    @Test func surveyOfOnePlaceIsTakenAsItIs() throws {
+        let survey = SimulatedBuilding(seed: 1).survey.filtered { $0.number <= 4 }
+        let choice = try AlgorithmChoice(survey)
+        #expect(choice.trials.isEmpty && choice.map.settings.algorithm == .nn && choice.map.evaluation == nil)
+        #expect(throws: PositioningError.nothingLeft) {
+            try Evaluator(survey).evaluate(LocatorSettings(.nn), leaving: .visit)
+        }
+    }
+}
+
+extension Survey {
+    /// The first places of a simulated building, with three vectors of each stay.
+    func shortened(toPlaces count: Int) -> Survey {
+        var copy = Survey()
+        let numbers = beacons.map { copy.number(of: $0) ?? 0 }
+        for stay in stays where stay.number <= count * 4 {
+            copy.begin(stay)
+            for index in stay.vectors.prefix(3) {
+                let vector = vector(index)
+                copy.append(
+                    SignalVector(
+                        seconds: vector.seconds,
+                        readings: vector.readings.map { .init(beacon: numbers[$0.beacon], level: $0.level) }))
+            }
+        }
+        return copy
+    }
+
+    func renamed(session: String) -> Survey {
+        var copy = Survey()
+        for recording in recordings { copy.begin(recording) }
+        let numbers = beacons.map { copy.number(of: $0) ?? 0 }
+        for stay in stays {
+            var other = stay
+            other.session = session
+            copy.begin(other)
+            for index in stay.vectors {
+                let vector = vector(index)
+                copy.append(
+                    SignalVector(
+                        seconds: vector.seconds,
+                        readings: vector.readings.map { .init(beacon: numbers[$0.beacon], level: $0.level) }))
+            }
+        }
+        return copy
+    }
+
+    func onFloor(_ floor: String, stay index: Int) -> Survey {
+        var copy = Survey()
+        let numbers = beacons.map { copy.number(of: $0) ?? 0 }
+        var stay = stays[index]
+        stay.floor = floor
+        let vectors = stay.vectors.map { vector($0) }
+        copy.begin(stay)
+        for vector in vectors {
+            copy.append(
+                SignalVector(
+                    seconds: vector.seconds,
+                    readings: vector.readings.map { .init(beacon: numbers[$0.beacon], level: $0.level) }))
+        }
+        return copy
+    }
+}

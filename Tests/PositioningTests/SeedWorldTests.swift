@@ -1,0 +1,58 @@
+import Airtime
+import PositioningWorlds
+import Testing
+
+@testable import Positioning
+
+/// The first thesis' experiment in buildings that do not exist.
+@Suite struct SeedWorldTests {
+    /// p2(p1(x)) = 0.69, 1.27, 2.28, 5.03, 9.82, 14.78 and 18.39 m.
+    @Test(arguments: [(0.5, 0.69), (1, 1.27), (2, 2.28), (5, 5.03), (10, 9.82), (15, 14.78), (19.9, 18.39)])
+    func p2IsNotTheInverseOfP1(distance: Double, back: Double) throws {
+        // p1 steps down to 85 dB at 20 m, and is a little above it before.
+        let loss = min(85, try PathLoss.thesis.decibels(atMeters: distance))
+        #expect(abs(try PathLoss.thesisDistanceMeters(atDecibels: loss) - back) < (distance > 19 ? 1 : 0.01))
+    }
+
+    /// One table of four places says little: in worlds of the same making the same rule's share of exact places lies far
+    /// apart.
+    @Test func fourPlacesRankNothing() throws {
+        var shares: [Double] = []
+        for seed in 0..<10 {
+            var world = SimulatedBuilding(seed: UInt64(seed))
+            let test = world.test()
+            let map = try SignalMap(world.survey)
+            shares.append(try Evaluator.evaluate(map, test: test, settings: LocatorSettings(.nnMean)).exact)
+        }
+        let mean = shares.reduce(0, +) / Double(shares.count)
+        let scatter = (shares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(shares.count - 1)).squareRoot()
+        #expect(scatter > 0.1, "mean \(mean), scatter \(scatter)")
+    }
+
+    @Test func simpleDistanceIsInTheMiddleOfEqualLevels() throws {
+        let middle = try #require(PositioningBaseline.simpleDistance([-60, -60, -60, -60]))
+        #expect(middle == FloorPosition(x: 0.5, y: 0.5))
+        let right = try #require(PositioningBaseline.simpleDistance([-96, -55, -55, -96]))
+        #expect(right == FloorPosition(x: 1, y: 0.5))
+        #expect(PositioningBaseline.simpleDistance([-60]) == nil)
+    }
+
+    @Test func centroidIsNearTheStrongest() throws {
+        let heard = [(0.0, -50.0), (10, -60), (20, -70)].map {
+            PositioningBaseline.Heard(position: FloorPosition(x: $0.0, y: 0), level: $0.1)
+        }
+        let centroid = try #require(PositioningBaseline.weightedCentroid(heard))
+        #expect(abs(centroid.x - (10 * 0.1 + 20 * 0.01) / 1.11) < 1e-12)
+        #expect(PositioningBaseline.weightedCentroid(heard, count: 1) == FloorPosition(x: 0, y: 0))
+        #expect(PositioningBaseline.weightedCentroid([]) == nil)
+    }
+
+    @Test func multilaterationFindsTheWayAlongACorridor() throws {
+        let multilateration = try Multilateration(SignalMap(ModelTests.corridor()))
+        let readings = [6.0, 14].enumerated().map { number, distance in
+            SignalVector.Reading(beacon: 1 - number, level: -55 - 20 * log10(distance))
+        }
+        #expect(abs(try #require(multilateration.locate(readings)).x - 6) < 2)
+        #expect(multilateration.locate([]) == nil)
+    }
+}
