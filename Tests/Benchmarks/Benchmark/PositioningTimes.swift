@@ -53,7 +53,7 @@ struct PositioningTimes {
         func vector(_ position: FloorPosition, _ second: Int) -> SignalVector {
             var readings: [SignalVector.Reading] = []
             for (number, beacon) in hung.enumerated() {
-                let level = -59 - 30 * log10(max(1, position.distance(to: beacon))) + 4 * noise()
+                let level = -59 - 30 * Glibc.log10(max(1, position.distance(to: beacon))) + 4 * noise()
                 if level > -97 { readings.append(.init(beacon: numbers[number], level: level.rounded())) }
             }
             return SignalVector(seconds: Double(second), readings: readings)
