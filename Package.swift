@@ -172,9 +172,15 @@ let package = Package(
             name: "EnduranceWorld",
             dependencies: ["Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "VirtualController"],
             path: "Tests/Endurance/World", swiftSettings: strict),
+        // Audits of fleets with known faults: each kind once in the unit tests, thousands in a release build.
+        .target(
+            name: "EnduranceAudits", dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"],
+            path: "Tests/Endurance/Audits", swiftSettings: strict),
         .executableTarget(
             name: "pharos-endurance",
-            dependencies: ["Advertiser", "BluetoothTypes", "EnduranceWorld", "HCI", "LinuxHost"],
+            dependencies: [
+                "Advertiser", "Auditing", "BluetoothTypes", "EnduranceAudits", "EnduranceWorld", "HCI", "LinuxHost",
+            ],
             path: "Tests/Endurance/Program", swiftSettings: strict),
         // The programs that the documentation shows.
         .executableTarget(
@@ -230,7 +236,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AuditingTests",
-            dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"], swiftSettings: strict),
+            dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "EnduranceAudits", "Sightings"],
+            swiftSettings: strict),
         .testTarget(
             name: "ListenerTests",
             dependencies: [

@@ -1,60 +1,41 @@
 import Auditing
+import EnduranceAudits
 import Testing
 
-/// What an audit finds in generated fleets with known faults: all of them, and no other.
+/// What an audit finds in generated fleets with known faults: all of them, and no other. The endurance program makes
+/// thousands of these audits.
 struct FaultTests {
-    /// With its tables computed.
+    /// With the tables that take long.
     private static let model = {
         var model = SilenceModel()
-        _ = FaultyFleet(boxes: 2, faults: [], isInTurn: false, seed: 1).report(&model)
+        _ = AuditTrial.clean(seed: 1, &model)
         return model
     }()
-    private static let clean: [Set<AuditVerdict>] = [[.ok], [.ok], [.ok]]
 
-    private func check(_ faults: [Fault], boxes: Int, isInTurn: Bool, seed: UInt64, _ model: inout SilenceModel) {
-        let fleet = FaultyFleet(boxes: boxes, faults: faults, isInTurn: isInTurn, seed: seed)
-        let report = fleet.report(&model)
-        for box in 0..<boxes {
-            let wanted = box < faults.count ? faults[box].verdicts : Self.clean
-            for index in 0..<3 {
-                let audit = report.advertisements[3 * box + index]
-                #expect(
-                    Set(audit.verdicts) == wanted[index],
-                    "\(faults), \(audit.beacon) \(audit.expected.type), seed \(seed), in turn \(isInTurn): \(audit.reasons)"
-                )
-                guard box >= faults.count, let interval = audit.intervalMicroseconds else { continue }
-                let expected = Double(audit.expected.intervalMicroseconds)
-                #expect(
-                    abs(Double(interval) - expected) <= 0.01 * expected + 1_000, "\(audit.expected.type) \(interval)")
-            }
-        }
-        #expect(report.isGood == faults.isEmpty)
+    private static func seed(_ fault: Fault) -> UInt64 {
+        UInt64(Fault.allCases.firstIndex(of: fault) ?? 0)
     }
 
     @Test(arguments: Fault.allCases)
     func alone(_ fault: Fault) {
         var model = Self.model
-        for seed in UInt64(0)..<6 {
-            check([fault], boxes: 4, isInTurn: seed % 2 == 1, seed: 1000 + seed, &model)
-        }
+        let trial = AuditTrial.alone(fault, seed: 1000 + Self.seed(fault), &model)
+        #expect(trial.complaints.isEmpty, "seed \(trial.seed): \(trial.complaints)")
     }
 
-    @Test(arguments: 0..<8)
-    func threeAtATime(_ part: Int) {
-        var model = SilenceModel()
-        let all = Fault.allCases
-        for index in all.indices {
-            let faults = [all[index], all[(index + 1 + part) % all.count], all[(index + 11 + 2 * part) % all.count]]
-            check(
-                faults, boxes: 5, isInTurn: (index + part) % 2 == 1, seed: UInt64(part * 100 + index), &model)
-        }
-    }
-
-    @Test(arguments: 0..<4)
-    func cleanFleets(_ part: Int) {
+    @Test(arguments: Fault.allCases)
+    func threeAtATime(_ fault: Fault) {
         var model = Self.model
-        for index in 0..<25 {
-            check([], boxes: 6, isInTurn: index % 2 == 1, seed: UInt64(5000 + part * 100 + index), &model)
-        }
+        let seed = Self.seed(fault)
+        // So that one that has a set of its own for each alone has one for all here.
+        let trial = AuditTrial.threeAtATime(fault, step: Int(seed) % 8, seed: 2001 + seed, &model)
+        #expect(trial.complaints.isEmpty, "\(trial.faults), seed \(trial.seed): \(trial.complaints)")
+    }
+
+    @Test(arguments: UInt64(5000)..<5010)
+    func cleanFleets(_ seed: UInt64) {
+        var model = Self.model
+        let trial = AuditTrial.clean(seed: seed, &model)
+        #expect(trial.complaints.isEmpty, "seed \(seed): \(trial.complaints)")
     }
 }

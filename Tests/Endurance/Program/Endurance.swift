@@ -1,14 +1,18 @@
+internal import Auditing
 internal import BluetoothTypes
+internal import EnduranceAudits
 internal import EnduranceWorld
 internal import LinuxHost
 
-/// Ten thousand sequences of faults (or so many as its argument says), and a year, in virtual time. Prints `N passed, N failed` as its last line.
+/// Ten thousand sequences of faults (or so many as its argument says), a year, and a few thousand audits of fleets with
+/// known faults, in virtual time. Prints `N passed, N failed` as its last line.
 @main
 struct Endurance {
     static func main() {
         let sequences = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 10_000
-        let failed = runSequences(sequences) + runYear()
-        Terminal.write("\(sequences + 1 - failed) passed, \(failed) failed\n")
+        let audits = runAudits()
+        let failed = runSequences(sequences) + runYear() + audits.failed
+        Terminal.write("\(sequences + 1 + audits.count - failed) passed, \(failed) failed\n")
     }
 
     /// Returns how many failed.
@@ -39,6 +43,32 @@ struct Endurance {
         Terminal.write(
             "a year with \(year.incidents) incidents and \(year.returns) returns in \(seconds(since: begin)) s\n")
         return year.complaints.isEmpty ? 0 : 1
+    }
+
+    /// Each kind of fault alone and among others, and fleets without any.
+    private static func runAudits() -> (count: Int, failed: Int) {
+        let begin = MonotonicClock.nanoseconds()
+        var model = SilenceModel()
+        var (count, failed) = (0, 0)
+        func settle(_ trial: AuditTrial) {
+            count += 1
+            guard !trial.complaints.isEmpty else { return }
+            failed += 1
+            let kinds = trial.faults.map(\.rawValue).joined(separator: ", ")
+            Terminal.write("audit \(trial.seed): \(kinds): \(trial.complaints.joined(separator: "; "))\n")
+        }
+        for (index, fault) in Fault.allCases.enumerated() {
+            for number in 0..<40 { settle(.alone(fault, seed: UInt64(10_000 + 100 * index + number), &model)) }
+            for step in 0..<16 {
+                for number in 0..<2 {
+                    let seed = UInt64(20_000 + 1000 * index + 10 * step + number)
+                    settle(.threeAtATime(fault, step: step, seed: seed, &model))
+                }
+            }
+        }
+        for number in 0..<1000 { settle(.clean(seed: UInt64(100_000 + number), &model)) }
+        Terminal.write("\(count) audits in \(seconds(since: begin)) s\n")
+        return (count, failed)
     }
 
     private static func seconds(since begin: UInt64) -> UInt64 {

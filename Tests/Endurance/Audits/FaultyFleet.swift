@@ -1,10 +1,10 @@
-import Auditing
-import BeaconFrames
-import BluetoothTypes
-import Sightings
+internal import Auditing
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Sightings
 
 /// A kind of fault, and what an audit has to say of it.
-enum Fault: String, CaseIterable, Sendable {
+public enum Fault: String, CaseIterable, Sendable {
     case off, oneFrameMissing
     case otherMinor, otherPower, noFlags, longer, otherInstance
     case otherAddress, publicAddress

@@ -1,7 +1,6 @@
-import Auditing
-import BeaconFrames
-import BluetoothTypes
-import Sightings
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Sightings
 
 /// Boxes on the air of one receiver, with the collisions and losses that belong to it.
 struct SimulatedAir {

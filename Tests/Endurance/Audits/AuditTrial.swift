@@ -1,0 +1,56 @@
+public import Auditing
+
+/// One audit of a generated fleet with known faults, all from one seed, and what is wrong with what it said.
+public struct AuditTrial: Sendable {
+    /// The kinds of faults, of the first boxes, one each.
+    public let faults: [Fault]
+    public let seed: UInt64
+    /// Whether boxes have one advertising set for all their advertisements: every other seed.
+    public var isInTurn: Bool { seed % 2 == 1 }
+    /// Faults that were missed, faults that are none, and intervals that are wrong. Empty when all is as it should be.
+    public private(set) var complaints: [String] = []
+
+    private static let clean: [Set<AuditVerdict>] = [[.ok], [.ok], [.ok]]
+
+    /// A fleet where one box has a fault.
+    public static func alone(_ fault: Fault, seed: UInt64, _ model: inout SilenceModel) -> AuditTrial {
+        AuditTrial([fault], boxes: 4, seed: seed, &model)
+    }
+
+    /// A fleet where three boxes have different faults, which `step` tells apart for one `fault`.
+    public static func threeAtATime(
+        _ fault: Fault, step: Int, seed: UInt64, _ model: inout SilenceModel
+    ) -> AuditTrial {
+        let all = Fault.allCases
+        let first = all.firstIndex(of: fault) ?? 0
+        let others = [first + 1 + step, first + 11 + 2 * step].map { all[$0 % all.count] }
+        return AuditTrial([fault] + others, boxes: 5, seed: seed, &model)
+    }
+
+    /// A fleet without faults.
+    public static func clean(seed: UInt64, _ model: inout SilenceModel) -> AuditTrial {
+        AuditTrial([], boxes: 6, seed: seed, &model)
+    }
+
+    private init(_ faults: [Fault], boxes: Int, seed: UInt64, _ model: inout SilenceModel) {
+        self.faults = faults
+        self.seed = seed
+        let fleet = FaultyFleet(boxes: boxes, faults: faults, isInTurn: seed % 2 == 1, seed: seed)
+        let report = fleet.report(&model)
+        for box in 0..<boxes {
+            let wanted = box < faults.count ? faults[box].verdicts : Self.clean
+            for index in 0..<3 { check(report.advertisements[3 * box + index], wanted[index]) }
+        }
+        if report.isGood != faults.isEmpty { complaints.append("is good: \(report.isGood)") }
+    }
+
+    private mutating func check(_ audit: AdvertisementAudit, _ wanted: Set<AuditVerdict>) {
+        let name = "\(audit.beacon) \(audit.expected.type)"
+        if Set(audit.verdicts) != wanted { complaints.append("\(name): \(audit.verdicts): \(audit.reasons)") }
+        guard wanted == [.ok], let interval = audit.intervalMicroseconds else { return }
+        let expected = Double(audit.expected.intervalMicroseconds)
+        if abs(Double(interval) - expected) > 0.01 * expected + 1_000 {
+            complaints.append("\(name): an interval of \(interval) µs, not \(expected)")
+        }
+    }
+}
