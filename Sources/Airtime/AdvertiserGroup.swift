@@ -62,3 +62,147 @@ public enum PacketTiming {
     /// T_IFS, the silence between a packet and its answer, in µs. Core Specification 5.4, Vol 6 Part B 4.1.1.
     public static let interFrameSpaceMicroseconds = 150.0
 }
+
+/// Equal boxes, each of which sends one or several advertisements from its one radio.
+///
+/// An advertisement is owed one advertising event per T + advDelay whether it has an advertising set of its own or
+/// takes turns with others in one, so each counts with its own period.
+public struct AdvertisingBoxes: Hashable, Sendable {
+    /// How many boxes of this kind are within range.
+    public let count: Int
+    /// What each of them sends; ``AdvertiserGroup/count`` is that of the boxes.
+    public let advertisements: [AdvertiserGroup]
+
+    /// T and tau of each advertisement in µs.
+    ///
+    /// Refuses a negative count, boxes that send nothing, and what ``AdvertiserGroup`` refuses.
+    public init(
+        count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
+    ) throws(AirtimeError) {
+        guard !advertisements.isEmpty else {
+            throw .quantity(name: "a number of advertisements of a box", value: 0)
+        }
+        self.count = count
+        self.advertisements = try advertisements.map { own throws(AirtimeError) in
+            try AdvertiserGroup(
+                count: count, intervalMicroseconds: own.intervalMicroseconds,
+                airtimeMicroseconds: own.airtimeMicroseconds)
+        }
+    }
+
+    /// The advertisement that is sent most often; of equally frequent ones the shortest. Its place in
+    /// ``advertisements``.
+    public var fastest: Int {
+        advertisements.indices.min { key(advertisements[$0]) < key(advertisements[$1]) } ?? 0
+    }
+
+    private func key(_ group: AdvertiserGroup) -> (Double, Double) {
+        (group.intervalMicroseconds, group.airtimeMicroseconds)
+    }
+
+    /// Σ ln(1 - (tau + tau_k)/E_k) over one box's advertisements: ln of the probability that it spares a packet of
+    /// `airtime` µs.
+    func logSparing(packetOf airtime: Double, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }) -> Double {
+        advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(packetOf: airtime) : $0 }
+    }
+}
+
+extension AdvertiserGroup {
+    /// ln(1 - (tau + tau_k)/E_k): ln of the probability that one of these advertisers spares a packet of `airtime` µs.
+    func logSparing(packetOf airtime: Double) -> Double {
+        let hit = (airtime + airtimeMicroseconds) / meanPeriodMicroseconds
+        return hit < 1 ? log1p(-hit) : -.infinity
+    }
+}
+
+/// One advertisement among boxes that send several of different intervals, for the models that know equal fleets only.
+///
+/// Advertisers of the asked one's interval stay an equal fleet, because collisions with them come in runs (see
+/// ``RunsModel``); the rest spoils packets independently of each other. The probability that a packet is clear is exact
+/// either way: what rounding to whole advertisers leaves goes to the rest, as does a difference of lengths.
+public struct BoxSurroundings: Hashable, Sendable {
+    /// T of the asked advertisement in µs.
+    public let intervalMicroseconds: Double
+    /// tau of the asked advertisement in µs.
+    public let airtimeMicroseconds: Double
+    /// ln of the probability that what an average other box sends at the asked interval spares a packet.
+    public let logSparingEqual: Double
+    /// The same of what it sends at other intervals.
+    public let logSparingOther: Double
+
+    /// Boxes that send the asked advertisement, of T and tau µs, and nothing else.
+    public init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+        let group = try AdvertiserGroup(
+            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
+        self.intervalMicroseconds = intervalMicroseconds
+        self.airtimeMicroseconds = airtimeMicroseconds
+        logSparingEqual = group.logSparing(packetOf: airtimeMicroseconds)
+        logSparingOther = 0
+    }
+
+    /// An advertisement of one of the boxes, among the others.
+    ///
+    /// - Parameters:
+    ///   - kind: The asked box's kind, a place in `boxes`.
+    ///   - advertisement: A place in its advertisements.
+    ///   - isAmongMore: The other boxes are more of the same mixture, rather than those that are there.
+    ///
+    /// Refuses places that are not there, and an advertisement of a kind without a box.
+    public init(
+        kind: Int, advertisement: Int, in boxes: [AdvertisingBoxes], isAmongMore: Bool = false
+    ) throws(AirtimeError) {
+        guard boxes.indices.contains(kind), boxes[kind].count > 0,
+            boxes[kind].advertisements.indices.contains(advertisement)
+        else { throw .quantity(name: "a place of an advertisement", value: Double(advertisement)) }
+        let asked = boxes[kind].advertisements[advertisement]
+        let airtime = asked.airtimeMicroseconds
+        var (equal, other, count) = (0.0, 0.0, 0.0)
+        for (place, kindOfBox) in boxes.enumerated() {
+            let number = Double(kindOfBox.count - (place == kind && !isAmongMore ? 1 : 0))
+            let equals = kindOfBox.logSparing(packetOf: airtime) {
+                $0.intervalMicroseconds == asked.intervalMicroseconds
+            }
+            equal += number * equals
+            other += number * (kindOfBox.logSparing(packetOf: airtime) - equals)
+            count += number
+        }
+        intervalMicroseconds = asked.intervalMicroseconds
+        airtimeMicroseconds = airtime
+        logSparingEqual = count > 0 ? equal / count : 0
+        logSparingOther = count > 0 ? min(0, other / count) : 0
+    }
+
+    /// ln of the probability that an average box spares a packet of `airtime` µs with all that it sends beside its most
+    /// frequent advertisement; 0 without a box.
+    public static func logSparingCompanions(in boxes: [AdvertisingBoxes], packetOf airtime: Double) -> Double {
+        var (sum, count) = (0.0, 0.0)
+        for kind in boxes {
+            let fastest = kind.fastest
+            for (place, group) in kind.advertisements.enumerated() where place != fastest {
+                sum += Double(kind.count) * group.logSparing(packetOf: airtime)
+            }
+            count += Double(kind.count)
+        }
+        return count > 0 ? sum / count : 0
+    }
+
+    /// ln of the probability that one other box spares a packet.
+    public var logSparing: Double { logSparingEqual + logSparingOther }
+
+    /// An equal fleet, and the probability that what is not in it spoils no packet, which together lose as many packets
+    /// as the asked box's do among `boxes` in all.
+    public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
+        guard boxes >= 1 else { throw .count(boxes) }
+        let one = try AdvertiserGroup(
+            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
+        let single = one.logSparing(packetOf: airtimeMicroseconds)
+        let others = Double(boxes - 1)
+        // A millionth of an advertiser is a rounding error.
+        let equals = single < 0 ? min(others * logSparingEqual / single + 1e-6, 1e9).rounded(.down) : 0
+        let group = try AdvertiserGroup(
+            count: 1 + Int(max(0, equals)), intervalMicroseconds: intervalMicroseconds,
+            airtimeMicroseconds: airtimeMicroseconds)
+        let rest = others * logSparing - max(0, equals) * single
+        return (group, rest < -1e-9 ? exp(rest) : 1)
+    }
+}

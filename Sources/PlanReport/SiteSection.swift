@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// A floor whose colours follow the wanted time and share.
 struct SiteSection: ControlledSection {
     let plan: PlanPageContent.FloorPlan
@@ -76,4 +78,107 @@ struct SiteSection: ControlledSection {
     private func numberList(_ numbers: [Double]) -> PageData { .list(numbers.map { .number($0) }) }
 
     private func rounded(_ value: Double, _ scale: Double) -> Double { (value * scale).rounded() / scale }
+}
+
+/// Somebody who walks past a beacon: the way through its range, and the time until it is seen.
+struct WalkSection: ControlledSection {
+    let walk: PlanPageContent.Walk
+    let limits: PageLimits
+
+    static let kind = "walk"
+
+    private var scanners: [PlanPageContent.Scanner] { walk.fleet.scanners.shortened(limits) }
+
+    private var chart: ExplorerFigures { ExplorerFigures(explorer: walk.fleet, limits: limits) }
+
+    var panel: ControlPanel {
+        ControlPanel(
+            sliders: [
+                .init(
+                    id: "speedMps", label: "Speed (m/s)", value: walk.path.speedMetersPerSecond, range: 0.001...1000,
+                    reach: 0.2...20, isLogarithmic: true, step: .multiple(0.1)),
+                .init(
+                    id: "distanceM", label: "Closest approach (m)", value: walk.path.closestDistanceMeters,
+                    range: 0...1_000_000, reach: 0...50, step: .multiple(0.5)),
+                .init(
+                    id: "rangeM", label: "Range of the beacon (m)", value: walk.path.rangeMeters,
+                    range: 0.001...1_000_000, reach: 1...200, isLogarithmic: true, step: .multiple(0.5)),
+                .interval(walk.fleet.intervalMs), .beacons(walk.fleet.beacons), .payload(walk.fleet.payloadOctets),
+            ],
+            choices: [
+                .init(
+                    id: "scanner", label: "Scanner", names: scanners.map(\.name),
+                    chosen: HTMLEscaping.shortened(walk.fleet.scannerName, to: 80))
+            ])
+    }
+
+    var tiles: String {
+        ControlPanel.tiles([
+            .init(
+                "probabilitySeen", "See the beacon", NumberText.percent(walk.probabilitySeen), walk.probabilitySeen),
+            .init("dwellS", "In range for", NumberText.duration(walk.path.dwellSeconds), walk.path.dwellSeconds),
+        ])
+            + ControlPanel.tiles(walk.fleet.latencyTiles, class: "seen", id: "latencyNumbers")
+    }
+
+    var figures: String {
+        picture
+            + chart.discoveryFigure(extra: [
+                (
+                    id: "dwellMarker", name: "in range \(NumberText.duration(walk.path.dwellSeconds))",
+                    seconds: walk.path.dwellSeconds
+                )
+            ])
+    }
+
+    /// The circle of the range keeps its size; what moves is the way.
+    private static let center = (x: 300.0, y: 160.0)
+    private static let radius = 132.0
+    private static let ends = (left: 14.0, right: 586.0)
+
+    private var picture: String {
+        let (center, radius) = (Self.center, Self.radius)
+        let share = walk.path.rangeMeters > 0 ? walk.path.closestDistanceMeters / walk.path.rangeMeters : 0
+        let y = center.y + min(1.15, share) * radius
+        let half = share < 1 ? radius * (1 - share * share).squareRoot() : 0
+        var drawing = SVG(width: PlotArea.width, height: 340)
+        drawing.circle(center.x, center.y, radius: radius, class: "range")
+        drawing.path(SVGPath(line: [(Self.ends.left, y), (Self.ends.right, y)]), class: "passing", id: "wayLine")
+        drawing.path(
+            half > 0 ? SVGPath(line: [(center.x - half, y), (center.x + half, y)]) : SVGPath(), class: "inRange",
+            id: "wayInRange")
+        drawing.path(SVGPath(line: [center, (center.x, y)]), class: "axis", id: "wayDistance")
+        drawing.circle(center.x, center.y, radius: 7, class: "receiver", title: "beacon")
+        drawing.text(
+            "\(NumberText.significant(walk.path.closestDistanceMeters)) m", center.x + 10, center.y + 20,
+            class: "label", id: "distanceName")
+        drawing.text(
+            "range \(NumberText.significant(walk.path.rangeMeters)) m", center.x, center.y - radius - 6,
+            anchor: .middle, class: "label", id: "rangeName")
+        drawing.text(
+            half > 0 ? "in range for \(NumberText.duration(walk.path.dwellSeconds))" : "never in range", center.x,
+            y + 26, anchor: .middle, class: "label", id: "dwellName")
+        return HTML.figure(
+            id: "way", title: "The way past the beacon",
+            drawing: drawing.element(label: "A straight way through the circle in which the beacon is heard."),
+            caption: "Seen from above. Within the circle the beacon is heard as well as anywhere, outside not at all.")
+    }
+
+    var settings: [(String, PageData)] { walk.fleet.settings }
+
+    var lists: [(String, PageData)] { [("scanner", .list(scanners.map(\.data)))] }
+
+    var plots: [(String, PageData)] {
+        [
+            chart.discoveryPlot,
+            (
+                "way",
+                .object([
+                    ("centerX", .number(Self.center.x)), ("centerY", .number(Self.center.y)),
+                    ("radius", .number(Self.radius)), ("left", .number(Self.ends.left)),
+                    ("right", .number(Self.ends.right)),
+                ])
+            ),
+        ]
+    }
 }

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import BeaconService
 internal import BluetoothTypes
 internal import HCITransports
+internal import LinuxHost
 internal import VirtualController
 
 /// Reads option values. What is thrown here, the argument parser repeats behind the option's name.
@@ -201,4 +203,22 @@ extension CompletionKind {
 
     /// What the virtual controller can behave like.
     static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
+}
+
+/// Files that are read whole.
+enum InputFile {
+    /// The contents of what a person has named on the command line: a file, a stream such as the shell's `<(command)`,
+    /// or standard input for `-`.
+    static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.readInput(path, limit: limit)
+        } catch {
+            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit)
+        }
+    }
+
+    /// The directory of a path with its last slash; empty for the directory where we are.
+    static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
 }

@@ -1,8 +1,10 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import BeaconFrames
 internal import BeaconService
+internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
-internal import Profiles
+public import Profiles
 
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,5 +69,113 @@ struct ProfileSchema: ParsableCommand {
 
     func run() {
         Terminal.write(BeaconSchema.text)
+    }
+}
+
+extension FirstProfile.Frame: ExpressibleByArgument {}
+
+/// `profile init`: a first profile, asked for or by options.
+struct ProfileInit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Write a beacon profile to start from.",
+        discussion: """
+            Without --type it asks on the terminal. An iBeacon gets a new random UUID, an Eddystone-UID a new random \
+            namespace. The measured power is a typical value, and the command says so: measure your own beacon \
+            before you rely on distances.
+            """)
+
+    @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())
+    var file: String?
+
+    @Option(help: "Frame to send: ibeacon, eddystone-uid or eddystone-url.")
+    var type: FirstProfile.Frame?
+
+    @Option(
+        help: ArgumentHelp("Name of the beacon: letters, digits, \".\", \"_\" and \"-\".", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("Web address that an eddystone-url sends.", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("Advertising interval, such as 100, 100ms or 1.28s.", valueName: "ms"))
+    var intervalMs: String?
+
+    func run() throws {
+        let isAsking = type == nil
+        guard !isAsking || Terminal.inputIsTerminal else {
+            throw Failure(.usage, "there is no terminal to ask on; give --type ibeacon, eddystone-uid or eddystone-url")
+        }
+        let type =
+            try type ?? ask("What to send (ibeacon, eddystone-uid, eddystone-url)", default: "ibeacon", Self.frame)
+        let given = name ?? file.map(Self.stem)
+        let name =
+            try given.map(Self.beaconName)
+            ?? (isAsking ? ask("Name of the beacon", default: "my-beacon", Self.beaconName) : "my-beacon")
+        let interval =
+            try intervalMs.map(OptionValue.interval)
+            ?? (isAsking
+                ? ask("Advertising interval in ms", default: "100", OptionValue.interval)
+                : RequestedInterval(.nonconnectableMinimumBefore5))
+        var url: String?
+        if type == .eddystoneURL {
+            url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
+        }
+        var generator = SystemRandomNumberGenerator()
+        guard let profile = FirstProfile(type, name: name, interval: interval, url: url, using: &generator) else {
+            throw Failure(.usage, "an eddystone-url needs its address: --url https://example.org")
+        }
+        try write(Array(profile.text.utf8), to: file ?? name + ".json")
+    }
+
+    private func write(_ octets: [UInt8], to path: String) throws {
+        do throws(SystemError) {
+            try Files.create(path, with: octets, mode: 0o644)
+        } catch  where error.errno == SystemError.alreadyThere {
+            throw Failure(.usage, "\(path): this file exists; name another")
+        } catch {
+            throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
+        }
+        Terminal.write(
+            """
+            Made \(path). Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured.
+            Next: pharos advertise \(path) --adapter virtual
+
+            """)
+    }
+
+    /// Asks until the answer is a good one. An empty line takes the default.
+    private func ask<Value>(
+        _ question: String, default preset: String?, _ read: (String) throws -> Value
+    ) throws -> Value {
+        while true {
+            Terminal.writeError(question + (preset.map { " [\($0)]" } ?? "") + ": ")
+            guard let line = readLine() else { throw Failure(.usage, "the input ended early; no file was written") }
+            let answer = line.filter { !$0.isWhitespace }
+            do {
+                if answer.isEmpty, preset == nil { continue }
+                return try read(answer.isEmpty ? preset ?? "" : answer)
+            } catch {
+                Terminal.writeError("\(error)\n")
+            }
+        }
+    }
+
+    private static func frame(_ text: String) throws -> FirstProfile.Frame {
+        if let frame = FirstProfile.Frame(rawValue: text) { return frame }
+        throw Mistake("there are " + FirstProfile.Frame.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+
+    private static func beaconName(_ text: String) throws -> String {
+        do throws(FileProblem) { return try FirstProfile.name(text) } catch { throw Mistake(error.message) }
+    }
+
+    private static func url(_ text: String) throws -> String {
+        do { _ = try CompressedURL(text) } catch { throw Mistake("\(error)") }
+        return text
+    }
+
+    private static func stem(_ path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
     }
 }

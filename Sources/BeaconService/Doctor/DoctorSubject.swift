@@ -1,3 +1,4 @@
+internal import Advertiser
 internal import BeaconStatus
 internal import BluetoothTypes
 internal import HCITransports
@@ -114,5 +115,127 @@ extension DoctorSubject {
     /// A beacon that has this adapter already.
     func owner(of adapter: BlueZAdapter) -> String? {
         AdapterLock.holder(of: adapter.address, in: root + StatusFile.defaultDirectory)?.instance
+    }
+}
+
+extension DoctorSubject {
+    /// What the controller says of itself, where it can be asked without disturbing anybody.
+    var controller: [DoctorFinding] {
+        guard let name else { return [] }
+        if isOutsideTheKernel {
+            if let owner = instanceUsing(name) {
+                return [.ok("controller", "\(owner) sends with it, so it is not asked")]
+            }
+            do {
+                return findings(try AdapterReport(asking: name))
+            } catch BeaconServiceError.transport(let error) {
+                return [.fail("controller", "\(error)", "plug it in or start it, then ask again")]
+            } catch {
+                let remedy = "unplug it and plug it in again; is it an HCI controller?"
+                return [.fail("controller", "\(name): \(error)", remedy)]
+            }
+        }
+        guard let adapter else { return [] }
+        if case .user = form, let owner = owner(of: adapter) {
+            return [.ok("controller", "\(owner) has it for itself, so it is not asked")]
+        }
+        guard adapter.isUp else {
+            return [
+                .warn(
+                    "controller", "\(adapter.name) is down, so what it can do is not known",
+                    "`sudo hciconfig \(adapter.name) up`, then ask again")
+            ]
+        }
+        return findings(AdapterReport(adapter))
+    }
+
+    private func findings(_ report: AdapterReport) -> [DoctorFinding] {
+        guard let found = report.capabilities else {
+            let note = report.note ?? "it says nothing"
+            if note == "no LE" {
+                return [
+                    .fail(
+                        "controller", "\(report.name) has no Bluetooth Low Energy, which beacons are made of",
+                        "use an adapter of Bluetooth 4.0 or later")
+                ]
+            }
+            return [.warn("controller", "what it can do is not known: \(note)", "`sudo pharos doctor` may see more")]
+        }
+        return [
+            .ok("controller", "\(found.version), \(found.manufacturer)"), advertising(found), interval(found),
+            power(found), listening(report, found), losses(report),
+        ].compactMap(\.self)
+    }
+
+    /// Whether it can hear others, and its own beacon's neighbours while that is sent.
+    private func listening(_ report: AdapterReport, _ found: ControllerCapabilities) -> DoctorFinding {
+        guard report.canListen == true else {
+            return .warn(
+                "listening", "it cannot scan: nothing is heard with it", "use another adapter for `pharos scan`")
+        }
+        let what = found.hasExtendedAdvertising ? "legacy and extended advertisements" : "legacy advertisements"
+        let who = report.listener.map { "; \($0) listens" } ?? ""
+        switch (report.canListenWhileSending, form) {
+        case (_, .mgmt(let device)):
+            return .ok(
+                "listening", "it tells which beacons are there, not how often; \(device) hears each advertisement\(who)"
+            )
+        case (false, _):
+            return .warn(
+                "listening", "it hears \(what), and not while a beacon is sent\(who)",
+                "use another adapter for `pharos scan` than for `pharos run`")
+        case (true, _): return .ok("listening", "it hears \(what), also while a beacon is sent\(who)")
+        case (nil, _):
+            return .ok("listening", "it hears \(what); whether also while a beacon is sent it does not say\(who)")
+        }
+    }
+
+    /// What the kernel could make nothing of, for example from a UART that is too fast for its line.
+    private func losses(_ report: AdapterReport) -> DoctorFinding? {
+        guard let errors = report.receiveErrors, errors > 0 else { return nil }
+        return .warn(
+            "losses", "\(errors) packets from the controller were lost on their way to the kernel",
+            "`sudo dmesg | grep -i bluetooth` says more; a slower serial line, or another USB port, may help")
+    }
+
+    private func advertising(_ found: ControllerCapabilities) -> DoctorFinding {
+        if found.hasExtendedAdvertising {
+            let sets = found.advertisingSets == 1 ? "1 set" : "\(found.advertisingSets) sets"
+            return .ok("advertising", "extended, \(sets): each advertisement may have its own interval and power")
+        }
+        return .ok("advertising", "legacy, 1 set: several advertisements take turns, with one interval and power")
+    }
+
+    private func interval(_ found: ControllerCapabilities) -> DoctorFinding {
+        let least = found.intervalRange(for: .nonconnectable).lowerBound
+        if case .mgmt(let device) = form, !found.hasExtendedAdvertising {
+            return .warn(
+                "interval", "the kernel sends every 100...150 ms on this controller, whatever a profile asks for",
+                "use \(device) or \(device):user for another interval")
+        }
+        return .ok("interval", "\(least) at least")
+    }
+
+    private func power(_ found: ControllerCapabilities) -> DoctorFinding {
+        let range = found.transmitPowerRange.map { ", \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm" } ?? ""
+        if case .mgmt(let device) = form, !found.hasExtendedAdvertising {
+            return .warn(
+                "radio power", "the kernel does not set it on this controller",
+                "use \(device) or \(device):user, or leave radioPowerDbm out")
+        }
+        if found.powerControl == .none {
+            return .warn(
+                "radio power", "it cannot be set on this controller\(range)",
+                "leave radioPowerDbm out, and calibrate at the power that it has; a controller with extended "
+                    + "advertising can set it")
+        }
+        return .ok("radio power", "it is set by \(found.powerControl)\(range)")
+    }
+
+    /// The name of an instance that runs on a controller outside the kernel.
+    private func instanceUsing(_ name: AdapterName) -> String? {
+        let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
+        let user = found?.instances.first { $0.adapter == name.description && $0.state != .off }
+        return name == .virtual ? nil : user?.name
     }
 }

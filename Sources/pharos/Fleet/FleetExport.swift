@@ -92,3 +92,119 @@ struct FleetExportPrometheus: ParsableCommand {
         FleetExport.warn(prometheus.withoutHost, "without a host, which Prometheus cannot ask")
     }
 }
+
+struct FleetExportAnsible: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ansible",
+        abstract: "Write the inventory, role and playbook that bring each box its program, profiles and keys.",
+        discussion: """
+            Next, in that directory, from the machine that reaches the boxes by ssh:
+
+              ansible-playbook rollout.json -e pharos_package=pharos_\(Pharos.version)_arm64.deb
+
+            One box first, then ten, then a quarter of them at a time. A box whose beacons do not come on the air ends it. \
+            What is right already is left as it is; profiles, keys and drop-ins of earlier roll-outs that the fleet no \
+            longer has are removed, and no other files. Variables, all optional (-e, or group_vars/all.json):
+
+              pharos_package         the Debian package to install, or
+              pharos_binary          the static program alone, with its units
+              pharos_keys_directory  the directory that `pharos fleet keys` fills
+              pharos_keys            or the keys: {"NAME.key": "32 digits"}, in a
+                                     file that ansible-vault encrypts
+              pharos_batches         how many boxes at a time: [1, 10, "25%"]
+              pharos_wait_s          for a box to come on the air: 60
+              pharos_root            a mounted image, such as an SD card, that is
+                                     made ready for its first boot
+            """)
+
+    @OptionGroup var source: FleetArgument
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The directory to write into; what else is in it stays.", valueName: "directory"), completion: .directory)
+    var output: String
+
+    func run() throws {
+        let manifest = try source.manifest()
+        let inventory: AnsibleInventory
+        do throws(AnsibleInventoryError) {
+            inventory = try AnsibleInventory(manifest)
+        } catch {
+            throw Failure(.configuration, "\(error)")
+        }
+        guard inventory.boxes > 0 else {
+            throw Failure(
+                .configuration, "\(source.fleet): no beacon has a host: Ansible could reach none of the boxes")
+        }
+        let profiles = try NamedFleet(path: source.fleet).profiles(of: manifest.beacons.filter { $0.host != nil })
+        try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
+        FleetExport.warn(inventory.withoutHost, "without a host, which Ansible cannot reach, left out")
+        let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
+        Terminal.write(
+            """
+            \(output): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "box", "boxes")).
+            Next, there: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
+
+            """)
+    }
+
+    private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    }
+}
+
+struct FleetExportGeoJSON: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "geojson", abstract: "Write a map with a point for each beacon.",
+        discussion: """
+            Positions in metres on a plan need to know where the plan lies: --anchor 52.5,13.4 for its origin, \
+            --anchor 52.5,13.4,30 when its second axis points 30 degrees east of north, --anchor museum=52.5,13.4 for one \
+            site of several.
+            """)
+
+    @OptionGroup var source: FleetArgument
+    @OptionGroup var destination: ExportOutput
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Where the origin of a site's plan lies, in degrees; may be given more than once.",
+            valueName: "[site=]latitude,longitude[,bearing]"),
+        transform: SiteAnchor.init)
+    var anchor: [SiteAnchor] = []
+
+    func run() throws {
+        let general = anchor.last { $0.site == nil }?.anchor
+        let own = anchor.compactMap { entry in entry.site.map { ($0, entry.anchor) } }
+        let manifest = try source.manifest()
+        let sites = Set(manifest.beacons.compactMap(\.site))
+        for (name, _) in own where !sites.contains(name) {
+            let known = sites.isEmpty ? "it has none" : "it has " + sites.sorted().prefix(20).joined(separator: ", ")
+            throw Failure(.usage, "--anchor \(name)=…: there is no site of that name in \(source.fleet); \(known)")
+        }
+        let map = FleetMap(
+            manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
+        try OutputFile.write(map.text, to: destination.output)
+        FleetExport.warn(map.withoutPoint, "without a place on the globe, listed without a point (see --anchor)")
+    }
+}
+
+/// The value of `--anchor`.
+struct SiteAnchor {
+    let site: String?
+    let anchor: FleetMap.Anchor
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+        let numbers = parts.last.map { $0.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) } }
+        guard parts.count <= 2, let numbers, (2...3).contains(numbers.count), let latitude = numbers[0],
+            let longitude = numbers[1], let bearing = numbers.count == 3 ? numbers[2] : 0
+        else { throw Mistake("write latitude and longitude in degrees, such as 52.5,13.4") }
+        guard let anchor = FleetMap.Anchor(latitude: latitude, longitude: longitude, bearing: bearing) else {
+            throw Mistake("latitudes are -85...85 and longitudes -180...180 degrees")
+        }
+        site = parts.count == 2 ? String(parts[0]) : nil
+        self.anchor = anchor
+    }
+}
