@@ -1,8 +1,8 @@
 public import Advertiser
 internal import BeaconStatus
-internal import BluetoothTypes
+public import BluetoothTypes
 public import HCI
-public import HCITransports
+internal import HCITransports
 public import LinuxHost
 
 /// Finds a service's adapter, also when it comes back under another number, and tells what has happened to it.

@@ -2,7 +2,7 @@ public import Advertiser
 internal import BeaconFrames
 public import BluetoothTypes
 public import HCI
-public import HCITransports
+internal import HCITransports
 internal import LinuxHost
 public import VirtualController
 

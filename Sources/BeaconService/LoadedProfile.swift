@@ -2,7 +2,6 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 public import EddystoneSecurity
-public import HCITransports
 internal import LinuxHost
 public import Profiles
 

@@ -1,8 +1,8 @@
 internal import Advertiser
 internal import BeaconFrames
+public import BluetoothTypes
 internal import EddystoneSecurity
 internal import HCI
-public import HCITransports
 internal import LinuxHost
 
 /// A supervised beacon: one thread that waits for the adapter, for signals, for what the kernel tells, and for the time

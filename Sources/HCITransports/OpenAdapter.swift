@@ -1,3 +1,4 @@
+public import BluetoothTypes
 public import HCI
 public import LinuxHost
 internal import VirtualController

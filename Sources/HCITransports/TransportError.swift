@@ -1,3 +1,4 @@
+public import BluetoothTypes
 public import LinuxHost
 
 /// Why an adapter cannot be used, each with its remedy.

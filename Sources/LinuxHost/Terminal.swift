@@ -90,7 +90,7 @@ public enum SerialPort {
         3_000_000: speed_t(B3000000), 4_000_000: speed_t(B4000000),
     ]
 
-    /// The bit rates that ``open(_:rate:)`` takes, in bit/s, rising.
+    /// The bit rates that ``open(_:rate:)`` takes, in bit/s, rising: `AdapterName.serialRates`.
     public static var rates: [Int] { speeds.keys.sorted() }
 
     /// Opens `path` at `rate` for this program alone, and throws away what was left in its buffers.

@@ -1,6 +1,6 @@
 public import Auditing
 internal import BeaconService
-public import HCITransports
+public import BluetoothTypes
 internal import LinuxHost
 internal import Listener
 internal import Sightings

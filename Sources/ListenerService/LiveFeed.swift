@@ -1,5 +1,6 @@
 internal import Advertiser
 internal import BeaconService
+internal import BluetoothTypes
 internal import HCI
 internal import HCITransports
 internal import LinuxHost

@@ -1,6 +1,6 @@
 public import BeaconService
+public import BluetoothTypes
 internal import HCI
-public import HCITransports
 internal import LinuxHost
 public import Listener
 internal import Sightings

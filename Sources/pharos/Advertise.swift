@@ -4,7 +4,6 @@ internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
-internal import HCITransports
 internal import LinuxHost
 internal import VirtualController
 

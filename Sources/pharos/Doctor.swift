@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BeaconService
+internal import BluetoothTypes
 internal import Configuration
-internal import HCITransports
 internal import LinuxHost
 
 struct Doctor: ParsableCommand {

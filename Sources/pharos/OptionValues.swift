@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
-internal import HCITransports
 internal import LinuxHost
 internal import VirtualController
 

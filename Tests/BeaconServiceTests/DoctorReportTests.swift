@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Configuration
 import HCITransports
 import LinuxHost

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Glibc
 import LinuxHost
 import Testing

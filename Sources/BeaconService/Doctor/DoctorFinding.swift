@@ -1,5 +1,6 @@
+public import BluetoothTypes
 public import Configuration
-public import HCITransports
+internal import HCITransports
 internal import LinuxHost
 
 /// One thing that was looked at, and what to do where it stands in a beacon's way.

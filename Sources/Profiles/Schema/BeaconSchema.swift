@@ -24,14 +24,15 @@ public enum BeaconSchema {
 
     private static let adapterPattern =
         "^(hci(0|[1-9][0-9]{0,4})(:user|:mgmt)?|virtual|unix:[^\\u0000-\\u001f\\u007f]+"
-        + "|tcp:[^\\u0000-\\u0020\\u007f]+:[1-9][0-9]{0,4}"
-        + "|serial:[^\\u0000-\\u001f\\u007f]+@[1-9][0-9]{0,8})$"
+        + "|tcp:(?!\\[\\]:)[^\\u0000-\\u0020\\u007f]+:[1-9][0-9]{0,4}"
+        + "|serial:([^\\u0000-\\u001f\\u007f@]+|[^\\u0000-\\u001f\\u007f]+@("
+        + AdapterName.serialRates.map(String.init).joined(separator: "|") + ")))$"
 
     package static var adapter: JSONValue {
         [
             "description": """
             The controller: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
-            serial:PATH@BAUD or virtual. By default the first that there is.
+            serial:PATH@RATE or virtual. By default the first that there is.
             """,
             "type": "string",
             "pattern": .string(adapterPattern),

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import HCI
-internal import HCITransports
 internal import LinuxHost
 internal import Listener
 internal import ListenerService

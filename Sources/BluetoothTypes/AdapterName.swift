@@ -1,6 +1,5 @@
-internal import LinuxHost
-
-/// Which controller is meant and by which way it is reached: what `--adapter` takes.
+/// Which controller is meant and by which way it is reached: what `--adapter` and a profile take. Whether it is there is
+/// found out when it is opened.
 public enum AdapterName: Hashable, Sendable {
     /// `hci0`: raw HCI beside the kernel's own stack.
     case raw(index: UInt16)
@@ -20,9 +19,18 @@ public enum AdapterName: Hashable, Sendable {
     /// The bit rate of `serial:` names that give none.
     public static let defaultSerialRate = 115_200
 
-    /// Reads a name as people write it.
+    /// The bit rates that Linux knows, in bit/s, rising.
+    public static let serialRates = [
+        9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000,
+    ]
+
+    /// Reads a name as people write it: numbers in decimal digits without leading zeros, no control characters.
+    ///
+    /// - Throws: ``AdapterNameError``, which names the forms that there are.
     public init(_ text: String) throws(AdapterNameError) {
-        if text == "virtual" {
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            throw AdapterNameError(text, .unknown)
+        } else if text == "virtual" {
             self = .virtual
         } else if let rest = text.after("tcp:") {
             guard let colon = rest.lastIndex(of: ":"), colon != rest.startIndex,
@@ -30,16 +38,17 @@ public enum AdapterName: Hashable, Sendable {
             else { throw AdapterNameError(text, .tcp) }
             var host = String(rest[..<colon])
             if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-            guard !host.isEmpty else { throw AdapterNameError(text, .tcp) }
+            guard !host.isEmpty, !host.contains(" ") else { throw AdapterNameError(text, .tcp) }
             self = .tcp(host: host, port: port)
         } else if let path = text.after("unix:") {
             guard !path.isEmpty else { throw AdapterNameError(text, .unix) }
             self = .unix(path: path)
         } else if let rest = text.after("serial:") {
-            let parts = rest.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let path = parts.first, !path.isEmpty else { throw AdapterNameError(text, .serial) }
-            guard let rate = parts.count == 2 ? Int(decimalDigits: parts[1]) : Self.defaultSerialRate,
-                SerialPort.rates.contains(rate)
+            let at = rest.lastIndex(of: "@")
+            let path = rest[..<(at ?? rest.endIndex)]
+            guard !path.isEmpty else { throw AdapterNameError(text, .serial) }
+            guard let rate = at.map({ Int(decimalDigits: rest[rest.index(after: $0)...]) }) ?? Self.defaultSerialRate,
+                Self.serialRates.contains(rate)
             else { throw AdapterNameError(text, .serialRate) }
             self = .serial(path: String(path), rate: rate)
         } else if let rest = text.after("hci") {
@@ -102,6 +111,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         case serialRate
     }
 
+    /// The text that was refused.
     public let text: String
     let reason: Reason
 
@@ -110,25 +120,31 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         self.reason = reason
     }
 
-    public var description: String {
+    public var description: String { "\"\(text)\" \(fault)" }
+
+    /// What is wrong, without the text: `needs the path of a socket: unix:PATH`.
+    public var fault: String {
         switch reason {
         case .unknown:
-            "\"\(text)\" names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
+            "names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
                 + "serial:/dev/ttyACM0@115200 or virtual"
-        case .tcp: "\"\(text)\" needs a host and a port 1...65535: tcp:HOST:PORT"
-        case .unix: "\"\(text)\" needs the path of a socket: unix:PATH"
-        case .serial: "\"\(text)\" needs the path of a serial line: serial:/dev/ttyACM0@115200"
+        case .tcp: "needs a host and a port 1...65535: tcp:HOST:PORT"
+        case .unix: "needs the path of a socket: unix:PATH"
+        case .serial: "needs the path of a serial line: serial:/dev/ttyACM0@115200"
         case .serialRate:
-            "\"\(text)\" has no bit rate that Linux knows; use one of "
-                + SerialPort.rates.map(String.init).joined(separator: ", ")
+            "has no bit rate that Linux knows; use one of "
+                + AdapterName.serialRates.map(String.init).joined(separator: ", ")
         }
     }
 }
 
 extension FixedWidthInteger {
-    /// A number written with nothing but the digits 0...9; `nil` for anything else (signs too) or too large.
+    /// A number written with nothing but the digits 0...9, the first of several no zero; `nil` for anything else (signs
+    /// too) or too large.
     fileprivate init?(decimalDigits text: Substring) {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            text.utf8.count == 1 || text.utf8.first != UInt8(ascii: "0")
+        else { return nil }
         self.init(text, radix: 10)
     }
 }

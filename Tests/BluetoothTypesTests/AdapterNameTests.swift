@@ -1,4 +1,4 @@
-import HCITransports
+import BluetoothTypes
 import Testing
 
 @Suite struct AdapterNameTests {
@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         "", "hci", "hci-1", "hci+1", "hci65536", "hci0 ", " hci0", "HCI0", "hci0:", "hci0:raw", "hci0:user:",
-        "hci0:mgmt:", "hci0:MGMT", "hci1x",
+        "hci0:mgmt:", "hci0:MGMT", "hci1x", "hci00", "hci01:user",
         "hci\u{661}", "hci0\u{301}", "Virtual", "virtual:1", "usb:0", "/dev/ttyACM0", "tcp", "unix",
         "hci99999999999999",
     ])
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [
         "tcp:", "tcp::", "tcp:host", "tcp:host:", "tcp::9001", "tcp:host:0", "tcp:host:65536", "tcp:host:-1",
-        "tcp:host:+80", "tcp:host:80x", "tcp:host:\u{668}", "tcp:[]:80",
+        "tcp:host:+80", "tcp:host:080", "tcp:my host:80", "tcp:host:80x", "tcp:host:\u{668}", "tcp:[]:80",
     ])
     func tcpNeedsHostAndPort(_ text: String) {
         #expect {
