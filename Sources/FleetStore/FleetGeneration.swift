@@ -78,11 +78,11 @@ public struct FleetGeneration: Sendable {
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
         guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
             // What is no manifest is refused later, with what is in the directory.
-            let manifest = try? manifest(in: directory), manifest.fleet == fleet.name, !manifest.beacons.isEmpty
+            let written = try? written(in: directory), written.fleet == fleet.name, written.beacons > 0
         else { return }
         throw FleetStoreError(
             .invalid,
-            "\(files.lockFile): the lock is gone, and \(directory) holds \(manifest.beacons.count) beacons with identities "
+            "\(files.lockFile): the lock is gone, and \(directory) holds \(written.beacons) beacons with identities "
                 + "from it; nothing was changed; restore it from version control, or take the identities from the "
                 + "manifest with `--adopt`")
     }
@@ -102,6 +102,20 @@ public struct FleetGeneration: Sendable {
         } catch {
             throw FleetStoreError(.invalid, "\(path): the identities cannot be taken from this manifest: \(error)")
         }
+    }
+
+    /// Which fleet the manifest is of, and how many beacons it has. One in another form than `fleet generate` writes is read
+    /// whole.
+    private static func written(in directory: String) throws -> (fleet: String, beacons: Int)? {
+        let path = directory + "/manifest.json"
+        guard Files.exists(path) else { return nil }
+        var names = try ManifestNames(path)
+        guard let fleet = names.fleet else {
+            return try manifest(in: directory).map { ($0.fleet, $0.beacons.count) }
+        }
+        var count = 0
+        try names.forEach { _ in count += 1 }
+        return (fleet, count)
     }
 
     private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {

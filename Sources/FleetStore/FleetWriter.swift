@@ -183,12 +183,13 @@ public struct FleetWriter: Sendable {
 }
 
 /// The names in a `manifest.json`, read piece by piece: it may be larger than the memory.
-private struct ManifestNames {
+struct ManifestNames {
     /// `nil` where the file is none.
     let fleet: String?
     private let file: Descriptor
     private var rest: [UInt8]
 
+    /// Nothing but the file's beginning is read yet.
     init(_ path: String) throws(SystemError) {
         file = try Descriptor.openRegular(path)
         rest = try file.read(upTo: 1 << 18)

@@ -97,6 +97,23 @@ struct FleetGenerationTests {
         #expect(try Self.generate(file, folder.place("out"), options).changes.retired == ["a", "b"])
     }
 
+    @Test(
+        "a lost lock is missed whatever the lines of the manifest say, and whatever its form is",
+        arguments: [true, false])
+    func missesTheLock(isDamaged: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a", "b", "c"]))
+        let output = folder.place("out")
+        _ = try Self.generate(file, output)
+        folder.remove("f.lock.json")
+        let text = String(decoding: try Files.read(output + "/manifest.json"), as: UTF8.self)
+        let damaged = text.split(separator: "\"intervalMs\":500").joined(separator: "\"intervalMs\":\"x\"")
+        let printed = try #require(JSONDocument.parse(Array(text.utf8)).root.map { JSONValue($0).pretty })
+        try folder.file("out/manifest.json", text: isDamaged ? damaged : printed)
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, output) }
+        #expect(error?.description.contains("\(output) holds 3 beacons") == true, "\(String(describing: error))")
+    }
+
     @Test("a lost lock is no reason to number a fleet anew; the manifest brings it back")
     func adopts() throws {
         let folder = try TemporaryFolder()

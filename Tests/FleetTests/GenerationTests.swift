@@ -120,6 +120,45 @@ struct GenerationTests {
         #expect(one.controller == "extended")
     }
 
+    @Test("the columns of a table are what they are called")
+    func namesColumns() {
+        #expect(ManifestColumn.allCases.map { "\($0)" } == FleetManifest.columns)
+    }
+
+    @Test(
+        "what is wrong in a table is said at its cell",
+        arguments: [
+            (20, "70000", "70000 is out of range 0...65535"), (8, "D0:11", "\"D0:11\" is no address"),
+            (17, "ibeacn", "\"ibeacn\" is not known; did you mean \"ibeacon\"?"),
+            (11, "up", "a number is expected, not the string \"up\""),
+            (1, "a b", "this is no path of a group"), (15, "now", "\"now\" is no time (RFC 3339)"),
+            (12, "52.5", "metres stand beside degrees; a beacon has one place"),
+        ])
+    func readsTables(_ column: Int, _ bad: String, _ message: String) throws {
+        let uuid = try #require(FixedOctets<16>([UInt8](repeating: 0xAB, count: 16)))
+        let beacon = FleetManifest.Beacon(
+            name: "a", group: ["g"], controller: "ä",
+            position: .plan(x: JSONNumber(1), y: JSONNumber(2), z: JSONNumber(3)), profileHash: "0123456789abcdef",
+            advertisements: [
+                .init(
+                    type: "ibeacon", identity: .iBeacon(uuid: uuid, major: 1, minor: 2), intervalMicroseconds: 500_000)
+            ])
+        let manifest = FleetManifest(fleet: "f", beacons: [beacon])
+        #expect(FleetManifest.decodeCSV(Array(manifest.csv.utf8), fleet: "f").manifest == manifest)
+        let lines = manifest.csv.split(separator: "\r\n").map(String.init)
+        var cells = lines[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        cells[column] = bad
+        let text = lines[0] + "\r\n" + cells.joined(separator: ",") + "\r\n"
+        let (nothing, problems) = FleetManifest.decodeCSV(Array(text.utf8), fleet: "f")
+        #expect(nothing == nil)
+        let problem = try #require(problems.first { $0.message == message }, "\(problems)")
+        // Of the metres, the first that stand beside degrees.
+        let place = column == 12 ? 9 : column
+        let start = cells[..<place].reduce(1) { $0 + $1.unicodeScalars.count + 1 }
+        #expect(problem.position == JSONPosition(line: 2, column: start))
+        #expect(problem.path == JSONPath([.key(FleetManifest.columns[place])]))
+    }
+
     @Test("nothing in a table is a formula to a spreadsheet")
     func escapesFormulas() throws {
         #expect(FleetManifest.cell("=1+1") == "'=1+1")

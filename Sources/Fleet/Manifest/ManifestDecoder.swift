@@ -5,16 +5,16 @@ public import Configuration
 struct ManifestDecoder {
     var decoder = ConfigurationDecoder()
 
-    static let keys = ["version", "fleet", "beacons"]
-    static let beaconKeys = [
+    private static let keys = ["version", "fleet", "beacons"]
+    private static let beaconKeys = [
         "name", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash", "eidEpoch",
         "advertisements",
     ]
-    static let advertisementKeys = [
+    fileprivate static let advertisementKeys = [
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
         "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
-    static let types = [
+    private static let types = [
         "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "raw",
     ]
 
@@ -37,107 +37,116 @@ struct ManifestDecoder {
 
     mutating func beacon(_ node: JSONNode) -> FleetManifest.Beacon? {
         guard let object = decoder.object(node, keys: Self.beaconKeys) else { return nil }
-        let name = decoder.name(decoder.required("name", in: object, "the beacon's name"))
-        let group =
-            decoder.text(object["group"]).map { $0.split(separator: "/", omittingEmptySubsequences: false) } ?? []
-        for part in group where NameRule.fault(String(part)) != nil || group.count > Fleet.depthLimit {
-            decoder.error("this is no path of a group", at: object["group"] ?? object)
-            break
-        }
-        let hash = decoder.text(decoder.required("profileHash", in: object, "the profile's fingerprint"))
-        let list = decoder.list(
-            decoder.required("advertisements", in: object, "what the beacon sends"), of: "advertisements")
-        let host = word(object["host"])
-        let serial = word(object["serial"])
-        let controller = decoder.text(object["controller"])
-        let adapter = decoder.text(object["adapter"])
-        let address = address(object["address"])
-        let position = position(object["position"])
-        let epoch = time(object["eidEpoch"])
-        let advertisements = list?.compactMap { advertisement($0) } ?? []
-        guard let name, let hash else { return nil }
-        return FleetManifest.Beacon(
-            name: name, group: group.map(String.init), host: host, serial: serial, controller: controller,
-            adapter: adapter, address: address, position: position, profileHash: hash, eidEpoch: epoch,
-            advertisements: advertisements)
+        return beacon(ManifestObject(node: object))
     }
 
-    mutating func word(_ node: JSONNode?) -> String? {
+    fileprivate mutating func beacon(_ values: some ManifestBeacon) -> FleetManifest.Beacon? {
+        let name = decoder.name(required(.name, in: values, "the beacon's name"))
+        let group = values.group(&self)
+        let hash = decoder.text(required(.profileHash, in: values, "the profile's fingerprint"))
+        let advertisements = values.advertisements(&self)
+        let host = word(values[.host])
+        let serial = word(values[.serial])
+        let controller = decoder.text(values[.controller])
+        let adapter = decoder.text(values[.adapter])
+        let address = address(values[.address])
+        let position = values.position(&self)
+        let epoch = time(values[.eidEpoch])
+        guard let name, let hash else { return nil }
+        return FleetManifest.Beacon(
+            name: name, group: group, host: host, serial: serial, controller: controller, adapter: adapter,
+            address: address, position: position, profileHash: hash, eidEpoch: epoch, advertisements: advertisements)
+    }
+
+    private mutating func required(
+        _ column: ManifestColumn, in values: some ManifestValues, _ purpose: String
+    ) -> JSONNode? {
+        values[column] ?? decoder.required(column.key, in: values.place, purpose)
+    }
+
+    fileprivate mutating func checkGroup(_ path: [String], at node: JSONNode) {
+        if path.count > Fleet.depthLimit || path.contains(where: { NameRule.fault($0) != nil }) {
+            decoder.error("this is no path of a group", at: node)
+        }
+    }
+
+    private mutating func word(_ node: JSONNode?) -> String? {
         guard let node, let text = decoder.text(node) else { return nil }
         if NameRule.isWord(Array(text.utf8), 0..<text.utf8.count) { return text }
         decoder.error("\(ProblemText.quoted(text)) is no host and no serial number", at: node)
         return nil
     }
 
-    mutating func address(_ node: JSONNode?) -> DeviceAddress? {
+    private mutating func address(_ node: JSONNode?) -> DeviceAddress? {
         guard let node, let text = decoder.text(node) else { return nil }
         if let address = DeviceAddress(text) { return address }
         decoder.error("\(ProblemText.quoted(text)) is no address", at: node)
         return nil
     }
 
-    mutating func time(_ node: JSONNode?) -> RFC3339Time? {
+    private mutating func time(_ node: JSONNode?) -> RFC3339Time? {
         guard let node, let text = decoder.text(node) else { return nil }
         if let time = RFC3339Time(text) { return time }
         decoder.error("\(ProblemText.quoted(text)) is no time (RFC 3339)", at: node)
         return nil
     }
 
-    private mutating func position(_ node: JSONNode?) -> FleetManifest.Position? {
-        guard let node else { return nil }
-        if node["latitude"] != nil || node["longitude"] != nil {
-            guard let object = decoder.object(node, keys: ["latitude", "longitude"]) else { return nil }
-            let latitude = decoder.number(decoder.required("latitude", in: object, "degrees north"))
-            let longitude = decoder.number(decoder.required("longitude", in: object, "degrees east"))
+    /// Degrees where either of them is given, metres where any of those is.
+    fileprivate mutating func position(_ values: some ManifestValues) -> FleetManifest.Position? {
+        if values[.latitude] != nil || values[.longitude] != nil {
+            let latitude = decoder.number(required(.latitude, in: values, "degrees north"))
+            let longitude = decoder.number(required(.longitude, in: values, "degrees east"))
             guard let latitude, let longitude else { return nil }
             return .globe(latitude: latitude, longitude: longitude)
         }
-        guard let object = decoder.object(node, keys: ["x", "y", "z"]) else { return nil }
-        let x = decoder.number(decoder.required("x", in: object, "metres east"))
-        let y = decoder.number(decoder.required("y", in: object, "metres north"))
-        let z = decoder.number(object["z"])
+        let x = decoder.number(required(.x, in: values, "metres east"))
+        let y = decoder.number(required(.y, in: values, "metres north"))
+        let z = decoder.number(values[.z])
         guard let x, let y else { return nil }
         return .plan(x: x, y: y, z: z)
     }
 
-    mutating func advertisement(_ node: JSONNode) -> FleetManifest.Advertisement? {
-        guard let object = decoder.object(node, keys: Self.advertisementKeys) else { return nil }
-        let type = decoder.text(decoder.required("type", in: object, "which frame is sent"))
-        if let type, !Self.types.contains(type) { decoder.notAWord(type, Self.types, at: object["type"] ?? object) }
-        let identity = identity(type ?? "", object)
-        let interval = decoder.number(decoder.required("intervalMs", in: object, "milliseconds"))?.thousandths
-        let power = decoder.integer(object["radioPowerDbm"], in: RadioPower.range)
-        let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
-        let keyFile = decoder.text(object["identityKeyFile"])
-        let exponent = decoder.integer(object["rotationExponent"], in: 0...15)
-        let octets = decoder.integer(object["payloadOctets"], in: PayloadLength.range)
+    fileprivate mutating func advertisement(_ values: some ManifestValues) -> FleetManifest.Advertisement? {
+        let type = decoder.text(required(.type, in: values, "which frame is sent"))
+        if let type, !Self.types.contains(type) {
+            decoder.notAWord(type, Self.types, at: values[.type] ?? values.place)
+        }
+        let identity = identity(type ?? "", values)
+        let interval = decoder.number(required(.intervalMs, in: values, "milliseconds"))?.thousandths
+        let power = decoder.integer(values[.radioPowerDbm], in: RadioPower.range)
+        let measured = decoder.integer(values[.measuredPowerDbm], in: -127...20)
+        let keyFile = decoder.text(values[.identityKeyFile])
+        let exponent = decoder.integer(values[.rotationExponent], in: 0...15)
+        let octets = decoder.integer(values[.payloadOctets], in: PayloadLength.range)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
             type: type, identity: identity, intervalMicroseconds: interval, radioPower: power, measuredPower: measured,
             identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
     }
 
-    private mutating func identity(_ type: String, _ object: JSONNode) -> FleetManifest.Identity? {
-        func required(_ key: String) -> JSONNode? { decoder.required(key, in: object, "part of what the beacon is") }
+    private mutating func identity(_ type: String, _ values: some ManifestValues) -> FleetManifest.Identity? {
+        func required(_ column: ManifestColumn) -> JSONNode? {
+            self.required(column, in: values, "part of what the beacon is")
+        }
         switch type {
         case "ibeacon":
-            let uuid = decoder.octets(required("uuid"), count: 16).flatMap { FixedOctets<16>($0) }
-            let major = decoder.integer(required("major"), in: AllocationRules.numberRange)
-            let minor = decoder.integer(required("minor"), in: AllocationRules.numberRange)
+            let uuid = decoder.octets(required(.uuid), count: 16).flatMap { FixedOctets<16>($0) }
+            let major = decoder.integer(required(.major), in: AllocationRules.numberRange)
+            let minor = decoder.integer(required(.minor), in: AllocationRules.numberRange)
             guard let uuid, let major, let minor else { return nil }
             return .iBeacon(
                 uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
         case "altbeacon":
-            let company = decoder.code(required("companyId"), in: AllocationRules.numberRange, digits: 4)
-            let id = decoder.octets(required("id"), count: 20).flatMap { FixedOctets<20>($0) }
+            let company = decoder.code(required(.companyId), in: AllocationRules.numberRange, digits: 4)
+            let id = decoder.octets(required(.id), count: 20).flatMap { FixedOctets<20>($0) }
             guard let company, let id else { return nil }
             return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
         case "eddystone-uid":
-            let namespace = decoder.octets(required("namespace"), count: 10).flatMap { FixedOctets<10>($0) }
-            let instance = decoder.octets(required("instance"), count: 6).flatMap { FixedOctets<6>($0) }
+            let namespace = decoder.octets(required(.namespace), count: 10).flatMap { FixedOctets<10>($0) }
+            let instance = decoder.octets(required(.instance), count: 6).flatMap { FixedOctets<6>($0) }
             guard let namespace, let instance else { return nil }
             return .eddystoneUID(namespace: namespace, instance: instance)
-        case "eddystone-url": return decoder.text(required("url")).map { .eddystoneURL($0) }
+        case "eddystone-url": return decoder.text(required(.url)).map { .eddystoneURL($0) }
         default: return FleetManifest.Identity.none
         }
     }
@@ -166,9 +175,10 @@ extension FleetManifest {
                 problems.append(.init(message, at: .init(line: row.line, column: 1), path: .root))
                 continue
             }
-            var reader = ManifestRow(table: table, row: row)
-            let beacon = reader.beacon()
-            problems += reader.decoder.decoder.problems
+            let reader = ManifestRow(row, of: table)
+            var decoder = ManifestDecoder()
+            let beacon = decoder.beacon(reader)
+            problems += decoder.decoder.problems.sorted { $0.position < $1.position }
             guard let beacon else { continue }
             if let last = manifest.beacons.last, last.name == beacon.name {
                 var joined = last
@@ -190,72 +200,134 @@ extension FleetManifest {
     }
 }
 
-/// One row of `manifest.csv`, read as if it were the JSON of a beacon with one advertisement.
-private struct ManifestRow {
-    let table: CSVTable
-    let row: CSVRow
-    var decoder = ManifestDecoder()
-    var number: Int?
+/// What a manifest says of a beacon, in the order of the columns of `manifest.csv`.
+enum ManifestColumn: Int, CaseIterable {
+    case name, site, floor, room, host, serial, controller, adapter, address
+    case x, y, z, latitude, longitude
+    case profileHash, eidEpoch
+    case advertisement, type, uuid, major, minor, companyId, id, namespace, instance
+    case url, intervalMs, radioPowerDbm, measuredPowerDbm, identityKeyFile, rotationExponent, payloadOctets
 
-    init(table: CSVTable, row: CSVRow) {
+    /// The column's name, which is the value's key in `manifest.json`.
+    var key: String { FleetManifest.columns[rawValue] }
+
+    var isNumber: Bool {
+        switch self {
+        case .x, .y, .z, .latitude, .longitude, .major, .minor, .intervalMs, .radioPowerDbm, .measuredPowerDbm,
+            .rotationExponent, .payloadOctets:
+            true
+        default: false
+        }
+    }
+}
+
+/// Values of a manifest, whichever its form.
+private protocol ManifestValues {
+    /// `nil` for what is not given.
+    subscript(column: ManifestColumn) -> JSONNode? { get }
+    /// Where it is said what is missing.
+    var place: JSONNode { get }
+}
+
+/// What the two forms of a manifest say of a beacon in different ways.
+private protocol ManifestBeacon: ManifestValues {
+    func group(_ decoder: inout ManifestDecoder) -> [String]
+    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position?
+    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement]
+}
+
+/// An object in `manifest.json`, whose keys are known to be good.
+private struct ManifestObject: ManifestBeacon {
+    let node: JSONNode
+
+    var place: JSONNode { node }
+
+    subscript(column: ManifestColumn) -> JSONNode? { node[column.key] }
+
+    func group(_ decoder: inout ManifestDecoder) -> [String] {
+        guard let node = node["group"], let text = decoder.decoder.text(node) else { return [] }
+        let path = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        decoder.checkGroup(path, at: node)
+        return path
+    }
+
+    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position? {
+        guard let node = node["position"] else { return nil }
+        let isOnGlobe = node["latitude"] != nil || node["longitude"] != nil
+        let keys = isOnGlobe ? ["latitude", "longitude"] : ["x", "y", "z"]
+        return decoder.decoder.object(node, keys: keys).flatMap { decoder.position(ManifestObject(node: $0)) }
+    }
+
+    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement] {
+        let list = decoder.decoder.list(
+            decoder.decoder.required("advertisements", in: node, "what the beacon sends"), of: "advertisements")
+        return (list ?? []).compactMap { element in
+            decoder.decoder.object(element, keys: ManifestDecoder.advertisementKeys)
+                .flatMap { decoder.advertisement(ManifestObject(node: $0)) }
+        }
+    }
+}
+
+/// One row of `manifest.csv`: a beacon with one of its advertisements.
+private struct ManifestRow: ManifestBeacon {
+    private let table: CSVTable
+    private let row: CSVRow
+    /// Where each cell begins.
+    private let positions: [JSONPosition]
+
+    /// - Parameter row: With as many cells as there are columns.
+    init(_ row: CSVRow, of table: CSVTable) {
         self.table = table
         self.row = row
+        var (offset, last) = (row.start, JSONPosition(line: row.line, column: 1))
+        positions = row.cells.map { cell in
+            var position = CSVTable.position(of: Int(cell.start), in: table.octets, from: offset, line: last.line)
+            if position.line == last.line { position.column += last.column - 1 }
+            (offset, last) = (Int(cell.start), position)
+            return position
+        }
     }
+
+    var place: JSONNode { JSONNode(.object([]), at: .init(line: row.line, column: 1), path: .root) }
+
+    /// Which of the beacon's advertisements this is, from 1.
+    var number: Int? { Int(text(.advertisement)) }
 
     func problem(_ message: String) -> FileProblem {
         FileProblem(message, at: .init(line: row.line, column: 1), path: .root)
     }
 
-    private func text(_ name: String) -> String {
-        guard let column = FleetManifest.columns.firstIndex(of: name), column < row.cells.count else { return "" }
-        let text = row.cells[column].string(in: table.octets)
+    private func text(_ column: ManifestColumn) -> String {
+        let text = row.cells[column.rawValue].string(in: table.octets)
         return text.hasPrefix("'") ? String(text.dropFirst()) : text
     }
 
-    private func node(_ name: String, _ value: JSONNode.Value, key: String? = nil) -> JSONMember {
-        let column = FleetManifest.columns.firstIndex(of: name) ?? 0
-        let offset = column < row.cells.count ? Int(row.cells[column].start) : row.start
-        let position = table.position(of: offset, in: row)
-        let node = JSONNode(value, at: position, path: JSONPath([.key(name)]))
-        return JSONMember(key: key ?? name, keyPosition: position, value: node)
+    subscript(column: ManifestColumn) -> JSONNode? {
+        guard !row.cells[column.rawValue].isEmpty else { return nil }
+        let text = text(column)
+        let number = column.isNumber ? JSONNumber(text) : nil
+        return JSONNode(
+            number.map { .number($0) } ?? .string(text), at: positions[column.rawValue],
+            path: JSONPath([.key(column.key)]))
     }
 
-    /// The columns as members of an object, without those that are empty.
-    private func object(_ names: [String], numbers: Set<String>) -> [JSONMember] {
-        names.compactMap { name in
-            let text = text(name)
-            if text.isEmpty { return nil }
-            if numbers.contains(name), let number = JSONNumber(text) { return node(name, .number(number)) }
-            return node(name, .string(text))
-        }
+    func group(_ decoder: inout ManifestDecoder) -> [String] {
+        let path = [ManifestColumn.site, .floor, .room].map(text).filter { !$0.isEmpty }
+        decoder.checkGroup(path, at: self[.site] ?? place)
+        return path
     }
 
-    mutating func beacon() -> FleetManifest.Beacon? {
-        let start = JSONPosition(line: row.line, column: 1)
-        number = Int(text("advertisement"))
-        var members = object(
-            ["name", "host", "serial", "controller", "adapter", "address", "profileHash", "eidEpoch"], numbers: [])
-        let group = ["site", "floor", "room"].map(text).filter { !$0.isEmpty }
-        if !group.isEmpty { members.append(node("site", .string(group.joined(separator: "/")), key: "group")) }
-        let coordinates = object(
-            ["x", "y", "z", "latitude", "longitude"], numbers: ["x", "y", "z", "latitude", "longitude"])
-        if !coordinates.isEmpty {
-            let place = JSONNode(.object(coordinates), at: start, path: JSONPath([.key("position")]))
-            members.append(JSONMember(key: "position", keyPosition: start, value: place))
+    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position? {
+        let onPlan = [ManifestColumn.x, .y, .z].compactMap { self[$0] }
+        let isOnGlobe = self[.latitude] != nil || self[.longitude] != nil
+        guard isOnGlobe || !onPlan.isEmpty else { return nil }
+        if isOnGlobe, let node = onPlan.first {
+            decoder.decoder.error("metres stand beside degrees; a beacon has one place", at: node)
         }
-        let advertisement = JSONNode(
-            .object(
-                object(
-                    Array(ManifestDecoder.advertisementKeys),
-                    numbers: [
-                        "major", "minor", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "rotationExponent",
-                        "payloadOctets",
-                    ])),
-            at: start, path: .root)
-        members.append(
-            JSONMember(
-                key: "advertisements", keyPosition: start,
-                value: JSONNode(.array([advertisement]), at: start, path: .root)))
-        return decoder.beacon(JSONNode(.object(members), at: start, path: .root))
+        return decoder.position(self)
+    }
+
+    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement] {
+        decoder.advertisement(self).map { [$0] } ?? []
     }
 }

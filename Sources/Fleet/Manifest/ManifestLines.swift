@@ -59,7 +59,7 @@ extension FleetManifest {
             let (root, faults) = JSONDocument.parse(Array(octets[range]))
             var decoder = ManifestDecoder()
             let beacon = root.flatMap { decoder.beacon($0) }
-            if var problem = faults.first ?? decoder.decoder.problems.first {
+            if var problem = faults.first ?? decoder.decoder.problems.min(by: { $0.position < $1.position }) {
                 problem.position.line += line - 1
                 throw problem
             }
