@@ -46,11 +46,7 @@ public struct FleetKeys: Sendable {
         for name in replacing where !names.contains(name) {
             throw FleetStoreError(.request, "--replace \(name): there is no beacon of that name that needs a key")
         }
-        var report = Report()
-        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys generate")
-        defer { claim?.release() }
-        for (done, rotation) in rotations.enumerated() {
-            progress(done, rotations.count)
+        return try work(on: rotations, for: "generate", progress) { (rotation, report) throws(FleetStoreError) in
             let key = IdentityKey(FixedOctets.random())
             if try directory.add(key, of: rotation) {
                 report.made.append(rotation.name)
@@ -61,8 +57,6 @@ public struct FleetKeys: Sendable {
                 report.kept.append(rotation.name)
             }
         }
-        if !report.made.isEmpty { try directory.synchronize() }
-        return report
     }
 
     /// The beacons' side of an agreement by X25519: every beacon without a key gets one, and its public key beside it.
@@ -70,15 +64,10 @@ public struct FleetKeys: Sendable {
     public func agree(
         resolverPublicKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
-        let rotations = try rotations()
-        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
-        defer { claim?.release() }
-        var report = Report()
-        for (done, rotation) in rotations.enumerated() {
-            progress(done, rotations.count)
+        try work(on: rotations(), for: "agree", progress) { (rotation, report) throws(FleetStoreError) in
             guard !directory.hasKey(of: rotation) else {
                 report.kept.append(rotation.name)
-                continue
+                return
             }
             let privateKey = FixedOctets<32>.random()
             let (key, publicKey) = try agreed { () throws(EddystoneSecurityError) in
@@ -91,8 +80,6 @@ public struct FleetKeys: Sendable {
             try directory.setPublicKey(publicKey, of: rotation)
             if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
         }
-        if !report.made.isEmpty { try directory.synchronize() }
-        return report
     }
 
     /// The resolver's side of the agreement, from the public keys of the beacons.
@@ -101,15 +88,10 @@ public struct FleetKeys: Sendable {
     public func resolve(
         resolverPrivateKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
-        let rotations = try rotations()
-        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys agree")
-        defer { claim?.release() }
-        var report = Report()
-        for (done, rotation) in rotations.enumerated() {
-            progress(done, rotations.count)
+        try work(on: rotations(), for: "agree", progress) { (rotation, report) throws(FleetStoreError) in
             guard let publicKey = try directory.publicKey(of: rotation) else {
                 report.missing.append(rotation.name)
-                continue
+                return
             }
             let key = try agreed { () throws(EddystoneSecurityError) in
                 try IdentityKey(resolverPrivateKey: resolverPrivateKey, beaconPublicKey: publicKey)
@@ -123,6 +105,22 @@ public struct FleetKeys: Sendable {
                     .invalid,
                     "\(directory.path)\(rotation.keyName) is another key than the one agreed on; it was left as it is")
             }
+        }
+    }
+
+    /// Goes through the beacons that need keys, alone in the directory, and makes sure that new keys outlast a power cut.
+    ///
+    /// - Parameter command: Of `pharos fleet keys`, for whoever finds the directory in use.
+    private func work(
+        on rotations: [BeaconRotation], for command: String, _ progress: Progress,
+        _ body: (BeaconRotation, inout Report) throws(FleetStoreError) -> Void
+    ) throws(FleetStoreError) -> Report {
+        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys \(command)")
+        defer { claim?.release() }
+        var report = Report()
+        for (done, rotation) in rotations.enumerated() {
+            progress(done, rotations.count)
+            try body(rotation, &report)
         }
         if !report.made.isEmpty { try directory.synchronize() }
         return report

@@ -209,7 +209,6 @@ public struct ExtendedDataParameters: Hashable, Sendable {
         handle: UInt8, operation: AdvertisingDataOperation, mayFragment: Bool, data: [UInt8], field: String
     ) throws(HCIParameterError) {
         try HCIParameterError.check("Advertising_Handle", handle, in: AdvertisingHandle.range)
-        try HCIParameterError.check("Operation", operation.rawValue, in: 0...4)
         // A fragment must not be empty, and "unchanged" carries nothing (7.8.54).
         let lengths =
             switch operation {
@@ -248,66 +247,70 @@ public struct ExtendedDataParameters: Hashable, Sendable {
     }
 }
 
-/// LE Set Extended Advertising Data (7.8.54). While the set is enabled only whole data may be set (0x0C otherwise).
-public struct LESetExtendedAdvertisingData: HCICommand {
-    /// The status, and nothing behind it.
-    public typealias ReturnParameters = HCINoReturnParameters
-    public static let opcode = HCIOpcode(rawValue: 0x2037)
-    public static let name = "LE Set Extended Advertising Data"
+/// What the two extended data commands have in common: a set, and its data or a fragment of it.
+public protocol ExtendedDataCommand: HCICommand where ReturnParameters == HCINoReturnParameters {
+    /// The set, the operation and the data, as they are sent.
+    var content: ExtendedDataParameters { get }
+    /// The specification's name of the data.
+    static var dataName: String { get }
+    /// The last of the operations 0x00... that the command knows.
+    static var lastOperation: UInt8 { get }
 
-    public let content: ExtendedDataParameters
-
-    /// - Throws: ``HCIParameterError`` for a handle over 0xEF, more than 251 octets, or an empty fragment.
-    public init(
-        handle: UInt8, operation: AdvertisingDataOperation = .complete, mayFragment: Bool = false, data: [UInt8]
-    ) throws(HCIParameterError) {
-        content = try ExtendedDataParameters(
-            handle: handle, operation: operation, mayFragment: mayFragment, data: data,
-            field: "Advertising_Data_Length")
-    }
-
-    /// Reads handle, operation, fragment preference, length and data; `nil` where the length is not that of the data.
-    public init?(parameters octets: Span<UInt8>) {
-        guard let content = ExtendedDataParameters(octets) else { return nil }
-        self.content = content
-    }
-
-    public var handle: UInt8 { content.handle }
-    public var operation: AdvertisingDataOperation { content.operation }
-    public var data: [UInt8] { content.data }
-    public var parameters: [UInt8] { content.octets }
-    public var fields: [HCIField] { content.fields(data: "Advertising_Data") }
+    init(_ content: ExtendedDataParameters)
 }
 
-/// LE Set Extended Scan Response Data (7.8.55).
-public struct LESetExtendedScanResponseData: HCICommand {
-    /// The status, and nothing behind it.
-    public typealias ReturnParameters = HCINoReturnParameters
-    public static let opcode = HCIOpcode(rawValue: 0x2038)
-    public static let name = "LE Set Extended Scan Response Data"
-
-    public let content: ExtendedDataParameters
-
-    /// - Throws: ``HCIParameterError`` for a handle over 0xEF, more than 251 octets, an empty fragment, or the
-    ///   operation "unchanged", which scan responses do not know.
+extension ExtendedDataCommand {
+    /// - Throws: ``HCIParameterError`` for a handle over 0xEF, more than 251 octets, an empty fragment, or an operation that
+    ///   the command does not know.
     public init(
         handle: UInt8, operation: AdvertisingDataOperation = .complete, mayFragment: Bool = false, data: [UInt8]
     ) throws(HCIParameterError) {
-        try HCIParameterError.check("Operation", operation.rawValue, in: 0...3)
-        content = try ExtendedDataParameters(
-            handle: handle, operation: operation, mayFragment: mayFragment, data: data,
-            field: "Scan_Response_Data_Length")
+        try HCIParameterError.check("Operation", operation.rawValue, in: 0...Int(Self.lastOperation))
+        self.init(
+            try ExtendedDataParameters(
+                handle: handle, operation: operation, mayFragment: mayFragment, data: data,
+                field: "\(Self.dataName)_Length"))
     }
 
     /// Reads handle, operation, fragment preference, length and data; `nil` where the length is not that of the data.
     public init?(parameters octets: Span<UInt8>) {
         guard let content = ExtendedDataParameters(octets) else { return nil }
-        self.content = content
+        self.init(content)
     }
 
     public var handle: UInt8 { content.handle }
     public var operation: AdvertisingDataOperation { content.operation }
     public var data: [UInt8] { content.data }
     public var parameters: [UInt8] { content.octets }
-    public var fields: [HCIField] { content.fields(data: "Scan_Response_Data") }
+    public var fields: [HCIField] { content.fields(data: Self.dataName) }
+}
+
+/// LE Set Extended Advertising Data (7.8.54). While the set is enabled only whole data may be set (0x0C otherwise).
+public struct LESetExtendedAdvertisingData: ExtendedDataCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2037)
+    public static let name = "LE Set Extended Advertising Data"
+    public static let dataName = "Advertising_Data"
+    public static let lastOperation: UInt8 = 4
+
+    public let content: ExtendedDataParameters
+
+    /// A command with parameters that were read or made before.
+    public init(_ content: ExtendedDataParameters) {
+        self.content = content
+    }
+}
+
+/// LE Set Extended Scan Response Data (7.8.55), which does not know the operation "unchanged".
+public struct LESetExtendedScanResponseData: ExtendedDataCommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2038)
+    public static let name = "LE Set Extended Scan Response Data"
+    public static let dataName = "Scan_Response_Data"
+    public static let lastOperation: UInt8 = 3
+
+    public let content: ExtendedDataParameters
+
+    /// A command with parameters that were read or made before.
+    public init(_ content: ExtendedDataParameters) {
+        self.content = content
+    }
 }

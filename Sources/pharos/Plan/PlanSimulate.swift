@@ -89,7 +89,29 @@ struct SimulationOptions: ParsableArguments {
     }
 }
 
-struct SimulateCollisions: ParsableCommand {
+/// A simulation of the beacons that a question is about.
+protocol SimulationCommand: ParsableCommand {
+    associatedtype Question: SimulationQuestion
+
+    static var name: String { get }
+    var fleet: PlanFleetOptions { get }
+    var interval: PlanIntervalOption { get }
+    var simulation: SimulationOptions { get }
+    var output: PlanOutput { get }
+
+    func question() throws -> Question
+}
+
+extension SimulationCommand {
+    func validate() throws {
+        try interval.validate(with: fleet.source)
+        try simulation.validate(with: output)
+    }
+
+    func run() throws { try simulation.run(question(), named: Self.name, output) }
+}
+
+struct SimulateCollisions: SimulationCommand {
     static let name = "collisions"
     static let configuration = CommandConfiguration(
         commandName: name, abstract: "Simulate collisions, packet by packet.",
@@ -113,13 +135,6 @@ struct SimulateCollisions: ParsableCommand {
     @OptionGroup var simulation: SimulationOptions
     @OptionGroup var output: PlanOutput
 
-    func validate() throws {
-        try interval.validate(with: fleet.source)
-        try simulation.validate(with: output)
-    }
-
-    func run() throws { try simulation.run(question(), named: Self.name, output) }
-
     func question() throws -> SimulatedCollisions {
         try SimulatedCollisions(
             air: fleet.air(interval), background: background.load, captureDecibels: captureDb,
@@ -127,7 +142,7 @@ struct SimulateCollisions: ParsableCommand {
     }
 }
 
-struct SimulateLatency: ParsableCommand {
+struct SimulateLatency: SimulationCommand {
     static let name = "latency"
     static let configuration = CommandConfiguration(
         commandName: name, abstract: "Simulate the time to discovery, packet by packet.",
@@ -147,13 +162,6 @@ struct SimulateLatency: ParsableCommand {
 
     @OptionGroup var simulation: SimulationOptions
     @OptionGroup var output: PlanOutput
-
-    func validate() throws {
-        try interval.validate(with: fleet.source)
-        try simulation.validate(with: output)
-    }
-
-    func run() throws { try simulation.run(question(), named: Self.name, output) }
 
     func question() throws -> SimulatedLatency {
         try SimulatedLatency(
