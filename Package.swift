@@ -199,7 +199,8 @@ let package = Package(
             name: "DriveController", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
             path: "Tests/Snippets/DriveController", exclude: ["output.txt"], swiftSettings: strict),
         .executableTarget(
-            name: "CollisionProbability", dependencies: ["Airtime"], path: "Tests/Snippets/CollisionProbability",
+            name: "CollisionProbability", dependencies: ["Airtime", "BluetoothTypes"],
+            path: "Tests/Snippets/CollisionProbability",
             exclude: ["output.txt"], swiftSettings: strict),
         // Surveys to hold positioning against: public recordings, and buildings that do not exist.
         .target(

@@ -1,3 +1,5 @@
+public import BluetoothTypes
+
 /// Equal advertisers within range of one receiver: how many, how often, how long each packet.
 ///
 /// Symbols as in the models: N advertisers, T the advertising interval, tau the airtime of one packet,
@@ -11,9 +13,17 @@ public struct AdvertiserGroup: Hashable, Sendable {
     /// tau in µs.
     public let airtimeMicroseconds: Double
 
+    /// N advertisers with T and tau.
+    ///
     /// Refuses a negative count, an airtime that is no positive number, and an interval that does not exceed the
     /// airtime (a packet would meet its own successor).
-    public init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+    public init(count: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
+        try self.init(
+            count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         guard count >= 0 else { throw .count(count) }
         guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
         guard intervalMicroseconds > airtimeMicroseconds, intervalMicroseconds.isFinite else {
@@ -73,10 +83,21 @@ public struct AdvertisingBoxes: Hashable, Sendable {
     /// What each of them sends; ``AdvertiserGroup/count`` is that of the boxes.
     public let advertisements: [AdvertiserGroup]
 
-    /// T and tau of each advertisement in µs.
+    /// T, and tau in µs, of each advertisement.
     ///
     /// Refuses a negative count, boxes that send nothing, and what ``AdvertiserGroup`` refuses.
     public init(
+        count: Int, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]
+    ) throws(AirtimeError) {
+        try self.init(
+            count: count,
+            advertisements: advertisements.map {
+                (intervalMicroseconds: Double($0.interval.microseconds), airtimeMicroseconds: $0.airtimeMicroseconds)
+            })
+    }
+
+    /// The same with intervals in µs that no controller needs to know.
+    package init(
         count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
     ) throws(AirtimeError) {
         guard !advertisements.isEmpty else {
@@ -130,8 +151,16 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// The same of what it sends at other intervals.
     public let logSparingOther: Double
 
-    /// Boxes that send the asked advertisement, of T and tau µs, and nothing else.
-    public init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+    /// Boxes that send the asked advertisement, with T and tau, and nothing else.
+    ///
+    /// Refuses what ``AdvertiserGroup`` refuses.
+    public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
+        try self.init(
+            intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
         self.intervalMicroseconds = intervalMicroseconds

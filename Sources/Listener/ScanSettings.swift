@@ -1,4 +1,4 @@
-internal import BluetoothTypes
+public import BluetoothTypes
 public import HCI
 
 /// How is listened: asking for scan responses or not, how often the channel changes, and how long is listened after

@@ -198,7 +198,7 @@ public struct CollisionQuestion: Sendable {
                 + "in range of a receiver, by less radio power or wider spacing."
         }
         let fleet = try AdvertiserGroup(
-            count: streams, intervalMicroseconds: Double(setting.interval.microseconds), airtimeMicroseconds: airtime)
+            count: streams, interval: setting.interval, airtimeMicroseconds: airtime)
         let arrivals = try CollisionModel(groups: [fleet], background: background).arrivalsPerSecondPerBeacon
         return "This is beyond saturation: with an interval of \(setting.interval) more would arrive, "
             + "\(NumberText.significant(arrivals)) a second from each beacon"

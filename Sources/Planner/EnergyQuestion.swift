@@ -99,7 +99,7 @@ public struct EnergyQuestion: Sendable {
             for frame in boxes.frames.reversed() {
                 models.append(
                     try EnergyModel(
-                        chip: chip, battery: battery, intervalMicroseconds: Double(frame.interval.microseconds),
+                        chip: chip, battery: battery, interval: frame.interval,
                         payloadOctets: frame.payloadOctets,
                         companions: models.count == boxes.frames.count - 1 ? models : []))
             }

@@ -81,7 +81,7 @@ public struct IntervalQuestion: Sendable {
         let spread = try addSpread(to: &answer)
         try addCurve(to: &answer)
         let group = try AdvertiserGroup(
-            count: beacons, intervalMicroseconds: Double(advice.interval.microseconds), airtimeMicroseconds: airtime)
+            count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
         if comparesScanners, fleet.map({ $0.logSparingOther == 0 }) ?? true {
             answer.explore(
                 group, scanner, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
@@ -146,7 +146,7 @@ public struct IntervalQuestion: Sendable {
     private func addCost(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let chip = BeaconChip.named("nrf52832"), let battery = BeaconBattery.named("cr2477") else { return }
         let energy = try EnergyModel(
-            chip: chip, battery: battery, intervalMicroseconds: Double(advice.interval.microseconds),
+            chip: chip, battery: battery, interval: advice.interval,
             payloadOctets: payloadOctets)
         answer.state(
             "lifeDays", .number(energy.lifeDays, unit: "days"), as: "battery life",

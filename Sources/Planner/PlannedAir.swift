@@ -64,7 +64,7 @@ public struct PlannedAir: Sendable {
                 count: kind.count,
                 advertisements: kind.frames.map {
                     (
-                        intervalMicroseconds: Double($0.interval.microseconds),
+                        interval: $0.interval,
                         airtimeMicroseconds: $0.airtimeMicroseconds
                     )
                 })
@@ -104,7 +104,7 @@ public struct PlannedAir: Sendable {
                 let box = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
                     var advertiser = AirAdvertiser(
-                        intervalMicroseconds: Double(frame.interval.microseconds),
+                        interval: frame.interval,
                         airtimeMicroseconds: frame.airtimeMicroseconds)
                     advertiser.box = box
                     advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true

@@ -41,7 +41,7 @@ public struct PlannedFrame: Hashable, Sendable {
     /// So many boxes with this frame.
     func group(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
         try AdvertiserGroup(
-            count: count, intervalMicroseconds: Double(interval.microseconds),
+            count: count, interval: interval,
             airtimeMicroseconds: airtimeMicroseconds)
     }
 

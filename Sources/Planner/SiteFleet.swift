@@ -111,12 +111,12 @@ public struct SiteFleet: Sendable {
         for (index, other) in sent.enumerated() where index != fastest {
             companions.append(
                 try AdvertiserGroup(
-                    count: 1, intervalMicroseconds: Double(other.traffic.interval.microseconds),
+                    count: 1, interval: other.traffic.interval,
                     airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: other.traffic.payloadOctets)))
         }
         return try SiteBeacon(
             name: beacon.name, position: position,
-            intervalMicroseconds: Double(sent[fastest].traffic.interval.microseconds),
+            interval: sent[fastest].traffic.interval,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].traffic.payloadOctets),
             radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower, companions: companions)
     }

@@ -41,7 +41,7 @@ struct IntervalSearch: Sendable {
 
     func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
         let group = try AdvertiserGroup(
-            count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtime)
+            count: count, interval: interval, airtimeMicroseconds: airtime)
         return try LatencyModel(
             group: group, preset: preset, copySpacingMicroseconds: max(1000, airtime),
             otherClearProbability: otherClearProbability)

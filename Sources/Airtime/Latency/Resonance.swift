@@ -1,3 +1,5 @@
+public import BluetoothTypes
+
 /// An advertising interval that keeps step with a scanner: k mean periods are nearly m scan intervals, so that event
 /// after event meets the scanner's windows at nearly the same place, or misses them.
 ///
@@ -21,12 +23,21 @@ public struct Resonance: Hashable, Sendable {
     /// Slower sweeps than this, in seconds, are not told apart: about a year.
     private static let slowestSweep = 3e7
 
-    /// The slowest resonance of an advertising interval (µs) with a scanner for packets of that airtime (µs); nil where
+    /// The slowest resonance of an advertising interval with a scanner for packets of that airtime (µs); nil where
     /// there is none: for a scanner without a pause, or when each window sees an event anyhow.
     ///
     /// Refuses an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
     /// 40.96 s.
     public static func slowest(
+        interval: AdvertisingInterval, pattern: ScanPattern, airtimeMicroseconds: Double
+    ) throws(AirtimeError) -> Resonance? {
+        try slowest(
+            intervalMicroseconds: Double(interval.microseconds), pattern: pattern,
+            airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
         guard LatencyModel.intervalRange.contains(intervalMicroseconds) else { throw .interval(intervalMicroseconds) }
@@ -41,10 +52,19 @@ public struct Resonance: Hashable, Sendable {
         public let worst: Resonance
     }
 
-    /// All stretches of intervals within `range` (µs) that are `avoidedSlowness` times as slow as they need be.
+    /// All stretches of intervals within `range` that are `avoidedSlowness` times as slow as they need be.
     ///
     /// Looks at every multiple of 0.625 ms. Refuses what `slowest` refuses, for both ends of the range.
     public static func bands(
+        within range: ClosedRange<AdvertisingInterval>, pattern: ScanPattern, airtimeMicroseconds: Double
+    ) throws(AirtimeError) -> [Band] {
+        try bands(
+            within: Double(range.lowerBound.microseconds)...Double(range.upperBound.microseconds), pattern: pattern,
+            airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with a range in µs.
+    package static func bands(
         within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {
         for end in [range.lowerBound, range.upperBound] where !LatencyModel.intervalRange.contains(end) {

@@ -1,4 +1,4 @@
-internal import BluetoothTypes
+public import BluetoothTypes
 
 /// How a well-known scanner listens, as plain data: take one, change it, or make another.
 public struct ScannerPreset: Hashable, Sendable {
@@ -22,8 +22,13 @@ public struct ScannerPreset: Hashable, Sendable {
 
     /// A scanner that goes by its window and interval, such as `30/60 ms`.
     ///
-    /// Refuses values that are not positive, and a window longer than the interval.
-    public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
+    /// Refuses an empty window, and one longer than the interval.
+    public init(window: ScanInterval, interval: ScanInterval) throws(AirtimeError) {
+        try self.init(windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds)
+    }
+
+    /// The same with lengths in µs that no controller needs to know.
+    package init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
             pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
@@ -67,8 +72,15 @@ public struct ScanPattern: Hashable, Sendable {
     /// 3; or 1 for a receiver that stays on one channel.
     public let channelCount: Int
 
-    /// Refuses values that are not positive, a window longer than the interval, and other than one or three channels.
-    public init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
+    /// Refuses an empty window, one longer than the interval, and other than one or three channels.
+    public init(window: ScanInterval, interval: ScanInterval, channelCount: Int = 3) throws(AirtimeError) {
+        try self.init(
+            windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds,
+            channelCount: channelCount)
+    }
+
+    /// The same with lengths in µs that no controller needs to know.
+    package init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)
         }

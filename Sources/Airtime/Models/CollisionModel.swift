@@ -1,3 +1,5 @@
+public import BluetoothTypes
+
 /// How likely a packet meets no other packet on its channel: exact, for any mix of independent advertisers.
 ///
 /// Symbols: tau_i the airtime of the asked packet, tau_j and E_j = T_j + J/2 airtime and mean period of another
@@ -68,8 +70,17 @@ public struct CollisionModel: Hashable, Sendable {
         try self.init(sources: groups.map { Source($0) }, background: background)
     }
 
-    /// N equal beacons, the asked one included; T and tau in µs.
+    /// N equal beacons, the asked one included, with T, and tau in µs.
     public init(
+        beacons: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double, background: BackgroundLoad = .none
+    ) throws(AirtimeError) {
+        try self.init(
+            beacons: beacons, intervalMicroseconds: Double(interval.microseconds),
+            airtimeMicroseconds: airtimeMicroseconds, background: background)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
         let group = try AdvertiserGroup(
@@ -170,6 +181,16 @@ extension CollisionModel {
     ///
     /// Refuses a probability outside 0<..<1 (any number holds 0; only a lone beacon has 1).
     public static func largestFleet(
+        holding probability: Double, interval: AdvertisingInterval, airtimeMicroseconds: Double,
+        background: BackgroundLoad = .none
+    ) throws(AirtimeError) -> Int? {
+        try largestFleet(
+            holding: probability, intervalMicroseconds: Double(interval.microseconds),
+            airtimeMicroseconds: airtimeMicroseconds, background: background)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package static func largestFleet(
         holding probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
     ) throws(AirtimeError) -> Int? {
@@ -203,7 +224,7 @@ extension CollisionModel {
 
 /// How likely at least one of an event's three copies is clear, for a receiver that hears three channels at once.
 ///
-/// Symbols: o_j(c) the offset of device j's copy on channel c from the start of its event. Copy c of A dies by B when
+/// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. Copy c of A dies by B when
 /// B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are
 /// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
 ///
@@ -213,12 +234,12 @@ extension CollisionModel {
 /// 0.491 for 100 beacons at 100 ms, where 1 - (1 - p)³ would promise 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
-    /// Each device has its own c of this range.
+    /// Each box has its own c of this range.
     public let spacing: CopySpacing
     public let background: BackgroundLoad
 
     /// Refuses a fleet without a beacon, and with
-    /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` intervals that the windows of one device
+    /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` intervals that the windows of one box
     /// outlast.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
@@ -249,7 +270,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return min(1, clear / offered)
     }
 
-    /// The same for an event of one of ``groups``, averaged over the asked device's own spacing by Simpson's rule: the
+    /// The same for an event of one of ``groups``, averaged over the asked box's own spacing by Simpson's rule: the
     /// integrand has a kink in no more than its second derivative.
     private func atLeastOneProbability(ofGroup asked: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds
@@ -264,7 +285,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return sum / Double(3 * panels)
     }
 
-    /// Given the asked device's c: with separations d and 2d of the windows, one channel has the window L, a pair of
+    /// Given the asked box's c: with separations d and 2d of the windows, one channel has the window L, a pair of
     /// neighbors L + min(d, L), the outer pair L + min(2d, L), all three L + 2·min(d, L).
     private func atLeastOneProbability(ofGroup asked: Int, spacing own: Double) -> Double {
         var one = 0.0

@@ -1,5 +1,5 @@
-/// How far apart one advertiser's copies on channels 37, 38 and 39 start: c, from start to start, the same twice in an
-/// event, and uniform over a range from one device to the next.
+/// How far apart one box's copies on channels 37, 38 and 39 start: c, from start to start, the same twice in an
+/// event, and uniform over a range from one box to the next.
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
@@ -23,12 +23,12 @@ public struct CopySpacing: Hashable, Sendable {
         self.highMicroseconds = highMicroseconds
     }
 
-    /// Identical firmware: every device has the same c, in µs.
+    /// Identical firmware: every box has the same c, in µs.
     public init(identicalMicroseconds: Double) throws(AirtimeError) {
         try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
     }
 
-    /// The mean over all devices of min(k·|c - own|, `limit`), k = `multiple`: how far a device's windows lie apart,
+    /// The mean over all boxes of min(k·|c - own|, `limit`), k = `multiple`: how far a box's windows lie apart,
     /// as long as they overlap.
     func meanSeparation(from own: Double, multiple: Double, limit: Double) -> Double {
         let width = highMicroseconds - lowMicroseconds
@@ -43,7 +43,7 @@ public struct CopySpacing: Hashable, Sendable {
     }
 }
 
-/// When one device's copies on channels 37, 38 and 39 start, in µs after the start of its event: measured values,
+/// When one box's copies on channels 37, 38 and 39 start, in µs after the start of its event: measured values,
 /// where ``AnyOfThreeModel`` takes a range of spacings.
 public struct CopyOffsets: Hashable, Sendable {
     /// Channel 37, 38, 39.
@@ -57,7 +57,7 @@ public struct CopyOffsets: Hashable, Sendable {
         microseconds = [first, second, third]
     }
 
-    /// Equal devices that disturb the asked one: their group, the asked device not counted, and their offsets.
+    /// Equal boxes that disturb the asked one: their group, the asked box not counted, and their offsets.
     public struct Interferers: Hashable, Sendable {
         public let group: AdvertiserGroup
         public let offsets: CopyOffsets
@@ -68,7 +68,7 @@ public struct CopyOffsets: Hashable, Sendable {
         }
     }
 
-    /// The probability that at least one of this device's copies, of `airtime` µs, is clear among `others`. Exact.
+    /// The probability that at least one of this box's copies, of `airtime` µs, is clear among `others`. Exact.
     ///
     /// Refuses an airtime that is no positive number, and interferers whose windows together outlast their interval.
     public func atLeastOneProbability(

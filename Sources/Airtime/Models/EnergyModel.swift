@@ -1,3 +1,5 @@
+public import BluetoothTypes
+
 /// How long a beacon's battery lasts, and what one received advertisement costs.
 ///
 /// Symbols: Q_event the charge of one advertising event on three channels, E the mean period, I_sleep the current
@@ -19,6 +21,16 @@ public struct EnergyModel: Hashable, Sendable {
     ///
     /// Refuses an interval that is no positive number or over a day, and more octets than a legacy packet holds.
     public init(
+        chip: BeaconChip, battery: BeaconBattery, interval: AdvertisingInterval, payloadOctets: Int,
+        companions: [EnergyModel] = []
+    ) throws(AirtimeError) {
+        try self.init(
+            chip: chip, battery: battery, intervalMicroseconds: Double(interval.microseconds),
+            payloadOctets: payloadOctets, companions: companions)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(
         chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
         companions: [EnergyModel] = []
     ) throws(AirtimeError) {

@@ -1,3 +1,5 @@
+public import BluetoothTypes
+
 /// Collisions of equal beacons that were all powered on at the same instant: after a power cut, or by one switch.
 ///
 /// Symbols: f_k the density of a sum of k independent advDelays, which is the time of event k after k·T. Event k of one
@@ -14,6 +16,15 @@ public struct SimultaneousStart: Hashable, Sendable {
 
     /// Refuses fewer than one beacon, and T < 2·tau.
     public init(
+        beacons: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double
+    ) throws(AirtimeError) {
+        try self.init(
+            beacons: beacons, intervalMicroseconds: Double(interval.microseconds),
+            airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
     ) throws(AirtimeError) {
         let model = try CollisionModel(

@@ -1,4 +1,4 @@
-internal import BluetoothTypes
+public import BluetoothTypes
 
 /// Advertisers, receivers and strangers on three channels, played packet by packet.
 ///
@@ -119,7 +119,13 @@ public struct AirAdvertiser: Hashable, Sendable {
     /// Whether it is counted; otherwise it only fills the air.
     public var isCounted = true
 
-    public init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
+    /// One at the origin that has been sending for long, with T, and tau in µs.
+    public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) {
+        self.init(intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The same with an interval in µs that no controller needs to know.
+    package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
     }

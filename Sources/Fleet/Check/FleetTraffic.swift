@@ -53,7 +53,7 @@ public struct FleetTraffic: Sendable {
                     count: kind.count,
                     advertisements: kind.advertisements.map { own throws(AirtimeError) in
                         (
-                            intervalMicroseconds: Double(own.interval.microseconds),
+                            interval: own.interval,
                             airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: own.payloadOctets)
                         )
                     })

@@ -1,38 +1,5 @@
 import BluetoothTypes
 
-/// LE_Scan_Interval and LE_Scan_Window, which share their unit: how often a scanner changes its channel, and how long
-/// it listens after each change.
-///
-/// Stored as the controller's own integer, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.64.
-public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Units of 0.625 ms.
-    public let rawValue: UInt16
-
-    /// Any number of units; whether a command takes it is asked with the ranges below.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
-    /// What the legacy command takes: 2.5 ms...10.24 s.
-    public static let legacyRange = ScanInterval(rawValue: 0x0004)...ScanInterval(rawValue: 0x4000)
-    /// What the extended command takes: 2.5 ms...40.959375 s.
-    public static let extendedRange = ScanInterval(rawValue: 0x0004)...ScanInterval(rawValue: 0xFFFF)
-
-    /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 16 bits of units.
-    public init?(microseconds: Int) {
-        guard microseconds >= 0, microseconds <= 0xFFFF * 625 + 312 else { return nil }
-        self.init(rawValue: UInt16((2 * microseconds + 625) / 1250))
-    }
-
-    /// The exact length.
-    public var microseconds: Int { Int(rawValue) * 625 }
-
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-
-    /// Milliseconds without superfluous digits: `60 ms`, `11.25 ms`.
-    public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
-}
-
 extension HCIParameterError {
     /// Refuses an interval outside `range`, and a window that is shorter than the range allows or longer than the
     /// interval.

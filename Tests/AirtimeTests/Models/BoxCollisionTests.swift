@@ -138,7 +138,10 @@ struct BoxCollisionTests {
 
     @Test("with nothing to send, or nobody there, are refused")
     func refusals() throws {
-        #expect(throws: AirtimeError.self) { try AdvertisingBoxes(count: 1, advertisements: []) }
+        #expect(throws: AirtimeError.self) {
+            try AdvertisingBoxes(
+                count: 1, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]())
+        }
         #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: []) }
         #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: [Self.box(0, (100_000, 376))]) }
         let boxes = [try Self.box(2, (100_000, 376))]
