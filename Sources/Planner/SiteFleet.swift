@@ -116,7 +116,7 @@ public struct SiteFleet: Sendable {
         }
         return try SiteBeacon(
             name: beacon.name, position: position,
-            interval: sent[fastest].traffic.interval,
+            intervalMicroseconds: Double(sent[fastest].traffic.interval.microseconds),
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].traffic.payloadOctets),
             radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower, companions: companions)
     }
