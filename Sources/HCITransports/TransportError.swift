@@ -1,4 +1,4 @@
-public import BluetoothTypes
+internal import BluetoothTypes
 public import LinuxHost
 
 /// Why an adapter cannot be used, each with its remedy.

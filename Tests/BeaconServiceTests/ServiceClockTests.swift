@@ -1,3 +1,4 @@
+import BluetoothTypes
 import HCITransports
 import TestSupport
 import Testing

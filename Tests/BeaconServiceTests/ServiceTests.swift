@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Glibc
 import HCITransports
 import LinuxHost

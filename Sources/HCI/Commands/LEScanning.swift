@@ -1,4 +1,4 @@
-import BluetoothTypes
+public import BluetoothTypes
 
 // Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. Of the legacy family.
 
