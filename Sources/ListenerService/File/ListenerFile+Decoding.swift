@@ -2,7 +2,6 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import Configuration
 internal import HCI
-internal import HCITransports
 internal import Listener
 internal import Profiles
 internal import Sightings
@@ -57,7 +56,7 @@ private struct ListenerReader {
         _ = decoder.text(root["$schema"])
         decoder.version(decoder.required("version", in: root, "\(ListenerFile.version) for this format"))
         let name = decoder.name(decoder.required("name", in: root, "what this receiver is called, such as \"hall\""))
-        let adapter = adapter(root["adapter"])
+        let adapter = decoder.adapter(root["adapter"])
         let settings = scan(root["scan"])
         let place = place(root["place"])
         let offset = decoder.integer(root["rssiOffsetDb"], in: ListenerFile.levelOffsets, unit: "dB")
@@ -85,16 +84,6 @@ private struct ListenerReader {
     }
 
     // MARK: The receiver
-
-    private mutating func adapter(_ node: JSONNode?) -> AdapterName? {
-        guard let node, let text = decoder.adapter(node) else { return nil }
-        do throws(AdapterNameError) {
-            return try AdapterName(text)
-        } catch {
-            decoder.error("\(error)", at: node)
-            return nil
-        }
-    }
 
     private mutating func scan(_ node: JSONNode?) -> ScanSettings {
         let standard = ScanSettings.standard

@@ -1,6 +1,6 @@
 internal import BeaconService
+public import BluetoothTypes
 public import Configuration
-public import HCITransports
 public import Listener
 public import Sightings
 

@@ -49,7 +49,8 @@ extension ConfigurationDecoder {
         let schema = text(root["$schema"])
         version(required("version", in: root, "\(BeaconProfile.version) for this format"))
         let name = name(required("name", in: root, "what this beacon is called, such as \"lobby-north\""))
-        let adapter = adapter(root["adapter"])
+        // As it is written: a profile is printed as it was read.
+        let adapter = adapter(root["adapter"]).flatMap { _ in root["adapter"]?.string }
         let address = address(root["address"])
         let radioPower = radioPower(root["radioPowerDbm"])
         let channels = channels(root["channels"])
@@ -71,11 +72,10 @@ extension ConfigurationDecoder {
     }
 
     /// The name of an adapter, such as `hci0`.
-    package mutating func adapter(_ node: JSONNode?) -> String? {
+    package mutating func adapter(_ node: JSONNode?) -> AdapterName? {
         guard let node, let text = text(node) else { return nil }
         do throws(AdapterNameError) {
-            _ = try AdapterName(text)
-            return text
+            return try AdapterName(text)
         } catch {
             self.error("\(ProblemText.quoted(text)) \(error.fault)", at: node)
             return nil

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BeaconService
-internal import HCITransports
+internal import BluetoothTypes
 internal import LinuxHost
 internal import ListenerService
 
