@@ -7,8 +7,11 @@ public struct AuditTrial: Sendable {
     public let seed: UInt64
     /// Whether boxes have one advertising set for all their advertisements: every other seed.
     public var isInTurn: Bool { seed % 2 == 1 }
-    /// Faults that were missed, faults that are none, and intervals that are wrong. Empty when all is as it should be.
+    /// Faults that were missed, and of boxes without one faults that are none, and intervals that are wrong. Empty when all
+    /// is as it should be.
     public private(set) var complaints: [String] = []
+    /// What was said of a box with a fault beside that fault.
+    public private(set) var excess: [String] = []
 
     private static let clean: [Set<AuditVerdict>] = [[.ok], [.ok], [.ok]]
 
@@ -47,8 +50,12 @@ public struct AuditTrial: Sendable {
     /// - Parameter fault: Of the box; its intervals are those of whatever goes on there.
     private mutating func check(_ audit: AdvertisementAudit, _ index: Int, _ fault: Fault?) {
         let name = "\(audit.beacon) \(audit.expected.type)"
-        if Set(audit.verdicts) != (fault?.verdicts ?? Self.clean)[index] {
-            complaints.append("\(name): \(audit.verdicts): \(audit.reasons)")
+        let wanted = (fault?.verdicts ?? Self.clean)[index]
+        if Set(audit.verdicts) != wanted {
+            let words = audit.verdicts.map(\.rawValue).joined(separator: ", ")
+            let text = "\(name): \(words): \(audit.reasons.joined(separator: ", "))"
+            let isFound = fault != nil && wanted.subtracting([.ok]).isSubset(of: audit.verdicts)
+            if isFound { excess.append(text) } else { complaints.append(text) }
         }
         guard fault == nil, let interval = audit.intervalMicroseconds else { return }
         let expected = Double(audit.expected.intervalMicroseconds)
