@@ -173,7 +173,7 @@ struct HeatMapFigure {
                 + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
         }
         let table =
-            "<div class=\"scroll\"><table class=\"heat\"><caption>\(text(map.valueName)) "
+            "<div class=\"scroll\"><table class=\"heat\(modes.count > 6 ? " many" : "")\"><caption>\(text(map.valueName)) "
             + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
             + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
             + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"

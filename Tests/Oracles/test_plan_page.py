@@ -345,6 +345,7 @@ def floor(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("question, options", [
     ("energy", ENERGY), ("walk", WALK), ("density", {
         "--interval-ms": 5000, "--detect-within-s": 10, "--probability": 0.95, "--scanner": "continuous"}),
+    ("interval", {"--beacons": 50, "--detect-within-s": 5, "--probability": 0.95}),
     ("collisions", {}), ("latency", {}), ("site", {})])
 def test_no_name_on_a_drawing_is_cut_or_covered(browser, collisions, latency, floor, tmp_path, question, options):
     pages = {"collisions": collisions[0], "latency": latency[0], "site": floor}
@@ -353,3 +354,29 @@ def test_no_name_on_a_drawing_is_cut_or_covered(browser, collisions, latency, fl
         opened(browser, page, width=width, is_dark=is_dark)
         assert browser.value("document.querySelectorAll('svg text').length") > 5
         assert browser.value(FAULTS_OF_NAMES) == [], (width, is_dark)
+
+
+# Numbers of a coloured table that leave their cell.
+NUMBERS_OUTSIDE = """[...document.querySelectorAll("table.heat td")].filter(cell => {
+    const box = cell.getBoundingClientRect(), range = document.createRange();
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+        if (text.parentElement.closest(".spoken")) continue;
+        range.selectNodeContents(text);
+        const at = range.getBoundingClientRect();
+        if (at.left < box.left - 0.5 || at.right > box.right + 0.5) return true;
+    }
+    return false;
+}).map(cell => cell.textContent)"""
+
+
+@pytest.mark.parametrize("options", [
+    {"--beacons": 50, "--detect-within-s": 5, "--probability": 0.95, "--scanner": "android-low-power"},
+    {"--beacons": 250, "--detect-within-s": 120, "--probability": 0.99}])
+def test_numbers_stay_in_their_cells(browser, tmp_path, options):
+    page = made("interval", options, tmp_path)[0]
+    for width in (1200, 900, 600, 360):
+        opened(browser, page, width=width)
+        assert browser.value("document.querySelectorAll('table.heat td').length") > 40
+        assert browser.value(NUMBERS_OUTSIDE) == [], width
+        assert browser.value("document.documentElement.scrollWidth") <= width
