@@ -206,6 +206,10 @@ let package = Package(
         .target(
             name: "PositioningWorlds", dependencies: ["Airtime", "BluetoothTypes", "Positioning"],
             path: "Tests/PositioningWorlds", swiftSettings: strict),
+        // Prints scores and fields for the independent implementations.
+        .executableTarget(
+            name: "PositioningProgram", dependencies: ["Airtime", "Positioning"], path: "Tests/PositioningProgram",
+            swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),

@@ -2,9 +2,11 @@ internal import Airtime
 
 /// `field`: what is heard of each beacon on a grid: a trend over the logarithm of the distance, and a Gaussian process
 /// over what the surveyed places differ from it.
-struct FieldModel {
-    let grid: CellGrid
-    private(set) var table: EmissionTable
+public struct FieldModel: Sendable {
+    /// Around the surveyed places, floor by floor.
+    public let grid: CellGrid
+    /// What is heard of each of the map's beacons at each cell.
+    public private(set) var table: EmissionTable
 
     /// Where there are no two places, in metres.
     static let unknownSpacing = 2.0
@@ -24,8 +26,10 @@ struct FieldModel {
     /// So many cells are looked at with the same places.
     static let tileSide = 8
 
+    /// - Parameter gridMetres: The distance between cells; `nil` to let the size of the site decide.
+    ///
     /// Refuses a map without positions.
-    init(_ map: SignalMap, gridMetres: Double?) throws(PositioningError) {
+    public init(_ map: SignalMap, gridMetres: Double?) throws(PositioningError) {
         let (grid, byFloor) = try Self.grid(map, step: gridMetres)
         self.grid = grid
         table = EmissionTable(cells: grid.cells.count, beacons: map.beacons.count)
