@@ -91,32 +91,40 @@ struct PrintTable: Sendable {
 struct DistanceTable: Sendable {
     private var levels: [Double]
     private var heard: [Int] = []
-    private var marks: [Int32]
 
     /// - Parameter sample: By beacon number.
     init(_ sample: [SignalVector.Reading], beacons: Int) {
         levels = [Double](repeating: ReceivedLevel.floor, count: beacons)
-        marks = [Int32](repeating: -1, count: beacons)
         for reading in sample {
             levels[reading.beacon] = reading.level
             heard.append(reading.beacon)
         }
     }
 
-    /// Exact to the last digit as the sum of squares it is: nothing is subtracted.
-    mutating func squared(_ table: VectorTable, _ vector: Int) -> Double {
-        var sum = 0.0
-        let mark = Int32(truncatingIfNeeded: vector)
-        for entry in table.range(vector) {
-            let beacon = Int(table.beacons[entry])
-            let difference = table.levels[entry] - levels[beacon]
-            sum += difference * difference
-            marks[beacon] = mark
+    /// By vector. Each is the sum of squares as it stands, nothing is subtracted: exact for whole levels.
+    func squared(_ table: VectorTable) -> [Double] {
+        var result = [Double](repeating: 0, count: table.count)
+        let (starts, beacons, others) = (table.starts.span, table.beacons.span, table.levels.span)
+        let levels = levels.span
+        let heard = heard.span
+        // The last vector that each beacon was found in.
+        var found = [Int32](repeating: -1, count: levels.count)
+        var marks = found.mutableSpan
+        for vector in 0..<table.count {
+            var sum = 0.0
+            let mark = Int32(truncatingIfNeeded: vector)
+            for entry in starts[vector]..<starts[vector + 1] {
+                let beacon = Int(beacons[entry])
+                let difference = others[entry] - levels[beacon]
+                sum += difference * difference
+                marks[beacon] = mark
+            }
+            for place in 0..<heard.count where marks[heard[place]] != mark {
+                let difference = levels[heard[place]] - ReceivedLevel.floor
+                sum += difference * difference
+            }
+            result[vector] = sum
         }
-        for beacon in heard where marks[beacon] != mark {
-            let difference = levels[beacon] - ReceivedLevel.floor
-            sum += difference * difference
-        }
-        return sum
+        return result
     }
 }

@@ -14,10 +14,10 @@ struct NearestVectorRule: PlaceRule {
 
     func scores(_ sample: Sample) -> [Double?] {
         var best = [Double?](repeating: nil, count: placeCount)
-        var distances = DistanceTable(sample.means, beacons: beaconCount)
-        for (index, place) in prints.places.enumerated() {
-            let squared = distances.squared(prints.table, index)
-            if best[place].map({ squared < $0 }) ?? true { best[place] = squared }
+        let distances = DistanceTable(sample.means, beacons: beaconCount)
+        let squares = distances.squared(prints.table)
+        for (index, place) in prints.places.enumerated() where best[place].map({ squares[index] < $0 }) ?? true {
+            best[place] = squares[index]
         }
         return best.map { $0.map { $0.squareRoot() } }
     }
@@ -39,8 +39,8 @@ struct NearestMiddleRule: PlaceRule {
     }
 
     func scores(_ sample: Sample) -> [Double?] {
-        var distances = DistanceTable(sample.means, beacons: beaconCount)
-        return (0..<middles.count).map { distances.squared(middles, $0).squareRoot() }
+        let distances = DistanceTable(sample.means, beacons: beaconCount)
+        return distances.squared(middles).map { $0.squareRoot() }
     }
 }
 

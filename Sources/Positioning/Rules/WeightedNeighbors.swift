@@ -12,18 +12,23 @@ struct WeightedNeighbors: Sendable {
     ///
     /// The floor is that of most of the weight, and only its vectors count for the position.
     func locate(_ sample: Sample) -> (position: FloorPosition?, place: Int, scores: [Double?])? {
-        var distances = DistanceTable(sample.means, beacons: beaconCount)
+        let distances = DistanceTable(sample.means, beacons: beaconCount)
         var scores = [Double?](repeating: nil, count: positions.count)
         var nearest: [(distance: Double, vector: Int)] = []
         nearest.reserveCapacity(neighbors + 1)
+        let squares = distances.squared(prints.table)
+        // The largest square that still is one of the nearest.
+        var limit = Double.infinity
         for (index, place) in prints.places.enumerated() {
-            let distance = distances.squared(prints.table, index).squareRoot()
-            if scores[place].map({ distance < $0 }) ?? true { scores[place] = distance }
-            if nearest.count == neighbors, let last = nearest.last, distance >= last.distance { continue }
-            let spot = nearest.firstIndex { distance < $0.distance } ?? nearest.count
-            nearest.insert((distance, index), at: spot)
+            let square = squares[index]
+            if scores[place].map({ square < $0 }) ?? true { scores[place] = square }
+            guard square < limit else { continue }
+            let distance = square.squareRoot()
+            nearest.insert((distance, index), at: nearest.firstIndex { distance < $0.distance } ?? nearest.count)
             if nearest.count > neighbors { nearest.removeLast() }
+            if nearest.count == neighbors { limit = squares[nearest[neighbors - 1].vector] }
         }
+        scores = scores.map { $0.map { $0.squareRoot() } }
         guard !nearest.isEmpty else { return nil }
         var weights: [String?: Double] = [:]
         var byPlace: [Int: Double] = [:]
