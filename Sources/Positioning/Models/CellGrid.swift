@@ -34,7 +34,7 @@ public struct CellGrid: Sendable {
     public static let limit = 20_000
 
     /// - Parameters:
-    ///   - step: The side of a cell in metres, above 0; `nil` for 0.5 m, or 1 m where that makes very many.
+    ///   - wanted: The side of a cell in metres, above 0; `nil` for 0.5 m, or 1 m where that makes very many.
     ///   - isIncluded: Which of the cells are there.
     public init(_ areas: [Area], step wanted: Double? = nil, isIncluded: (Cell) -> Bool = { _ in true }) {
         func count(_ step: Double) -> Double {
