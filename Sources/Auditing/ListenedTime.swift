@@ -14,6 +14,9 @@ public struct ListenedTime: Hashable, Sendable {
 
     static func microseconds(_ instant: HeardInstant) -> Int { Int(clamping: instant.nanoseconds / 1000) }
 
+    /// Whether it can be heard just now.
+    var isOpen: Bool { since != nil }
+
     /// From now on it can be heard.
     public mutating func begin(at now: HeardInstant) {
         guard since == nil else { return }

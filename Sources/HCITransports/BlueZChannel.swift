@@ -71,6 +71,9 @@ public final class BlueZChannel: HCIChannel {
     /// To wait for together with other things; of a channel that listens, for the answers to commands.
     var descriptor: Descriptor { commands.descriptor }
 
+    /// All that can have something to give.
+    var descriptors: [Descriptor] { [commands.descriptor] + [reports?.descriptor].compactMap { $0 } }
+
     /// Packets that the kernel has thrown away since the opening, because nobody read them in time; of a raw channel that
     /// listens, advertising reports. `nil` where the kernel does not tell.
     public var lostPackets: Int? { (reports ?? commands).lost }

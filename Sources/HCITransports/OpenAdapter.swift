@@ -67,6 +67,10 @@ public final class OpenAdapter {
         }
     }
 
+    /// All descriptors of the channel, for those who wait for several adapters at once: of a raw channel that listens there
+    /// are two.
+    public var descriptors: [Descriptor] { (channel as? BlueZChannel)?.descriptors ?? [descriptor] }
+
     /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` where nobody can
     /// know.
     public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }

@@ -234,9 +234,10 @@ public final class ScanSession {
         isOthers = false
         do {
             if isExtended {
-                try host.execute(LESetExtendedScanEnable(isOn))
+                try host.execute(
+                    LESetExtendedScanEnable(isOn, filterDuplicates: isOn && settings.filtersDuplicates ? .on : .off))
             } else {
-                try host.execute(LESetScanEnable(isOn))
+                try host.execute(LESetScanEnable(isOn, filterDuplicates: isOn && settings.filtersDuplicates))
             }
         } catch {
             throw Self.scanError(error)

@@ -11,6 +11,8 @@ public struct ScanSettings: Hashable, Sendable {
     public let interval: ScanInterval
     /// How long is listened after each change: 2.5 ms to the interval.
     public let window: ScanInterval
+    /// Whether the controller is to leave duplicates out: only to find out what it does then.
+    public var filtersDuplicates = false
 
     /// Passive, 60 ms of every 60 ms.
     public static let standard = ScanSettings()

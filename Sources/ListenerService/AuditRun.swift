@@ -63,9 +63,12 @@ public final class AuditRun: Sendable {
         let duration = duration ?? auditor.defaultMicroseconds
         let run = AuditRun(auditor)
         let others = Monitor(adapters.dropFirst().count)
-        // The signal that ends the first one ends all: it must not reach a thread of another one.
+        // A signal is read once: whichever receiver that is, all of them end.
+        let signals: SignalDescriptor
+        do throws(SystemError) { signals = try SignalDescriptor() } catch { throw ListenerServiceError(error) }
         var options = SightingSource.Options(adapter: adapters.first)
         options.durationMicroseconds = duration
+        options.signals = signals
         options.samples = files.profiles
         let source = try SightingSource.live(options)
         for (index, adapter) in adapters.enumerated().dropFirst() {
@@ -75,6 +78,7 @@ public final class AuditRun: Sendable {
                     do throws(ListenerServiceError) {
                         var options = SightingSource.Options(adapter: adapter)
                         options.durationMicroseconds = duration
+                        options.signals = signals
                         let source = try SightingSource.live(options)
                         try source.run(AuditConsumer(run, index, source, isRecording: false, say))
                     } catch {

@@ -34,7 +34,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         // Before an adapter is raised: a file that cannot be written must not leave it raised.
         if let path = options.recording { recording = try PacketRecording(path) } else { recording = nil }
         do throws(SystemError) {
-            signals = try SignalDescriptor()
+            signals = if let given = options.signals { given } else { try SignalDescriptor() }
         } catch {
             throw ListenerServiceError(error)
         }
@@ -101,7 +101,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         } catch {
             throw ListenerServiceError(error)
         }
-        if ready.contains(true), signals.take() != nil { keeper.handle(.stop) }
+        if ready.contains(true) { _ = signals.take() }
+        if isStopWanted { keeper.handle(.stop) }
     }
 
     private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }

@@ -32,7 +32,7 @@ final class ManagedFeed: SightingFeed {
         self.options = options
         self.index = index
         do throws(SystemError) {
-            signals = try SignalDescriptor()
+            signals = if let given = options.signals { given } else { try SignalDescriptor() }
         } catch {
             throw ListenerServiceError(error)
         }
@@ -71,7 +71,8 @@ final class ManagedFeed: SightingFeed {
     private func step(_ source: SightingSource, _ consumer: any SightingConsumer, until deadline: HCIInstant) {
         do {
             guard let running else {
-                _ = try Poller.wait([.init(signals.descriptor, .read)], until: deadline.nanoseconds)
+                let ready = try Poller.wait([.init(signals.descriptor, .read)], until: deadline.nanoseconds)
+                if ready.contains(true), signals.take() != nil { return }
                 guard now >= nextAttempt else { return }
                 nextAttempt = now.advanced(byMicroseconds: Self.pause)
                 try start()

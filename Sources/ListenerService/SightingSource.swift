@@ -23,6 +23,8 @@ public final class SightingSource {
         public var runtimeDirectory = AdapterClaim.defaultDirectory
         /// What a second controller sends where the adapter is `virtual`; without any, an iBeacon.
         public var samples: [LoadedProfile] = []
+        /// Where signals come, for several sources at once: whichever reads one, all see it. `nil` for one of its own.
+        var signals: SignalDescriptor?
 
         /// The adapter, and the standard for everything else.
         public init(adapter: AdapterName? = nil) { self.adapter = adapter }

@@ -20,8 +20,8 @@ struct Pharos: ParsableCommand {
         ("encode", { Encode.self }), ("decode", { Decode.self }), ("adapters", { Adapters.self }),
         ("advertise", { Advertise.self }), ("ibeacon", { AdvertiseIBeacon.self }), ("run", { Run.self }),
         ("scan", { Scan.self }), ("listen", { Listen.self }), ("audit", { Audit.self }),
-        ("calibrate", { Calibrate.self }), ("find", { Find.self }), ("status", { Status.self }),
-        ("doctor", { Doctor.self }),
+        ("qualify", { Qualify.self }), ("calibrate", { Calibrate.self }), ("find", { Find.self }),
+        ("status", { Status.self }), ("doctor", { Doctor.self }),
         ("controller", { ControllerCommand.self }),
         ("profile", { ProfileCommand.self }), ("fleet", { FleetCommand.self }), ("plan", { PlanCommand.self }),
     ])

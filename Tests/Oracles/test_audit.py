@@ -1,11 +1,13 @@
 """`pharos audit`: recordings with known faults, two receivers, keys, and a beacon on the virtual air."""
 import json
 import random
+import signal
 import struct
 import time
 
 import pytest
 
+import h4_bridge
 import independent
 import pharos
 from test_scan import START, UUID, eddystone, ibeacon, recording, report, uid
@@ -234,6 +236,33 @@ def test_several_adapters_listen_at_once(start, tmp_path):
     assert first["reports"] > 15 and second["reports"] > 15
     each = answer["advertisements"][0]
     assert each["heard"] <= each["owed"] + 2, "what both hear is one event"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_receivers(start, tmp_path, how):
+    """It is read once, by whichever receiver is the first to look."""
+    path = profile(tmp_path, 9)
+    socket = tmp_path / "air"
+    server = start(pharos.PROGRAM, "controller", "--listen", f"unix:{socket}")
+    server.wait(lambda line: "listening" in str(line), 10)
+    for attempt in range(4):
+        ears = [h4_bridge.Bridge(tmp_path / f"{attempt}{number}", socket) for number in range(4)]
+        adapters = [word for ear in ears for word in ("--adapter", ear.address)]
+        process = start(pharos.PROGRAM, "audit", path, *adapters, "--duration-s", "60", "--json")
+        deadline = time.monotonic() + 15
+        while not all(ear.last(h4_bridge.SCAN_ENABLE) for ear in ears):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(0.05 * attempt)
+        began = time.monotonic()
+        process.process.send_signal(how)
+        assert process.exit_code() == 1, process.errors
+        assert time.monotonic() - began < 2
+        answer = next(line for line in process.lines + process.during(0.5) if "good" in line)
+        assert len(answer["receivers"]) == 4 and all(each["listenedS"] > 0 for each in answer["receivers"])
+        for ear in ears:
+            assert ear.last(h4_bridge.SCAN_ENABLE)[0] == 0, "somebody is left scanning"
+            ear.close()
 
 
 def test_bad_arguments(tmp_path, boxes):

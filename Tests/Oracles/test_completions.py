@@ -15,6 +15,7 @@ CASES = [
     (["advertise", "ibeacon", "--pdu", "s"], {"scannable"}),
     (["advertise", "ibeacon", "--adapter", "vi"], {"virtual"}),
     (["run", "x.json", "-a", "hci0:m"], {"hci0:mgmt"}),
+    (["qualify", "--sender", "vi"], {"virtual"}),
     (["controller", "--like", "rasp"], {"raspberry-pi"}),
     (["fleet", "labels", "x", "--paper", "70"], {"70x37"}),
     (["fleet", "labels", "x", "--sort", ""], {"group", "name", "file"}),

@@ -133,6 +133,14 @@ def audited(folder):
             output("audit", box, "--adapter", "virtual", "--duration-s", "1.5", "--json")]
 
 
+def qualified(folder):
+    known = folder / "near.json"
+    known.write_text(json.dumps({"version": 1, "name": "near", "advertisements": [{
+        "type": "ibeacon", "uuid": UUID, "major": 1, "minor": 1, "measuredPowerDbm": -59, "intervalMs": 100}]}))
+    near = ["--receiver", "virtual", "--hears", "near", "--known", known]
+    return [output("qualify", *options, "--duration-s", "1", "--json") for options in (["--sender", "virtual"], near)]
+
+
 def calibrated(folder):
     packets = [(at * 100_000, report(address(1), ibeacon(1, 1), -60 - at % 5)) for at in range(700)]
     path = recording(folder / "calibrate.btsnoop", packets)
@@ -315,6 +323,7 @@ OUTPUTS = [
     Output("scan", "", "scan", heard),
     Output("listen", "", "listen", listened),
     Output("audit", "", "audit", audited),
+    Output("qualify", "", "qualify", qualified),
     Output("calibrate", "", "calibrate", calibrated),
     Output("find", "", "find", found),
     Output("status", "", "status", status_of_a_running_beacon),

@@ -167,7 +167,7 @@ import Testing
         Mistake(
             "bogus", 64,
             "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, audit, "
-                + "calibrate, find, status, "
+                + "qualify, calibrate, find, status, "
                 + "doctor, controller, profile, fleet, plan"),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no octets"),

@@ -41,6 +41,10 @@ import Testing
                 ]
             ),
             (
+                ["qualify"],
+                ["--sender", "--receiver", "--duration-s", "--hears", "--known", "--json"]
+            ),
+            (
                 ["calibrate"],
                 [
                     "--beacon", "--strongest", "-a, --adapter", "--replay", "--known", "--distance-m", "--seconds",

@@ -5,6 +5,7 @@
 . "$LAB/advertising.sh"
 . "$LAB/managed.sh"
 . "$LAB/listening.sh"
+. "$LAB/qualifying.sh"
 
 plug_in() { # plug_in OPTION…: hci0 and hci1 of pharos' own on one air
     pharos controller --listen vhci --listen vhci "$@" >/tmp/controller.log 2>&1 &
@@ -22,6 +23,8 @@ both_ways() {
     lab_test "hearing/$air/frames" hears_frames "ibeacon altbeacon uid url"
     lab_test "hearing/$air/more-frames" hears_frames "tlm eid etlm thesis-node"
     lab_test "hearing/$air/foreign" outlives_a_foreign_scan
+    lab_test "hearing/$air/lescan" outlives_lescan
+    lab_test "hearing/$air/qualify" qualifies_both
     lab_test "hearing/$air/shared" shares_with_a_beacon
     lab_test "hearing/$air/gone" hears_again_after down
 }
@@ -31,6 +34,8 @@ prepare plug_in --like $air
 both_ways
 lab_test hearing/user-channel has_an_adapter_for_itself
 lab_test hearing/no-permission says_that_nothing_is_heard
+lab_test hearing/qualify-refused qualifies_nothing_that_is_taken
+lab_test hearing/qualify-interrupted is_quiet_after_a_signal
 lab_test hearing/managed hears_presence
 lab_test hearing/clock outlives_a_clock
 prepare unplug
@@ -38,7 +43,7 @@ prepare unplug
 FAMILY=extended air=intel
 prepare plug_in --like $air
 both_ways
-lab_test hearing/$air/long hears_long_data
+lab_test hearing/$air/long hears_long_data 200 250 400
 prepare bus_start
 prepare bluetoothd_start
 lab_test hearing/$air/bluetoothctl outlives_a_discovery

@@ -135,6 +135,48 @@ outlives_a_foreign_scan() {
     at_most "$gap" 2 || fail "nothing was heard for $gap s"
 }
 
+# outlives_lescan: BlueZ's own scanner, started beside ours, where the controller refuses its parameters, and before it,
+# where ours waits until it has ended: it leaves repeats out meanwhile.
+outlives_lescan() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    before=$(wc -l <scan.txt)
+    background lescan.txt hcitool -i hci1 lescan
+    lescan_pid=$started
+    sleep 2
+    stop "$lescan_pid" || true
+    sleep 2
+    scan_ends scan.txt
+    cat lescan.txt
+    gap=$(longest_gap scan.txt "$before")
+    say "note $FAMILY: hcitool lescan beside a scan costs $gap s"
+    at_most "$gap" 2 || fail "nothing was heard for $gap s"
+    # An extended controller refuses the legacy commands that lescan knows.
+    if [ "$FAMILY" = legacy ]; then outlives_an_earlier_lescan; fi
+    stop "$beacon_pid"
+}
+
+outlives_an_earlier_lescan() {
+    background lescan.txt hcitool -i hci1 lescan
+    lescan_pid=$started
+    sleep 1
+    scan_begins scan.txt hci1
+    sleep 3
+    [ "$(grep -c '"event":"report"' scan.txt)" -le 3 ] || fail "lescan filters nothing, so that this shows nothing"
+    stop "$lescan_pid" || true
+    ended_at=$(cut -d ' ' -f 1 /proc/uptime)
+    eventually 10 more_than 15 scan.txt || fail "nothing is heard after lescan has ended"
+    scan_ends scan.txt
+    # The tenth report is the first one after the end, or up to a second later.
+    tenth=$(sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' scan.txt | sed -n 10p)
+    waited=$(awk "BEGIN { printf \"%.2f\", $tenth / 1e9 - $ended_at }")
+    say "note $FAMILY: ten reports within $waited s after hcitool lescan has ended"
+    at_most "$waited" 2.5 || fail "heard again after $waited s only"
+}
+
 # outlives_a_discovery: bluetoothd looks for devices, which turns our scan off, filters duplicates, and ends.
 outlives_a_discovery() {
     managed_starts_up
@@ -259,13 +301,13 @@ long_octets() {
     awk -v count="$1" 'BEGIN { for (at = 0; at < count; at++) printf "%s%02x", (at ? " " : ""), (at % 50 == 0 ? 49 : (at % 50 == 1 ? 255 : at % 256)) }'
 }
 
-# hears_long_data: 400 octets in one extended advertisement, which the controller reports in pieces.
+# hears_long_data LENGTH…: so many octets in one extended advertisement, which the controller reports in pieces.
 hears_long_data() {
     adapter_starts_up hci0
     adapter_starts_up hci1
     scan_begins scan.txt hci1
-    for length in 200 250 400; do
-        octets=$(long_octets $length)
+    for length in "$@"; do
+        octets=$(long_octets "$length")
         first=$(echo "$octets" | cut -d ' ' -f 1-200)
         rest=$(echo "$octets" | cut -d ' ' -f 201-)
         # Handle 1, no legacy PDU, not connectable, every 100 ms, public address, secondary LE 1M.

@@ -6,6 +6,7 @@
 . "$LAB/advertising.sh"
 . "$LAB/timing.sh"
 . "$LAB/keeping.sh"
+. "$LAB/listening.sh"
 
 FAMILY=extended
 
@@ -19,6 +20,7 @@ for form in raw user; do
     lab_test "rootcanal/silent-afterwards/$form" silent_afterwards $form
 done
 lab_test rootcanal/second-run-replaces-the-first second_run_replaces_first
+lab_test rootcanal/long hears_long_data 254 400
 
 # Each packet of rootcanal's leaves in two writes, so the kernel takes seconds to raise an adapter: what needs that is
 # measured on the other controller.

@@ -25,6 +25,8 @@ PROGRAMS = [
     "usr/bin/dbus-daemon",
     "usr/libexec/bluetooth/bluetoothd",
 ]
+# Of Python's standard library, what no test needs.
+UNUSED = {"__pycache__", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo"}
 # The system bus and what it lets bluetoothd do.
 BUS_FILES = ["usr/share/dbus-1/system.conf", "etc/dbus-1/system.d/bluetooth.conf"]
 
@@ -39,6 +41,9 @@ class Cache:
         self.root = self.folder / "root"
         self.kernel = self.folder / "vmlinuz"
         self.base = self.folder / "base.cpio"
+        self.python_root = self.folder / "python-root"
+        # Only the guest that needs it gets it: every guest has to unpack what it gets.
+        self.python = self.folder / "python.cpio"
 
     def prepare(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +51,11 @@ class Cache:
         fetched += self.step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
         tools = sorted((LAB / "tools").glob("*.c"))
         fetched += self.step("tools", tools, lambda: self._build_tools(tools))
-        self.step("base", [Path(__file__), LAB / "host/initramfs.py"], self._write_base, also=fetched)
+        writers = [Path(__file__), LAB / "host/initramfs.py"]
+        self.step("base", writers, self._write_base, also=fetched)
+        python = [LAB / "guest-python.txt", LAB / "requirements-ears.txt"]
+        fetched = self.step("python", python, self._fetch_python)
+        self.step("python-archive", writers, self._write_python, also=fetched)
 
     def step(self, name, inputs, action, also=""):
         """Runs the action unless it ran before with the same inputs; returns what stands for those inputs.
@@ -69,28 +78,53 @@ class Cache:
         image = re.search(r"Depends: (linux-image-\S+)", depends)
         if not image:
             raise PreparationError("apt knows no linux-image-amd64: run `apt-get update` on a Debian 12 machine")
-        lines = (LAB / "guest-packages.txt").read_text().splitlines()
-        names = [image[1]] + [line for line in lines if line and not line.startswith("#")]
-        archives = _empty(self.folder / "packages")
+        self._unpack([image[1], *_names("guest-packages.txt")], self.folder / "packages", self.root)
+        shutil.copy(next((self.root / "boot").glob("vmlinuz-*")), self.kernel)
+
+    def _unpack(self, names, folder, root):
+        archives = _empty(folder)
         download = ["apt-get", "-q", "download", "-o", "APT::Sandbox::User=root", *names]
         if subprocess.run(download, cwd=archives, capture_output=True).returncode != 0:
             # Package lists older than the archive name files that are gone.
             subprocess.run(["apt-get", "-q", "update"], capture_output=True)
             _run(download, "run `apt-get update` as root and try again", cwd=archives)
-        _empty(self.root)
+        _empty(root)
         for archive in sorted(archives.glob("*.deb")):
-            _run(["dpkg", "-x", archive, self.root], "install dpkg")
-        shutil.copy(next((self.root / "boot").glob("vmlinuz-*")), self.kernel)
+            _run(["dpkg", "-x", archive, root], "install dpkg")
 
-    def _fetch_rootcanal(self):
+    def _fetch_wheels(self, requirements, *options):
         environment = _empty(self.folder / "venv")
         _run([sys.executable, "-m", "venv", environment], "install python3-venv")
         wheels = _empty(self.folder / "wheels")
-        options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", LAB / "requirements.txt"]
+        options = [*options, "--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", LAB / requirements]
         _run([environment / "bin/pip", "-q", "download", "-d", wheels, *options], "PyPI must be reachable")
         shutil.rmtree(environment)
+        return sorted(wheels.glob("*.whl"))
+
+    def _fetch_python(self):
+        self._unpack(_names("guest-python.txt"), self.folder / "python-packages", self.python_root)
+        # For the guest's Python, whatever the host's is.
+        target = ["--python-version", "3.11", "--implementation", "cp"]
+        for path in self._fetch_wheels("requirements-ears.txt", *target):
+            with zipfile.ZipFile(path) as wheel:
+                wheel.extractall(self.python_root / "usr/lib/python3.11")
+
+    def _write_python(self):
+        archive = Archive()
+        program = self.python_root / "usr/bin/python3.11"
+        archive.add_file("bin/python3", program, executable=True)
+        for name, path in self._libraries([program]).items():
+            archive.add_file(f"lib/{name}", path, executable=True)
+        library = self.python_root / "usr/lib/python3.11"
+        for path in sorted(library.rglob("*")):
+            name = path.relative_to(library)
+            if path.is_file() and not UNUSED & set(name.parts):
+                archive.add_file(f"usr/lib/python3.11/{name}", path)
+        archive.write(self.python)
+
+    def _fetch_rootcanal(self):
         target = self.folder / "rootcanal"
-        with zipfile.ZipFile(next(wheels.glob("*.whl"))) as wheel:
+        with zipfile.ZipFile(self._fetch_wheels("requirements.txt")[0]) as wheel:
             target.write_bytes(wheel.read("rootcanal/bin/linux-x86_64/rootcanal"))
         target.chmod(0o755)
         _run(["strip", target], "install binutils")
@@ -140,6 +174,11 @@ class Cache:
                     raise PreparationError(f"{program.name} needs {name}: add its package to guest-packages.txt")
                 found[name] = path
         return found
+
+
+def _names(list_of_packages):
+    lines = (LAB / list_of_packages).read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _empty(folder):
