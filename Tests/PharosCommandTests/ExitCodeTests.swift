@@ -166,8 +166,8 @@ import Testing
     static let others = [
         Mistake(
             "bogus", 64,
-            "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, audit, "
-                + "qualify, calibrate, find, status, "
+            "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, listen, "
+                + "audit, qualify, calibrate, find, status, "
                 + "doctor, controller, profile, fleet, plan"),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no octets"),
