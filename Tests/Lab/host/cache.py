@@ -113,9 +113,9 @@ class Cache:
         archive = Archive()
         program = self.python_root / "usr/bin/python3.11"
         archive.add_file("bin/python3", program, executable=True)
-        for name, path in self._libraries([program]).items():
-            archive.add_file(f"lib/{name}", path, executable=True)
         library = self.python_root / "usr/lib/python3.11"
+        for name, path in self._libraries([program, *library.glob("dbus_fast/**/*.so")]).items():
+            archive.add_file(f"lib/{name}", path, executable=True)
         for path in sorted(library.rglob("*")):
             name = path.relative_to(library)
             if path.is_file() and not UNUSED & set(name.parts):
