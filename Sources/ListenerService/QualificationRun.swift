@@ -2,9 +2,9 @@ internal import Advertiser
 public import Auditing
 internal import BeaconFrames
 public import BeaconService
-internal import BluetoothTypes
+public import BluetoothTypes
 internal import HCI
-public import HCITransports
+internal import HCITransports
 internal import LinuxHost
 internal import Listener
 public import Sightings

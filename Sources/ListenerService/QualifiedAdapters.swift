@@ -1,4 +1,5 @@
 internal import BeaconService
+internal import BluetoothTypes
 internal import HCITransports
 
 /// Which adapters are qualified: one, or two that are not the same.

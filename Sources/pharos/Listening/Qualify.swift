@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Auditing
+internal import BluetoothTypes
 internal import Configuration
-internal import HCITransports
 internal import LinuxHost
 internal import ListenerService
 internal import Sightings
