@@ -166,3 +166,11 @@ import Testing
         #expect(report.text.contains("It was broken off"))
     }
 }
+
+extension SplitMix64 {
+    /// 0..<1.
+    fileprivate mutating func share() -> Double { Double(next() >> 11) / Double(1 << 53) }
+
+    /// Nearly normal, of deviation 1.
+    fileprivate mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
+}
