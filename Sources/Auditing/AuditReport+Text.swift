@@ -25,14 +25,16 @@ extension AuditReport {
 
     /// What came of it, in one line.
     public var summary: String {
-        let judged = advertisements.count { !$0.verdicts.isEmpty }
+        let judged = judgedCount
         let wrong = advertisements.count { !$0.verdicts.allSatisfy { $0 == .ok } }
         let seconds = AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000)
         let head =
-            wrong == 0
-            ? judged == 1
-                ? "The advertisement is as it should be" : "All \(judged) advertisements are as they should be"
-            : "\(wrong) of \(judged) advertisements are not as they should be"
+            judged == 0
+            ? "Nothing could be judged"
+            : wrong == 0
+                ? judged == 1
+                    ? "The advertisement is as it should be" : "All \(judged) advertisements are as they should be"
+                : "\(wrong) of \(judged) advertisements are not as they should be"
         let lost = receivers.reduce(0) { $0 + $1.lost }
         return head + ", by \(seconds) s of listening."
             + (lost > 0 ? " \(lost) reports were lost on the way: shares are lower bounds." : "")

@@ -92,8 +92,13 @@ public struct AuditReport: Sendable {
     /// The time in which at least one receiver could hear, in microseconds.
     public let listenedMicroseconds: Int
 
-    /// Whether every advertisement that can be judged is as it should be.
-    public var isGood: Bool { advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } } }
+    /// Whether every advertisement that can be judged is as it should be, and at least one can: an audit that heard
+    /// nothing and expected nothing has proven nothing.
+    public var isGood: Bool {
+        judgedCount > 0 && advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
+    }
+    /// How many advertisements have a verdict.
+    var judgedCount: Int { advertisements.count { !$0.verdicts.isEmpty } }
     /// Reports were lost on their way: what counts as not heard may have been on the air.
     public var isLowerBound: Bool { receivers.contains { $0.lost > 0 } }
     /// How many advertisements have that verdict.
@@ -113,7 +118,7 @@ public struct AuditPlace: Hashable, Sendable {
     }
 
     /// Whether a beacon of that group is within earshot.
-    func contains(_ group: [String]) -> Bool {
+    public func contains(_ group: [String]) -> Bool {
         if let site, let first = group.first, first != site { return false }
         if let floor, group.count > 1, group[1] != floor { return false }
         return true

@@ -45,6 +45,7 @@ public struct AuditedFiles {
         let report = ProfileReport(try ProfileReport.read(file), file: file)
         guard let profile = report.profile else { throw report.refusal }
         warnings += report.problems.map { $0.text(file: file) }
+        let count = beacons.count
         let directory = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
         try add(profile, group: []) { name in
             do throws(BeaconServiceError) {
@@ -55,7 +56,7 @@ public struct AuditedFiles {
                 throw error
             }
         }
-        profiles.append(try LoadedProfile(path: file))
+        if beacons.count > count { profiles.append(try LoadedProfile(path: file)) }
     }
 
     private mutating func add(_ fleet: NamedFleet) throws {
@@ -108,7 +109,25 @@ public struct AuditedFiles {
                 profile.eidEpoch, key)
             expected.append(try ExpectedAdvertisement(sent, from: address, isJudgeable: isJudgeable))
         }
-        beacons.append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
+        append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
+    }
+
+    /// A box that two of the files name, such as a manifest and the profile beside it, is one box.
+    private mutating func append(_ beacon: ExpectedBeacon) {
+        // Whose keys are at hand makes no other box of it.
+        func sends(_ beacon: ExpectedBeacon) -> [ExpectedAdvertisement] {
+            beacon.advertisements.map { advertisement in
+                var advertisement = advertisement
+                advertisement.isJudgeable = true
+                return advertisement
+            }
+        }
+        guard beacons.contains(where: { $0.name == beacon.name && sends($0) == sends(beacon) }) else {
+            return beacons.append(beacon)
+        }
+        let number = advertisementCount
+        identifiers.removeAll { $0.beacon >= number }
+        openers = openers.filter { $0.key < number }
     }
 
     private var advertisementCount: Int { beacons.reduce(0) { $0 + $1.advertisements.count } }
@@ -164,7 +183,7 @@ public struct AuditedFiles {
                         intervalMicroseconds: own.intervalMicroseconds, address: address, isJudgeable: false))
             }
         }
-        beacons.append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))
+        append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))
     }
 
     private static func content(

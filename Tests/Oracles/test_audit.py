@@ -140,6 +140,13 @@ def test_beacons_of_other_floors_need_not_be_heard(tmp_path):
         floor = pharos.run("audit", source, "--replay", path, "--json", "--floor", "ground")
         assert floor.code == 0
         assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic"}]
+    # A manifest and the profiles beside it name each box twice.
+    twice = verdicts(audit(path, tmp_path / "out/manifest.json", tmp_path / "out/desk.json", code=1))
+    assert twice == {("desk", "ibeacon"): ["ok"], ("attic", "ibeacon"): ["silent"]}
+    # Where none of them is, each would go unjudged.
+    nowhere = pharos.run("audit", fleet, "--replay", path, "--floor", "grond")
+    assert nowhere.code == 64
+    assert "--floor grond: no beacon is on that floor; the floors are ground, upper" in nowhere.err
     # A site file says where its receivers are by the fleet that it names.
     site = tmp_path / "site.json"
     site.write_text(json.dumps({
@@ -275,3 +282,22 @@ def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit", boxes[0], "--replay", boxes[0]).code == 65
     assert pharos.run("audit", boxes[0], "--replay", "-", "--adapter", "virtual").code == 64
     assert pharos.run("audit", boxes[0], "--adapter", f"unix:{tmp_path}/nobody").code == 69
+
+
+def test_a_recording_of_nothing_proves_nothing(tmp_path, boxes):
+    path = written(tmp_path, [])
+    answer = audit(path, boxes[0], code=1)
+    assert answer["good"] is False and verdicts(answer)["box1", "ibeacon"] == []
+    assert "Nothing could be judged, by 0 s of listening." in pharos.run("audit", boxes[0], "--replay", path).out
+
+
+def test_a_profile_that_is_named_twice_is_judged_once(tmp_path, boxes):
+    path = written(tmp_path, sent(1, random.Random(3)))
+    answer = audit(path, boxes[0], boxes[0], code=0)
+    assert [each["type"] for each in answer["advertisements"]] == ["ibeacon", "eddystone-uid", "eddystone-tlm"]
+
+
+def test_a_floor_that_no_file_names_is_refused(tmp_path, boxes):
+    path = written(tmp_path, sent(1, random.Random(2)))
+    result = pharos.run("audit", boxes[0], "--replay", path, "--floor", "ground")
+    assert result.code == 64 and "name no floors" in result.err

@@ -6,6 +6,7 @@ internal import LinuxHost
 internal import ListenerService
 internal import PlanReport
 internal import Sites
+internal import TextEscaping
 
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct Audit: ParsableCommand {
 
             It listens for 30 s, or for 60 of the longest intervals, and ends with 1 on any verdict but ok: silent, \
             wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. Warnings \
-            (stranger, not-in-range, unjudged) do not count.
+            (stranger, not-in-range, unjudged) do not count; where nothing could be judged, it ends with 1 too.
             """)
 
     @Argument(
@@ -73,7 +74,7 @@ struct Audit: ParsableCommand {
     func run() throws {
         let files = try AuditedFiles(files)
         for warning in files.warnings { Terminal.writeError("pharos: \(warning)\n") }
-        let place = try place()
+        let place = try place(of: files)
         let auditor =
             replay.isEmpty
             ? try listen(files)
@@ -108,8 +109,29 @@ struct Audit: ParsableCommand {
         }
     }
 
-    /// Where the receivers are, by the site file's own words and by --floor.
-    private func place() throws -> AuditPlace? {
+    /// Where the receivers are. A place where none of the beacons is would leave every one of them unjudged.
+    private func place(of files: AuditedFiles) throws -> AuditPlace? {
+        guard let place = try namedPlace() else { return nil }
+        let placed = files.beacons.map(\.group).filter { $0.count > 1 }
+        if let floor, !placed.contains(where: { $0[1] == floor }) {
+            let floors = Set(placed.map { TerminalText.line($0[1]) }).sorted()
+            throw Failure(
+                .usage,
+                "--floor \(TerminalText.line(floor)): no beacon is on that floor; "
+                    + (floors.isEmpty
+                        ? "the files name no floors: leave --floor out"
+                        : "the floors are \(floors.joined(separator: ", "))"))
+        }
+        if !files.beacons.contains(where: { place.contains($0.group) }) {
+            throw Failure(
+                .configuration,
+                (site ?? "--floor") + ": no beacon of \(self.files.joined(separator: ", ")) is at that place")
+        }
+        return place
+    }
+
+    /// By the site file's own words and by --floor.
+    private func namedPlace() throws -> AuditPlace? {
         guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
         let (decoded, faults) = Site.decode(try InputFile.read(site))
         guard let decoded else {
