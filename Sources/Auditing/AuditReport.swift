@@ -92,10 +92,11 @@ public struct AuditReport: Sendable {
     /// The time in which at least one receiver could hear, in microseconds.
     public let listenedMicroseconds: Int
 
-    /// Whether every advertisement that can be judged is as it should be, and at least one can: an audit that heard
-    /// nothing and expected nothing has proven nothing.
+    /// Whether every advertisement that can be judged is as it should be, and at least one of them was judged: an audit
+    /// that heard nothing and expected nothing has proven nothing.
     public var isGood: Bool {
-        judgedCount > 0 && advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
+        advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
+            && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
     }
     /// How many advertisements have a verdict.
     var judgedCount: Int { advertisements.count { !$0.verdicts.isEmpty } }

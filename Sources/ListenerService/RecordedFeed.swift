@@ -36,7 +36,8 @@ final class RecordedFeed: SightingFeed {
         if fault == nil || hasBegun { consumer.finish(at: clock.now) }
         if clock.steps > 0 {
             consumer.say(
-                "\(pieces.name): the clock was set \(clock.steps) times while this was recorded", isWarning: true)
+                "\(pieces.name): the clock was set \(clock.steps == 1 ? "once" : "\(clock.steps) times") while this was recorded",
+                isWarning: true)
         }
         if let fault = fault as? CaptureError { throw .refused(.malformed, "\(pieces.name): \(fault)") }
         if let fault { throw ListenerServiceError(fault) }

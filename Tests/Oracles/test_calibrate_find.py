@@ -153,6 +153,7 @@ def test_find_what_is_not_there(tmp_path):
     assert pharos.run("find", f"ibeacon:{UUID}-9-9", "--replay", path).code == 75
     assert pharos.run("find", "nobody", "--replay", path).code == 64
     assert pharos.run("find", BEACON, "--replay", path, "--turn").code == 64
+    assert pharos.run("find", BEACON, "--replay", path, "--duration-s", "1").code == 64
     assert pharos.run("find").code == 64
 
 

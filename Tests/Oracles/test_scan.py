@@ -310,7 +310,13 @@ def test_what_is_no_recording_is_refused(tmp_path):
     assert pharos.run("scan", "--replay", tmp_path / "missing").code == 66
     assert pharos.run("scan", "--replay", path, "--adapter", "virtual").code == 64
     assert pharos.run("scan", "--ranging", "--replay", path).code == 64
-    assert pharos.run("scan", "--scan-interval-ms", "1").code == 64
+    for option, value, range_ in (
+            ("interval", "1", "2.5...10240"), ("interval", "nan", "2.5...10240"), ("interval", "1e300", "2.5...10240"),
+            ("window", "100", "2.5...60"), ("window", "inf", "2.5...60")):
+        wrong = pharos.run("scan", f"--scan-{option}-ms", value)
+        assert wrong.code == 64 and f"is out of range {range_} ms." in wrong.err, wrong.err
+    for useless in (["--active"], ["--scan-interval-ms", "100"], ["--scan-window-ms", "30"]):
+        assert pharos.run("scan", "--replay", path, *useless).code == 64
     assert pharos.run("scan", "--monitor", "nothing", "--replay", path).code == 64
 
 

@@ -49,6 +49,9 @@ struct Find: ParsableCommand {
             throw ValidationError(
                 "--turn takes four times 4 s of an adapter: it goes without --replay and --duration-s.")
         }
+        if source.replay != nil && durationS != nil {
+            throw ValidationError("--replay reads a file to its end: it goes without --duration-s.")
+        }
     }
 
     func run() throws {

@@ -95,8 +95,8 @@ struct ScanSourceOptions: ParsableArguments {
     @Flag(help: "Ask for scan responses: names are heard, batteries of others pay.")
     var active = false
 
-    @Option(help: ArgumentHelp("How often the channel changes, 2.5...10240.", valueName: "ms"))
-    var scanIntervalMs: Double = 60
+    @Option(help: ArgumentHelp("How often the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
+    var scanIntervalMs: Double?
 
     @Option(help: ArgumentHelp("How long is listened after each change.", valueName: "ms"))
     var scanWindowMs: Double?
@@ -109,6 +109,11 @@ struct ScanSourceOptions: ParsableArguments {
     func validate() throws {
         if replay != nil && (adapter != nil || record != nil || durationS != nil) {
             throw ValidationError("--replay reads a file: it goes without --adapter, --record and --duration-s.")
+        }
+        if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
+            throw ValidationError(
+                "--replay reads a file: how that was scanned is settled; leave --active, --scan-interval-ms and "
+                    + "--scan-window-ms out.")
         }
         _ = try settings()
     }
@@ -127,16 +132,24 @@ struct ScanSourceOptions: ParsableArguments {
 
     /// The scan's parameters.
     private func settings() throws -> ScanSettings {
-        func interval(_ milliseconds: Double) -> ScanInterval {
-            ScanInterval(microseconds: Int(min(1e9, max(0, (milliseconds * 1000).rounded()))))
-                ?? ScanInterval(rawValue: .max)
-        }
+        let longest = scanIntervalMs ?? 60
+        let interval = try interval(longest, of: "--scan-interval-ms", upTo: 10_240)
+        let window = try self.interval(scanWindowMs ?? longest, of: "--scan-window-ms", upTo: longest)
         do {
-            return try ScanSettings(
-                isActive: active, interval: interval(scanIntervalMs), window: interval(scanWindowMs ?? scanIntervalMs))
+            return try ScanSettings(isActive: active, interval: interval, window: window)
         } catch {
             throw ValidationError("\(error)")
         }
+    }
+
+    private func interval(_ milliseconds: Double, of option: String, upTo limit: Double) throws -> ScanInterval {
+        guard milliseconds >= 2.5, milliseconds <= limit,
+            let interval = ScanInterval(microseconds: Int((milliseconds * 1000).rounded()))
+        else {
+            let limit = limit == limit.rounded() ? "\(Int(limit))" : "\(limit)"
+            throw ValidationError("\(option) \(milliseconds) is out of range 2.5...\(limit) ms.")
+        }
+        return interval
     }
 }
 
