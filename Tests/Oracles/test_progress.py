@@ -104,7 +104,8 @@ def test_a_dumb_terminal_gets_few_whole_lines(term):
     assert "\x1b" not in run.text
     lines = run.text.split("\r\n")
     assert lines.pop() == ""
-    assert len(lines) == 1 and re.match(f"{COUNT}|{WORKS}", lines[0])
+    # A busy machine has played a few batches by then, and does not see the end yet.
+    assert len(lines) == 1 and re.fullmatch(rf"{COUNT}.*|{WORKS}|\d+ batches", lines[0])
 
 
 def test_nobody_else_sees_anything():

@@ -76,8 +76,8 @@ final class PlanWatch {
         if calls % pace == 0, signals.take() != nil { isStopped = true }
         line.report {
             let progress = progress()
-            // "0 batches", with no end in sight, tells less than that the program works.
-            return progress.done > 0 || progress.total != nil ? progress.text : nil
+            // "1 batches", with no end in sight, tells less than that the program works.
+            return progress.done > 1 || progress.total != nil ? progress.text : nil
         }
         return !isStopped
     }
