@@ -17,8 +17,8 @@ public final class ProgressLine {
     public func report(_ text: () -> String?) {
         guard Self.isThere else { return }
         let now = BootClock.nanoseconds()
-        guard now - start > Self.delay, now - Self.state.withLock({ $0.shown }) > Self.pause else { return }
-        if let text = text() { Self.show(text, now) }
+        guard now - start > Self.delay, now > Self.state.withLock({ $0.countsFrom }) else { return }
+        if let text = text() { Self.show(text, now, isCount: true) }
     }
 
     /// `done of total what, percent`.
@@ -32,8 +32,10 @@ public final class ProgressLine {
     // MARK: The one line that there is
 
     private struct State {
-        /// When it was shown last.
-        var shown: UInt64 = 0
+        /// Before that moment no count is shown; a count need not wait for what only says that the program works.
+        var countsFrom: UInt64 = 0
+        /// Before that moment it is not said that the program works.
+        var worksFrom: UInt64 = 0
         /// Whether something of it stands on the screen.
         var isOnScreen = false
         /// Whether the answer stands on the same screen already.
@@ -47,10 +49,12 @@ public final class ProgressLine {
     private static let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000
     private static let erasing = "\r\u{1B}[K"
 
-    private static func show(_ text: String, _ now: UInt64) {
+    private static func show(_ text: String, _ now: UInt64, isCount: Bool) {
         state.withLock { state in
-            guard !state.isOver else { return }
-            state.shown = now
+            // The other thread may have been first.
+            guard !state.isOver, now > (isCount ? state.countsFrom : state.worksFrom) else { return }
+            state.worksFrom = now + max(pause, delay)
+            if isCount || isDumb { state.countsFrom = now + pause }
             if isDumb { return write(text + "\n") }
             // What does not fit would begin another line, which nothing takes away.
             let width = max(1, Terminal.columns(of: STDERR_FILENO) - 1)
@@ -76,7 +80,8 @@ public final class ProgressLine {
         state.withLock { state in
             state.isOver = state.isOver || forGood
             guard state.isOnScreen else { return }
-            state.shown = BootClock.nanoseconds()
+            let now = BootClock.nanoseconds()
+            (state.countsFrom, state.worksFrom) = (now + pause, now + max(pause, delay))
             state.isOnScreen = false
             write(erasing)
         }
@@ -97,8 +102,8 @@ public final class ProgressLine {
             while !state.withLock({ $0.isOver }) {
                 usleep(250_000)
                 let now = BootClock.nanoseconds()
-                guard now - start > delay, now - state.withLock({ $0.shown }) > max(pause, delay) else { continue }
-                show("working, \((now - start) / 1_000_000_000) s", now)
+                guard now - start > delay else { continue }
+                show("working, \((now - start) / 1_000_000_000) s", now, isCount: false)
             }
         }
     }

@@ -10,7 +10,7 @@ public struct LESetScanParameters: HCICommand {
     public static let name = "LE Set Scan Parameters"
 
     public let type: ScanType
-    /// How often the channel changes: ``ScanInterval/legacyRange``.
+    /// How often the channel changes: `ScanInterval.legacyRange`.
     public let interval: ScanInterval
     /// How long the controller listens after each change: 2.5 ms to the interval.
     public let window: ScanInterval
@@ -105,7 +105,7 @@ public struct LESetExtendedScanParameters: HCICommand {
     /// How one physical layer is listened on.
     public struct Entry: Hashable, Sendable {
         public let type: ScanType
-        /// How often the channel changes: ``ScanInterval/extendedRange``.
+        /// How often the channel changes: `ScanInterval.extendedRange`.
         public let interval: ScanInterval
         /// How long the controller listens after each change: 2.5 ms to the interval.
         public let window: ScanInterval
