@@ -18,7 +18,7 @@ public struct FieldModel: Sendable {
     /// The process varies at least so much, in dB²: shadowing of 5 dB.
     static let leastVariance = 25.0
     /// The overall share of seconds in which a beacon is heard counts for so many seconds at each cell.
-    static let priorSeconds = 2.0
+    static let priorSeconds = 5.0
     /// Cells farther from every place than so many times the distance between places are left out.
     static let reach = 2.0
     /// More places than this do not help a cell: the nearest count.
