@@ -14,7 +14,7 @@ struct AddressKey {
 /// Whoever sends fresh addresses all the time gets no more of the processor for it than ``trialsPerSecond``: what comes
 /// beyond that is nobody's for the moment, and is tried when it is heard again.
 struct AddressResolver {
-    /// Each is one AES block with its key schedule.
+    /// Each is one AES block; the keys are ready for it.
     static let trialsPerSecond = 150_000
     /// Addresses that are remembered, at most twice as many for a while. An address is kept for 15 minutes as a rule.
     static let remembered = 4096
