@@ -72,10 +72,11 @@ skip() {
 }
 
 # background FILE COMMAND…: starts a program whose output goes to FILE; its process id is left in $started, and it is
-# ended with the test.
+# ended with the test. FILE is empty at once: whoever waits for a line must not find that of a program before.
 background() {
     output=$1
     shift
+    : >"$output"
     "$@" >"$output" 2>&1 &
     started=$!
     if [ -f .background ]; then echo "$started" >>.background; fi
