@@ -25,10 +25,12 @@ setup:
 
 build: setup
 	@swift build $(FLAGS) --product pharos
+	@swift build $(FLAGS) --product pharos-hub
 
-# The binary that is shipped: static, stripped, at .build/pharos.
+# The binaries that are shipped, stripped: .build/pharos, which is static, and .build/pharos-hub beside it.
 static: setup
 	@Tests/Support/build-static
+	@Tests/Support/build-static pharos-hub
 
 # The Debian package of that binary, for this machine's architecture, in .build/deb.
 deb: static

@@ -26,6 +26,7 @@ let package = Package(
     name: "pharos",
     products: [
         .executable(name: "pharos", targets: ["pharos"]),
+        .executable(name: "pharos-hub", targets: ["pharos-hub"]),
         .executable(name: "pharos-benchmark", targets: ["pharos-benchmark"]),
         .executable(name: "pharos-endurance", targets: ["pharos-endurance"]),
         .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
@@ -146,15 +147,34 @@ let package = Package(
                 "Profiles", "Sightings", "VirtualController",
             ],
             swiftSettings: small),
+        // What the two programs' command lines share.
+        .target(
+            name: "CommandSupport",
+            dependencies: [
+                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+                "FleetStore", "HCI", "HCITransports", "LinuxHost", "ListenerService", "Planner", "Profiles",
+                "Sightings",
+                "TextEscaping", "VirtualController", argumentParser,
+            ],
+            swiftSettings: small),
         .executableTarget(
             name: "pharos",
             dependencies: [
                 "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
-                "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost",
+                "CommandSupport", "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports",
+                "LinuxHost",
                 "Listener", "ListenerService", "Payloads", "PlanReport", "Planner", "Profiles", "Sightings", "Sites",
                 "TextEscaping", "VirtualController", argumentParser,
             ],
             swiftSettings: small),
+        // Keeps what is heard; links Debian's libraries of C dynamically, which the static program must not.
+        .executableTarget(
+            name: "pharos-hub",
+            dependencies: [
+                "BeaconFrames", "BluetoothTypes", "CommandSupport", "Configuration", "HCITransports", "LinuxHost",
+                "Listener", "ListenerService", "Sightings", "TextEscaping", argumentParser,
+            ],
+            swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
         .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
         .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),

@@ -209,3 +209,25 @@ public struct ProcessIdentity: Hashable, Sendable {
         return line[line.index(after: end)...].split(separator: " ")
     }
 }
+
+/// This program itself.
+public enum ThisProgram {
+    /// The directory in which its file lies, past all symbolic links; `nil` where the system does not tell.
+    public static var directory: String? {
+        guard let path = Files.resolved("/proc/self/exe"), let slash = path.lastIndex(of: "/") else { return nil }
+        return String(path[..<slash])
+    }
+
+    /// Goes on as another program, with the same descriptors, environment and process id.
+    ///
+    /// - Parameters:
+    ///   - path: The program's file.
+    ///   - arguments: What it is given behind its name.
+    /// - Returns: only where that failed; ENOENT where there is no such file.
+    public static func become(_ path: String, _ arguments: [String]) -> SystemError {
+        var copies: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe copies.forEach { unsafe free($0) } }
+        unsafe execv(path, &copies)
+        return SystemError("execv", path, errno: errno)
+    }
+}

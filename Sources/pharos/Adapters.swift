@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import HCITransports
 internal import LinuxHost

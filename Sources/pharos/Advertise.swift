@@ -2,6 +2,7 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import EddystoneSecurity
 internal import LinuxHost

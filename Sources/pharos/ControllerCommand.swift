@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import HCITransports
 internal import LinuxHost
 internal import VirtualController

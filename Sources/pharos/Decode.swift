@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import CommandSupport
 internal import EddystoneSecurity
 internal import HCI
 internal import LinuxHost

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import EddystoneSecurity
 
 struct UIDOptions: FrameOptions {

@@ -2,6 +2,7 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import CommandSupport
 internal import EddystoneSecurity
 
 /// The options that describe one kind of frame: the same for `encode` and for `advertise`.

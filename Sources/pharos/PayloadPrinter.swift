@@ -1,5 +1,6 @@
 public import ArgumentParser
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import HCI
 internal import LinuxHost

@@ -2,6 +2,7 @@ public import ArgumentParser
 internal import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
 public import Profiles

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import EddystoneSecurity
 internal import LinuxHost
 

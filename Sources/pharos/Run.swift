@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 
 /// `run PROFILE`: the service.
 struct Run: ParsableCommand {

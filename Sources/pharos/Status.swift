@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BeaconStatus
+internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
 

@@ -36,6 +36,18 @@ def run(*arguments, stdin: str | bytes | None = None, timeout: float = 20, cwd=N
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace"))
 
 
+def commands() -> dict:
+    """What the argument parser says of each command of pharos: those of pharos-hub beside it have theirs from there."""
+    def dumped(program):
+        text = subprocess.run([program, "--experimental-dump-help"], capture_output=True, check=True, text=True).stdout
+        return json.loads(text)["command"]
+
+    command, kept = dumped(PROGRAM), dumped(Path(PROGRAM).resolve().parent / "pharos-hub")
+    whole = {each["commandName"]: each for each in kept["subcommands"] if each["commandName"] != "help"}
+    command["subcommands"] = [whole.get(each["commandName"], each) for each in command["subcommands"]]
+    return command
+
+
 def checked(*arguments, **options) -> Result:
     """One run that must succeed."""
     result = run(*arguments, **options)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pharos
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,6 @@ def pages(tmp_path_factory):
 @pytest.fixture(scope="module")
 def commands():
     """Every command by its words, with what the program says of it."""
-    dump = subprocess.run([PHAROS, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
     found = {}
 
     def visit(command):
@@ -32,7 +32,7 @@ def commands():
         for child in command.get("subcommands", []):
             visit(child)
 
-    visit(json.loads(dump)["command"])
+    visit(pharos.commands())
     return found
 
 

@@ -113,4 +113,38 @@ import Testing
         let result = try Program.run("--version")
         #expect(result.code == 0 && result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
     }
+
+    /// pharos knows the commands of pharos-hub by name, and says of them what they say of themselves.
+    @Test func commandsOfTheHubAreNamedByBoth() throws {
+        let here = Self.commands(try Program.run("--help").output)
+        let hub = Self.commands(try Program.shell(#""${0%/*}/pharos-hub" --help"#).output)
+        #expect(!hub.isEmpty && hub.allSatisfy { here[$0.key] == $0.value }, "\(hub)")
+    }
+
+    /// Without the package the static program says which one it needs.
+    @Test func aMachineWithoutTheHubIsToldWhichPackageItNeeds() throws {
+        let result = try Program.shell(
+            #"d=$(mktemp -d) && cp "$0" "$d" && "$d/pharos" listen x.json; c=$?; rm -r "$d"; exit $c"#)
+        #expect(result.code == 69 && result.output.isEmpty)
+        #expect(
+            result.errors == "pharos: listen needs the package pharos-hub, which this machine does not have: "
+                + "apt install pharos-hub\n")
+    }
+
+    /// What the list of subcommands in a help text says of each.
+    private static func commands(_ help: String) -> [String: String] {
+        var found: [String: String] = [:]
+        var last = ""
+        for line in help.split(separator: "\n").drop(while: { $0 != "SUBCOMMANDS:" }).dropFirst() {
+            if line.hasPrefix("  See ") { break }
+            let words = line.split(separator: " ")
+            if line.hasPrefix("   ") {
+                found[last, default: ""] += " " + words.joined(separator: " ")
+            } else {
+                last = String(words[0])
+                found[last] = words.dropFirst().joined(separator: " ")
+            }
+        }
+        return found
+    }
 }

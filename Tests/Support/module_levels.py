@@ -14,7 +14,8 @@ from checks import Checks
 
 # From the top down. A module may import modules of its own level and of those below.
 LEVELS = [
-    ["pharos"],
+    ["pharos", "pharos-hub"],
+    ["CommandSupport"],
     ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning"],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
@@ -35,7 +36,7 @@ ONLY = {
 
 # What lies outside Swift is imported in one place: other modules use it through that one.
 OWNERS = {
-    "ArgumentParser": {"pharos"},
+    "ArgumentParser": {"CommandSupport", "pharos", "pharos-hub"},
     "Crypto": {"EddystoneSecurity"},
     "CryptoExtras": {"EddystoneSecurity"},
     "CBlueZ": {"HCITransports"},
@@ -61,8 +62,8 @@ def graph():
 
 def stated(readme):
     """The levels in README.md, each as a set, or None where it states none."""
-    line = re.search(r"pharos → \{.*→ BluetoothTypes", readme.replace("`", ""))
-    return line and [set(re.findall(r"\w+", level)) for level in line[0].split("→")]
+    line = re.search(r"\{pharos, .*→ BluetoothTypes", readme.replace("`", ""))
+    return line and [set(re.findall(r"[\w-]+", level)) for level in line[0].split("→")]
 
 
 def problems(module, imports):

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
@@ -100,7 +101,7 @@ struct FleetExportAnsible: ParsableCommand {
         discussion: """
             Next, in that directory, from the machine that reaches the boxes by ssh:
 
-              ansible-playbook rollout.json -e pharos_package=pharos_\(Pharos.version)_arm64.deb
+              ansible-playbook rollout.json -e pharos_package=pharos_\(CommandProgram.version)_arm64.deb
 
             One box first, then ten, then a quarter of them at a time. A box whose beacons do not come on the air ends it. \
             What is right already is left as it is; profiles, keys and drop-ins of earlier roll-outs that the fleet no \

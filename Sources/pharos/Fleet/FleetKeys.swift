@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet

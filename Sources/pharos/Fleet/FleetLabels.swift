@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import CommandSupport
 internal import LinuxHost
 internal import ListenerService
 internal import Sightings

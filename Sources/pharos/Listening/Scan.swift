@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import CommandSupport
 internal import HCI
 internal import LinuxHost
 internal import Listener

@@ -2,6 +2,7 @@ internal import Airtime
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
+internal import CommandSupport
 internal import LinuxHost
 internal import Planner
 internal import Profiles

@@ -1,6 +1,7 @@
 internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
+internal import CommandSupport
 internal import FleetStore
 internal import Planner
 

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import CommandSupport
 internal import LinuxHost
 internal import Planner
 
@@ -69,7 +70,7 @@ struct SimulationOptions: ParsableArguments {
             return try output.show(question.answer(outcome))
         }
         let head = TallyHead(
-            program: Pharos.version, arguments: [name] + Self.asked(after: name), scene: question.sceneName,
+            program: CommandProgram.version, arguments: [name] + Self.asked(after: name), scene: question.sceneName,
             shard: shard)
         Terminal.write(head.line + "\n")
         let isWhole = try runner.play(shard, atLeast: batches ?? 0, watch.report) { Terminal.write($0 + "\n") }
@@ -184,7 +185,8 @@ struct SimulateMerge: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func run() throws {
-        let tallies = try MergedTallies(files: files.map { ($0, try InputFile.read($0)) }, program: Pharos.version)
+        let tallies = try MergedTallies(
+            files: files.map { ($0, try InputFile.read($0)) }, program: CommandProgram.version)
         let words = Array(tallies.head.arguments.dropFirst())
         switch tallies.head.arguments.first {
         case SimulateCollisions.name:

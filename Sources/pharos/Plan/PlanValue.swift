@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import PlanReport
 internal import Planner

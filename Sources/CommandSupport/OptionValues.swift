@@ -1,37 +1,37 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import BeaconService
-internal import BluetoothTypes
+package import BluetoothTypes
 internal import LinuxHost
-internal import VirtualController
+package import VirtualController
 
 /// Reads option values. What is thrown here, the argument parser repeats behind the option's name.
-enum OptionValue {
-    static func octets(_ text: String) throws -> [UInt8] {
+package enum OptionValue {
+    package static func octets(_ text: String) throws -> [UInt8] {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
 
-    static func uuid(_ text: String) throws -> FixedOctets<16> {
+    package static func uuid(_ text: String) throws -> FixedOctets<16> {
         try fixed(text, what: "a UUID")
     }
 
-    static func namespace(_ text: String) throws -> FixedOctets<10> {
+    package static func namespace(_ text: String) throws -> FixedOctets<10> {
         try fixed(text, what: "an Eddystone namespace")
     }
 
-    static func instance(_ text: String) throws -> FixedOctets<6> {
+    package static func instance(_ text: String) throws -> FixedOctets<6> {
         try fixed(text, what: "an Eddystone instance")
     }
 
-    static func beaconID(_ text: String) throws -> FixedOctets<20> {
+    package static func beaconID(_ text: String) throws -> FixedOctets<20> {
         try fixed(text, what: "an AltBeacon id")
     }
 
-    static func key(_ text: String) throws -> FixedOctets<16> {
+    package static func key(_ text: String) throws -> FixedOctets<16> {
         try fixed(text, what: "an identity key")
     }
 
     /// Decimal, or hexadecimal after 0x.
-    static func integer(_ text: String) throws -> Int {
+    package static func integer(_ text: String) throws -> Int {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? text.dropFirst() : text[...]
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
@@ -42,7 +42,7 @@ enum OptionValue {
     }
 
     /// The same within a range.
-    static func integer(_ text: String, in range: ClosedRange<Int>) throws -> Int {
+    package static func integer(_ text: String, in range: ClosedRange<Int>) throws -> Int {
         let value = try integer(text)
         guard range.contains(value) else {
             throw Mistake("\(value) is out of range \(range.lowerBound)...\(range.upperBound)")
@@ -50,24 +50,24 @@ enum OptionValue {
         return value
     }
 
-    static func uint8(_ text: String) throws -> UInt8 {
+    package static func uint8(_ text: String) throws -> UInt8 {
         UInt8(try integer(text, in: 0...255))
     }
 
-    static func uint16(_ text: String) throws -> UInt16 {
+    package static func uint16(_ text: String) throws -> UInt16 {
         UInt16(try integer(text, in: 0...65535))
     }
 
-    static func uint32(_ text: String) throws -> UInt32 {
+    package static func uint32(_ text: String) throws -> UInt32 {
         UInt32(try integer(text, in: 0...4_294_967_295))
     }
 
     /// A Flags octet, or that there is no Flags structure at all.
-    enum Flags {
+    package enum Flags {
         case octet(ADFlags)
         case none
 
-        var value: ADFlags? {
+        package var value: ADFlags? {
             switch self {
             case .octet(let flags): flags
             case .none: nil
@@ -75,21 +75,21 @@ enum OptionValue {
         }
     }
 
-    static func flags(_ text: String) throws -> Flags {
+    package static func flags(_ text: String) throws -> Flags {
         text == "none" ? .none : .octet(ADFlags(rawValue: try uint8(text)))
     }
 
-    static func rotationExponent(_ text: String) throws -> UInt8 {
+    package static func rotationExponent(_ text: String) throws -> UInt8 {
         UInt8(try integer(text, in: 0...15))
     }
 
-    static func salt(_ text: String) throws -> UInt16 {
+    package static func salt(_ text: String) throws -> UInt16 {
         let octets: FixedOctets<2> = try fixed(text, what: "a salt")
         return UInt16(octets[0]) << 8 | UInt16(octets[1])
     }
 
     /// `100`, `100ms`, `152.5` or `1.28s`, in a range that has a name for people.
-    static func interval(
+    package static func interval(
         _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
     ) throws -> RequestedInterval {
         do throws(IntervalTextError) {
@@ -100,12 +100,12 @@ enum OptionValue {
     }
 
     /// An interval that extended advertising can have.
-    static func interval(_ text: String) throws -> RequestedInterval {
+    package static func interval(_ text: String) throws -> RequestedInterval {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
     /// Seconds with up to three decimals, as microseconds.
-    static func duration(_ text: String) throws -> Int {
+    package static func duration(_ text: String) throws -> Int {
         guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
             throw Mistake("it is not a number of seconds")
         }
@@ -115,28 +115,28 @@ enum OptionValue {
     }
 
     /// A round's length: at least 0.1 s, as microseconds.
-    static func round(_ text: String) throws -> Int {
+    package static func round(_ text: String) throws -> Int {
         let microseconds = try duration(text)
         guard microseconds >= 100_000 else { throw Mistake("a round takes at least 0.1 s") }
         return microseconds
     }
 
-    static func radioPower(_ text: String) throws -> RadioPower {
+    package static func radioPower(_ text: String) throws -> RadioPower {
         let value = try integer(text)
         do { return try RadioPower(dBm: value) } catch { throw Mistake("\(error)") }
     }
 
-    static func powerAtOneMeter(_ text: String) throws -> MeasuredPowerAtOneMeter {
+    package static func powerAtOneMeter(_ text: String) throws -> MeasuredPowerAtOneMeter {
         let value = try integer(text)
         do { return try MeasuredPowerAtOneMeter(dBm: value) } catch { throw Mistake("\(error)") }
     }
 
-    static func powerAtZeroMeters(_ text: String) throws -> MeasuredPowerAtZeroMeters {
+    package static func powerAtZeroMeters(_ text: String) throws -> MeasuredPowerAtZeroMeters {
         let value = try integer(text)
         do { return try MeasuredPowerAtZeroMeters(dBm: value) } catch { throw Mistake("\(error)") }
     }
 
-    static func channels(_ text: String) throws -> AdvertisingChannels {
+    package static func channels(_ text: String) throws -> AdvertisingChannels {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         guard let channels = AdvertisingChannels(numbers: numbers) else {
             throw Mistake("name one or more of 37,38,39")
@@ -144,21 +144,21 @@ enum OptionValue {
         return channels
     }
 
-    static func pdu(_ text: String) throws -> AdvertisingPDU {
+    package static func pdu(_ text: String) throws -> AdvertisingPDU {
         guard let pdu = AdvertisingPDU(rawValue: text) else {
             throw Mistake("use " + AdvertisingPDU.allCases.map(\.rawValue).joined(separator: ", "))
         }
         return pdu
     }
 
-    static let modelNames = VirtualControllerModel.all.map(\.name).joined(separator: ", ")
+    package static let modelNames = VirtualControllerModel.all.map(\.name).joined(separator: ", ")
 
-    static func model(_ text: String) throws -> VirtualControllerModel {
+    package static func model(_ text: String) throws -> VirtualControllerModel {
         guard let model = VirtualControllerModel(named: text) else { throw Mistake("use one of \(modelNames)") }
         return model
     }
 
-    static func adapter(_ text: String) throws -> AdapterName {
+    package static func adapter(_ text: String) throws -> AdapterName {
         do { return try AdapterName(text) } catch { throw Mistake("\(error)") }
     }
 
@@ -178,10 +178,10 @@ enum OptionValue {
 }
 
 /// One sentence about an option's value, told behind the option's name.
-struct Mistake: Error, CustomStringConvertible {
-    let description: String
+package struct Mistake: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
@@ -191,7 +191,7 @@ struct Mistake: Error, CustomStringConvertible {
 extension CompletionKind {
     /// The forms of adapters; of those with an address, what it begins with. zsh takes what stands behind a plain colon for
     /// a description.
-    static var adapters: CompletionKind {
+    package static var adapters: CompletionKind {
         let forms = [
             "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "tcp:", "unix:",
             "serial:/dev/",
@@ -201,14 +201,14 @@ extension CompletionKind {
     }
 
     /// What the virtual controller can behave like.
-    static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
+    package static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
 }
 
 /// Files that are read whole.
-enum InputFile {
+package enum InputFile {
     /// The contents of what a person has named on the command line: a file, a stream such as the shell's `<(command)`,
     /// or standard input for `-`.
-    static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
+    package static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
         } catch {
@@ -217,7 +217,7 @@ enum InputFile {
     }
 
     /// The directory of a path with its last slash; empty for the directory where we are.
-    static func directory(of path: String) -> String {
+    package static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }

@@ -13,7 +13,7 @@ internal import Planner
 internal import Profiles
 
 /// Every way in which Pharos ends, as sysexits.h numbers them. The one place that maps errors to numbers.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32 {
     case success = 0
     /// A check found something.
     case failure = 1
@@ -28,26 +28,34 @@ enum ExitStatus: Int32 {
     case notPermitted = 77
     case configuration = 78
 
+    /// What a program knows of errors that are its own: its number and its sentences; `nil` for all others.
+    package typealias Classifier = (any Error) -> (ExitStatus, [String])?
+
     /// Says what went wrong and ends the program.
-    static func end(with error: any Error) -> Never {
-        if let failure = error as? Failure {
-            for message in failure.messages { Terminal.writeError("pharos: \(message)\n") }
-            exit(failure.status.rawValue)
-        }
-        if let (status, messages) = classify(error) {
-            for message in messages { Terminal.writeError("pharos: \(message)\n") }
-            exit(status.rawValue)
-        }
+    package static func end(with error: any Error, own: Classifier = { _ in nil }) -> Never {
+        let (status, messages) = spoken(error, own) ?? (.software, ["\(error)"])
+        for message in messages { Terminal.writeError("pharos: \(message)\n") }
+        exit(status.rawValue)
+    }
+
+    /// The same of what a root command threw.
+    static func end<Root: ParsableCommand>(with error: any Error, of root: Root.Type, own: Classifier) -> Never {
+        guard spoken(error, own) == nil else { end(with: error, own: own) }
         // What is left is the argument parser's own: help and version on standard output, mistakes on standard error.
-        let message = Pharos.fullMessage(for: error)
-        let code = Pharos.exitCode(for: error)
+        let message = root.fullMessage(for: error)
+        let code = root.exitCode(for: error)
         if code.isSuccess {
             Terminal.write(message + "\n")
             exit(0)
         }
         Terminal.writeError(
-            ArgumentMessages.spoken(message, arguments: Array(CommandLine.arguments.dropFirst())))
+            ArgumentMessages.spoken(message, arguments: Array(CommandLine.arguments.dropFirst()), of: root))
         exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+    }
+
+    private static func spoken(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {
+        if let failure = error as? Failure { return (failure.status, failure.messages) }
+        return own(error) ?? classify(error)
     }
 
     private static func classify(_ error: any Error) -> (ExitStatus, [String])? {
@@ -189,60 +197,18 @@ enum ExitStatus: Int32 {
 }
 
 /// An error with its sentences and its number, thrown where the general mapping would say too little.
-struct Failure: Error {
+package struct Failure: Error {
     let status: ExitStatus
     /// Each stands behind `pharos: ` on a line of its own; none where everything has been said already.
     let messages: [String]
 
-    init(_ status: ExitStatus, _ messages: [String]) {
+    package init(_ status: ExitStatus, _ messages: [String]) {
         self.status = status
         self.messages = messages
     }
 
     /// - Parameter message: Empty where everything has been said already.
-    init(_ status: ExitStatus, _ message: String = "") {
+    package init(_ status: ExitStatus, _ message: String = "") {
         self.init(status, message.isEmpty ? [] : [message])
-    }
-}
-
-/// The argument parser's messages in the shape of ours: `pharos: `, then one sentence, then how to get help.
-enum ArgumentMessages {
-    /// - Parameters:
-    ///   - message: The parser's: a sentence, what the option is for, the usage, and where help is.
-    ///   - arguments: What the program was started with, without its name.
-    static func spoken(_ message: String, arguments: [String]) -> String {
-        if let problem = UnknownCommand.problem(in: arguments) { return "pharos: \(problem)\n" }
-        let lines = message.split(separator: "\n").map(String.init)
-        guard var sentence = lines.first else { return message }
-        sentence = sentence.hasPrefix("Error: ") ? String(sentence.dropFirst(7)) : sentence
-        let usage = lines.first { $0.hasPrefix("Usage: ") }
-        if sentence.hasPrefix("Missing expected argument '"), let usage {
-            let missing = required(usage).filter { option in
-                !arguments.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
-            }
-            if missing.count > 1 {
-                let names = missing.map(\.text)
-                sentence =
-                    "Missing expected arguments " + names.dropLast().map { "'\($0)'" }.joined(separator: ", ")
-                    + " and '\(names[names.count - 1])'"
-            }
-        }
-        let help = lines.last { $0.hasPrefix("  See '") }
-        return (["pharos: " + sentence] + (help.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
-    }
-
-    /// The options that a usage line shows outside of brackets.
-    private static func required(_ usage: String) -> [(name: String, text: String)] {
-        var depth = 0
-        let outside = usage.filter { character in
-            if character == "[" { depth += 1 }
-            defer { if character == "]" { depth -= 1 } }
-            return depth == 0
-        }
-        let words = outside.split(separator: " ").map(String.init)
-        return words.indices.filter { words[$0].hasPrefix("--") }.map { index in
-            let value = index + 1 < words.count && words[index + 1].hasPrefix("<") ? " " + words[index + 1] : ""
-            return (words[index], words[index] + value)
-        }
     }
 }

@@ -1,31 +1,33 @@
 internal import BeaconFrames
 internal import BluetoothTypes
-internal import Configuration
-internal import Sightings
+package import Configuration
+package import Sightings
 internal import TextEscaping
 
 /// One beacon of a scan, as the cells of a table.
-struct ScanRow {
+package struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
     private let rule: DistanceEstimate.Rule
     /// Whether nothing is known of intervals.
     private let isPresenceOnly: Bool
 
-    init(_ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool) {
+    package init(_ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool) {
         self.isPresenceOnly = isPresenceOnly
         self.track = track
         self.now = now
         self.rule = rule
     }
 
-    static let header = [
+    package static let header = [
         "beacon", "dBm", "mean", "last 30 s", "distance", "interval ms", "share", "last heard", "address",
     ]
-    static let alignment: [Table.Alignment] = [.left, .right, .right, .left, .left, .right, .right, .right, .left]
+    package static let alignment: [Table.Alignment] = [
+        .left, .right, .right, .left, .left, .right, .right, .right, .left,
+    ]
 
     /// Levels are those of the last 10 s.
-    var cells: [String] {
+    package var cells: [String] {
         let tally = track.window.tally(over: 10_000_000, until: now)
         return [
             title, track.lastLevel.map { "\($0)" } ?? "-", tally.trimmedMean.map(Self.tenths) ?? "-", trace,

@@ -1,5 +1,6 @@
 internal import BeaconFrames
 internal import BluetoothTypes
+internal import CommandSupport
 internal import Configuration
 internal import HCITransports
 internal import LinuxHost

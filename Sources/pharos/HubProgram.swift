@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import LinuxHost
+
+/// The commands of the second program, `pharos-hub`, which keeps what is heard. It links libraries that the static
+/// program does not, and is started in its place.
+enum HubProgram {
+    static let commands: [Subcommands.Entry] = [("listen", { Listen.self })]
+
+    /// Where it lies when it was installed.
+    private static let directory = "/usr/libexec/pharos"
+
+    /// Starts it in place of this program where the arguments name one of its commands.
+    static func takeOver() {
+        let words = CommandLine.arguments.dropFirst()
+        let name = words.first == "help" ? words.dropFirst().first : words.first
+        guard let name, commands.contains(where: { $0.name == name }) else { return }
+        for directory in [ThisProgram.directory, directory].compactMap(\.self) {
+            let failure = ThisProgram.become("\(directory)/pharos-hub", Array(words))
+            guard failure.errno == SystemError.noEntry else { ExitStatus.end(with: failure) }
+        }
+        ExitStatus.end(
+            with: Failure(
+                .unavailable,
+                "\(name) needs the package pharos-hub, which this machine does not have: "
+                    + "apt install pharos-hub"))
+    }
+}
+
+/// What help and completions know of a command of the other program, which parses its own arguments.
+protocol HubCommand: ParsableCommand {
+    var arguments: HubArguments { get }
+}
+
+extension HubCommand {
+    func run() throws { throw Failure(.software, "\(Self._commandName) is a command of pharos-hub") }
+}
+
+/// What those commands take in common, for the completions.
+struct HubArguments: ParsableArguments {
+    @Argument(completion: .file()) var files: [String] = []
+    @Option(name: .shortAndLong, completion: .adapters) var adapter: String?
+    @Option(completion: .file()) var replay: String?
+}
+
+struct Listen: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "listen", abstract: "Hear the beacons that a listener file knows.")
+    @OptionGroup var arguments: HubArguments
+}
