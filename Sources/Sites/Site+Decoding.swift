@@ -42,7 +42,8 @@ extension Site {
 }
 
 extension ConfigurationDecoder {
-    fileprivate mutating func site(_ node: JSONNode) -> Site? {
+    /// A site file's whole tree, or that of a file that holds one.
+    package mutating func site(_ node: JSONNode) -> Site? {
         guard expect(.site, node) else { return nil }
         guard let root = object(node, keys: Site.keys) else { return nil }
         _ = text(root["$schema"])

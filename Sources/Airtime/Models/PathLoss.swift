@@ -79,6 +79,21 @@ public struct PathLoss: Hashable, Sendable {
         }
     }
 
+    /// What a formula is, for those who write it down again.
+    package enum Shape {
+        case thesis
+        case logDistance(lossAtOneMeter: Double, exponent: Double)
+        case indoor(coefficient: Double, floorLoss: Double)
+    }
+
+    /// ``logDistance(lossAtOneMeterDecibels:exponent:)`` for ``heydon``; ``indoor(frequencyMegahertz:coefficient:floorLossDecibels:)``
+    /// at 2426 MHz.
+    package var shape: Shape {
+        guard case .logarithmic(let atOneMeter, let exponent, let nearest) = formula else { return .thesis }
+        guard nearest == 1 else { return .logDistance(lossAtOneMeter: atOneMeter, exponent: exponent) }
+        return .indoor(coefficient: exponent * 10, floorLoss: max(0, atOneMeter + 28 - 20 * log10(2426)))
+    }
+
     private static func thesisLoss(_ distance: Double) -> Double {
         guard distance < 20 else { return 85 }
         return 32 - 0.01721 * distance * distance + 19.8256 * log1p(distance)

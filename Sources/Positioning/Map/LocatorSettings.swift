@@ -1,3 +1,5 @@
+internal import Airtime
+
 /// The ways to find a place, by the names that commands and maps know them by.
 public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// The place of the survey's nearest vector.
@@ -89,6 +91,9 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The offsets that are tried, in dB, and the standard deviation of what is expected.
     public static let offsets = stride(from: -12.0, through: 12, by: 3).map { $0 }
     static let offsetDeviation = 4.0
+    /// The same on a map without a survey, which knows the beacons' powers no better than the receiver's.
+    static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
+    static let plannedDeviation = 8.0
     /// Of the point estimate: sharper than an honest region, and better in the mean.
     static let pointTemper = 1.75
 
@@ -107,10 +112,14 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    var triedOffsets: [Double] {
-        switch receiverOffset {
-        case .unknown: Self.offsets
-        case .known(let offset): [offset]
-        }
+    /// The offsets that count on a map, with the logarithm of how likely each is.
+    func offsets(on map: SignalMap) -> (decibels: [Double], priors: [Double]) {
+        if case .known(let offset) = receiverOffset { return ([offset], [0]) }
+        let isPlanned = map.plan != nil
+        let tried = isPlanned ? Self.plannedOffsets : Self.offsets
+        let deviation = isPlanned ? Self.plannedDeviation : Self.offsetDeviation
+        let logs = tried.map { -($0 / deviation) * ($0 / deviation) / 2 }
+        let total = log(logs.reduce(0) { $0 + exp($1) })
+        return (tried, logs.map { $0 - total })
     }
 }

@@ -1,5 +1,6 @@
 internal import Airtime
 public import Configuration
+internal import Sites
 
 extension SignalMap {
     /// Reads a map file.
@@ -17,7 +18,7 @@ extension SignalMap {
 
     fileprivate static let keys = [
         "$schema", "version", "site", "created", "surveys", "algorithm", "places", "beacons", "statistics", "vectors",
-        "evaluation",
+        "field", "evaluation",
     ]
     fileprivate static let settingKeys = [
         "name", "window", "reading", "penalty", "prints", "neighbors", "receiverOffset", "temper", "gridM",
@@ -53,7 +54,27 @@ extension ConfigurationDecoder {
         }
         map.settings = settings
         for node in root["vectors"]?.elements ?? [] { vector(node, &map) }
+        if let node = present(root["field"]) { map.plan = plan(node, beacons: beacons.count) }
         return map
+    }
+
+    /// The floor that a map without a survey is computed from.
+    private mutating func plan(_ node: JSONNode, beacons: Int) -> Site? {
+        guard let field = object(node, keys: ["site"]),
+            let node = required("site", in: field, "the floor that the field is computed from")
+        else { return nil }
+        // What a site's author should know was said when the map was made.
+        var inner = ConfigurationDecoder()
+        let site = inner.site(node)
+        if let problem = inner.problems.first(where: \.isError) {
+            error(problem.message, at: node)
+            return nil
+        }
+        guard let site, site.beacons.count == beacons else {
+            error("the site of the field does not have the \(beacons) beacons of the map", at: node)
+            return nil
+        }
+        return site
     }
 
     private mutating func place(_ node: JSONNode) -> Place? {

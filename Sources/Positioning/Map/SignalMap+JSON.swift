@@ -21,6 +21,7 @@ extension SignalMap {
             ("beacons", .array(beacons.map(\.json))),
             ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
             ("vectors", settings.algorithm.needsPrints ? vectorsJSON : .null),
+            ("field", .optional(plan) { .record([("site", $0.fieldJSON)]) }),
             ("evaluation", .optional(evaluation, \.json)),
         ])
     }

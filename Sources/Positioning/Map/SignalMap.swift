@@ -1,5 +1,6 @@
 public import Airtime
 public import Configuration
+public import Sites
 
 /// What is fitted from a survey: places, beacons, what was heard of which where.
 ///
@@ -50,6 +51,8 @@ public struct SignalMap: Sendable {
     public internal(set) var beacons: [Beacon]
     /// What was heard at each place, by beacon.
     public internal(set) var statistics: [[PlaceStatistics]]
+    /// The floor that the field is computed from, its beacons in the map's order; `nil` for a map of a survey.
+    public internal(set) var plan: Site?
     /// What is used to find a place on it.
     public var settings = LocatorSettings()
     /// What leaving visits out has told; `nil` before that was tried.
@@ -184,6 +187,10 @@ public enum PositioningError: Error, Hashable, Sendable {
     case nothingLeft
     /// The map file does not hold the vectors that the algorithm compares with.
     case noPrints(PositioningAlgorithm)
+    /// The site has no beacons to make a map of.
+    case noBeacons
+    /// The map was made from a site file, and the algorithm compares with a survey.
+    case noSurvey(PositioningAlgorithm)
 }
 
 extension PositioningError: CustomStringConvertible {
@@ -196,6 +203,9 @@ extension PositioningError: CustomStringConvertible {
         case .nothingLeft: "leaving one out leaves nothing to compare with: record more visits"
         case .noPrints(let algorithm):
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with that algorithm"
+        case .noBeacons: "the site has no beacons with a place: add \"beacons\" to its file"
+        case .noSurvey(let algorithm):
+            "\(algorithm.rawValue) compares with a survey, and this map was made from a site file: take field or hmm"
         }
     }
 }

@@ -38,15 +38,8 @@ struct CellEngine: Sendable {
                 place.position.flatMap { model.grid.nearest(to: $0, floor: place.floor) }
             }
         }
-        let offsets = settings.triedOffsets
-        self.offsets = offsets
-        let logs = offsets.map { offset in
-            let share = offset / LocatorSettings.offsetDeviation
-            return offsets.count > 1 ? -share * share / 2 : 0
-        }
-        let total = log(logs.reduce(0) { $0 + exp($1) })
-        let priors = logs.map { $0 - total }
-        self.priors = priors
+        let (offsets, priors) = settings.offsets(on: map)
+        (self.offsets, self.priors) = (offsets, priors)
         window = settings.effectiveWindow ?? 5
         temper = settings.temper
         if settings.algorithm == .hmm, let grid {

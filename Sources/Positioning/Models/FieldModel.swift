@@ -1,7 +1,7 @@
 internal import Airtime
 
 /// `field`: what is heard of each beacon on a grid: a trend over the logarithm of the distance, and a Gaussian process
-/// over what the surveyed places differ from it.
+/// over what the surveyed places differ from it. On a map without a survey what the planner expects.
 public struct FieldModel: Sendable {
     /// Around the surveyed places, floor by floor.
     public let grid: CellGrid
@@ -30,6 +30,11 @@ public struct FieldModel: Sendable {
     ///
     /// Refuses a map without positions.
     public init(_ map: SignalMap, gridMetres: Double?) throws(PositioningError) {
+        if let plan = map.plan {
+            let planned = try PlannedField(plan, floor: map.places.first?.floor, gridMetres: gridMetres)
+            (grid, table) = (planned.grid, planned.table)
+            return
+        }
         let (grid, byFloor) = try Self.grid(map, step: gridMetres)
         self.grid = grid
         table = EmissionTable(cells: grid.cells.count, beacons: map.beacons.count)

@@ -38,6 +38,9 @@ public struct Locator: Sendable {
         if let settings { map.settings = settings }
         let settings = map.settings
         self.map = map
+        if map.plan != nil, settings.algorithm != .field, settings.algorithm != .hmm {
+            throw .noSurvey(settings.algorithm)
+        }
         if settings.algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(settings.algorithm) }
         sample = Sample(window: settings.effectiveWindow)
         switch settings.algorithm {

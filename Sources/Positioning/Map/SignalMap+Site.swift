@@ -1,0 +1,151 @@
+internal import Airtime
+internal import Configuration
+public import Sites
+
+extension SignalMap {
+    /// A map without any survey: a floor with beacons, and what the planner expects of them by its path loss and walls.
+    ///
+    /// Its places are the beacons', its beacons have the keys that their names are. The site's own fleet has to be read
+    /// before (``Sites/Site/beacons``).
+    ///
+    /// - Parameters:
+    ///   - site: Of two beacons of one key the first counts; those whose names are no keys are left out, with a notice.
+    ///   - keys: By a beacon's name, where its name is not its key.
+    ///   - floor: The floor's name; `nil` on sites with one floor.
+    ///
+    /// Refuses a site without beacons.
+    public init(
+        site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil
+    ) throws(PositioningError) {
+        var named: [BeaconKey: SiteBeacon] = [:]
+        var notices: [String] = []
+        for beacon in site.beacons.prefix(Survey.beaconLimit) {
+            guard let key = keys[beacon.name] ?? BeaconKey(beacon.name) else {
+                notices.append("\(ProblemText.quoted(beacon.name)) is no key of a beacon: it is left out")
+                continue
+            }
+            guard named[key] == nil else {
+                notices.append("\(key) is named twice in the site: the first one counts")
+                continue
+            }
+            named[key] = beacon
+        }
+        if site.beacons.count > Survey.beaconLimit {
+            notices.append("the site has more than \(Survey.beaconLimit) beacons: the others are left out")
+        }
+        let sorted = named.sorted { $0.key < $1.key }
+        guard !sorted.isEmpty else { throw .noBeacons }
+        var plan = site
+        plan.fleet = nil
+        plan.beacons = sorted.map(\.value)
+        self.init(
+            places: sorted.map { Place(name: $0.value.name, position: $0.value.position, floor: floor) },
+            beacons: sorted.map { .init(key: $0.key, position: $0.value.position, seconds: 0) },
+            statistics: sorted.map { _ in [] })
+        self.site = site.name
+        self.plan = plan
+        self.notices = notices
+        settings.temper = PlannedField.temper
+    }
+}
+
+/// The field that a site file alone tells: the planner's mean level at each cell, and how uncertain it is.
+struct PlannedField {
+    let grid: CellGrid
+    private(set) var table: EmissionTable
+
+    /// A second without a packet says little: neither how often beacons send and the receiver listens is known, nor how
+    /// well it hears. What is expected well above the sensitivity is heard in half of the seconds, what is expected
+    /// well below it in a tenth of them.
+    static let chances = 0.1...0.5
+    /// How far off the planner's sensitivity and powers may be together, in dB.
+    static let uncertainty = 15.0
+    /// Regions of the planner's field cover what they say with this (``LocatorSettings/temper``), on the recordings of a
+    /// library and an office; there is no survey to fit it by.
+    static let temper = 2.0
+    /// Floors without an outline go so far beyond what stands on them, in metres.
+    static let margin = 1.0
+    /// A field with more values than this gets larger cells.
+    static let limit = 20_000_000
+
+    init(_ site: Site, floor: String?, gridMetres: Double?) throws(PositioningError) {
+        guard let bounds = site.bounds else { throw .noBeacons }
+        let margin = site.outline == nil ? Self.margin : 0
+        let area = CellGrid.Area(
+            floor: floor, low: .init(x: bounds.low.x - margin, y: bounds.low.y - margin),
+            high: .init(x: bounds.high.x + margin, y: bounds.high.y + margin))
+        func covered(_ step: Double?) -> CellGrid {
+            CellGrid([area], step: step) { site.outline?.contains($0.position) ?? true }
+        }
+        var grid = covered(gridMetres)
+        while grid.cells.count > max(1, Self.limit / max(1, site.beacons.count)) { grid = covered(grid.step * 1.5) }
+        // An outline narrower than a cell.
+        if grid.cells.isEmpty { grid = CellGrid([area], step: gridMetres) }
+        self.grid = grid
+        let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
+        let shadowing = site.radio.shadowing
+        let variance = shadowing * shadowing + SpreadOfLevels.expected + SpreadOfLevels.unknown
+        table = EmissionTable(cells: grid.cells.count, beacons: site.beacons.count)
+        for (cell, place) in grid.cells.enumerated() {
+            for beacon in site.beacons.indices {
+                let level = model.link(beacon, at: place.position).power
+                let margin = (level - site.radio.sensitivity) / Self.uncertainty
+                let chance =
+                    Self.chances.lowerBound + (Self.chances.upperBound - Self.chances.lowerBound)
+                    * 0.5 * erfc(-margin / 2.0.squareRoot())
+                table.set(
+                    beacon: beacon, cell: cell, mean: max(level, ReceivedLevel.range.lowerBound), variance: variance,
+                    chance: chance)
+            }
+        }
+    }
+}
+
+extension Site {
+    /// The floor as a site file has it, as far as a field follows from it.
+    var fieldJSON: JSONValue {
+        func spot(_ position: FloorPosition) -> JSONValue { .array([.real(position.x), .real(position.y)]) }
+        var members: [(String, JSONValue)] = [("version", .integer(Site.version)), ("name", .string(name))]
+        if let outline { members.append(("outline", .array(outline.corners.map(spot)))) }
+        if !walls.isEmpty {
+            let walls = walls.map { wall in
+                JSONValue.record([
+                    ("from", spot(wall.from)), ("to", spot(wall.to)), ("attenuationDb", .real(wall.attenuation)),
+                ])
+            }
+            members.append(("walls", .array(walls)))
+        }
+        let beacons = beacons.map { beacon in
+            JSONValue.record([
+                ("name", .string(beacon.name)), ("position", spot(beacon.position)),
+                ("radioPowerDbm", .real(beacon.radioPower)),
+            ])
+        }
+        members += [
+            ("beacons", .array(beacons)), ("pathLoss", radio.pathLossJSON),
+            ("receiverSensitivityDbm", .real(radio.sensitivity)),
+            (
+                "target",
+                .record([("detectWithinS", .real(target.seconds)), ("probability", .real(target.probability))])
+            ),
+        ]
+        return .record(members)
+    }
+}
+
+extension SiteRadio {
+    fileprivate var pathLossJSON: JSONValue {
+        var members: [(String, JSONValue)]
+        switch pathLoss.shape {
+        case .thesis: members = [("model", "thesis")]
+        case .logDistance(let loss, let exponent):
+            members = [("model", "log-distance"), ("lossAt1mDb", .real(loss)), ("exponent", .real(exponent))]
+        case .indoor(let coefficient, let floorLoss):
+            members = [
+                ("model", "itu"), ("coefficient", .rounded(coefficient, 9)), ("floorLossDb", .rounded(floorLoss, 9)),
+            ]
+        }
+        members.append(("shadowingDb", .real(shadowing)))
+        return .record(members)
+    }
+}
