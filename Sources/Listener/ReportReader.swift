@@ -7,22 +7,28 @@ public struct ReportReader: Sendable {
     /// What was read.
     public struct Counts: Hashable, Sendable {
         public var reports = 0
-        /// Reports below the level that was asked for.
-        public var weak = 0
+        /// Reports whose level is not among those that were asked for.
+        public var leftOut = 0
         /// Events that could not be read to their end; the reports before the fault were taken.
         public var malformedEvents = 0
     }
 
     public private(set) var counts = Counts()
-    /// Reports that are weaker, in dBm, are left out; those without a level are not.
-    public var minimumLevel: Int8?
+    /// Reports of other levels, in dBm, are left out; those without a level are not. `nil` for all.
+    public var levels: ClosedRange<Int8>?
     /// What the receiver shows too little, in dB: it is added to each level.
     public var levelOffset = 0
     private var assembler = FragmentAssembler()
 
-    /// A reader of everything at and above `minimumLevel` dBm.
-    public init(minimumLevel: Int8? = nil) {
-        self.minimumLevel = minimumLevel
+    /// A reader of everything that has one of these levels in dBm, or none.
+    public init(levels: ClosedRange<Int8>? = nil) {
+        self.levels = levels
+    }
+
+    /// Whether a report of this level is to be told. What no receiver can say is no level.
+    public func takes(_ level: Int8?) -> Bool {
+        guard let levels, let level, LevelTally.range.contains(level) else { return true }
+        return levels.contains(level)
     }
 
     /// Extended advertisements whose end was lost.
@@ -57,8 +63,8 @@ public struct ReportReader: Sendable {
     ) {
         counts.reports += 1
         let level = corrected(element.rssi)
-        if let minimumLevel, let level, level < minimumLevel {
-            counts.weak += 1
+        guard takes(level) else {
+            counts.leftOut += 1
             return
         }
         let type = element.addressType

@@ -15,7 +15,7 @@ struct AddressKey {
 /// beyond that is nobody's for the moment, and is tried when it is heard again.
 struct AddressResolver {
     /// Each is one AES block; the keys are ready for it.
-    static let trialsPerSecond = 150_000
+    static let trialsPerSecond = 60_000
     /// Addresses that are remembered, at most twice as many for a while. An address is kept for 15 minutes as a rule.
     static let remembered = 4096
 

@@ -69,33 +69,33 @@ public final class SightingSource {
     private var latest = HeardInstant(nanoseconds: 0)
     private var deafSince: HeardInstant?
 
-    private init(_ feed: any SightingFeed, minimumLevel: Int8?) {
+    private init(_ feed: any SightingFeed, levels: ClosedRange<Int8>?) {
         self.feed = feed
-        reader = ReportReader(minimumLevel: minimumLevel)
+        reader = ReportReader(levels: levels)
     }
 
     /// An adapter. Nothing is opened yet but the file of the recording.
     ///
-    /// - Parameter minimumLevel: Weaker reports, in dBm, are counted and not told.
+    /// - Parameter levels: Reports of other levels, in dBm, are counted and not told.
     /// - Throws: where the recording cannot be written.
     public static func live(
-        _ options: Options, minimumLevel: Int8? = nil
+        _ options: Options, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
         if case .managed(let index) = options.adapter {
-            let source = SightingSource(try ManagedFeed(options, index: index), minimumLevel: minimumLevel)
+            let source = SightingSource(try ManagedFeed(options, index: index), levels: levels)
             source.isPresenceOnly = true
             return source
         }
-        return SightingSource(try LiveFeed(options), minimumLevel: minimumLevel)
+        return SightingSource(try LiveFeed(options), levels: levels)
     }
 
     /// A btsnoop, pcap or pcapng file, or standard input for `-`.
     ///
     /// - Throws: where there is no such file.
     public static func recording(
-        _ file: String, minimumLevel: Int8? = nil
+        _ file: String, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
-        SightingSource(try RecordedFeed(file), minimumLevel: minimumLevel)
+        SightingSource(try RecordedFeed(file), levels: levels)
     }
 
     /// Tells `consumer` everything, to the end: of the recording, of the time, by SIGINT or SIGTERM, or because the
@@ -132,7 +132,7 @@ public final class SightingSource {
         counts.reports += 1
         let heard = report.sighting
         let level = reader.corrected(heard.rssi)
-        if let minimumLevel = reader.minimumLevel, let level, level < minimumLevel { return }
+        guard reader.takes(level) else { return }
         let report = HeardReport(
             sighting: Sighting(
                 at: heard.instant, from: heard.sender, rssi: level, isScanResponse: heard.isScanResponse),

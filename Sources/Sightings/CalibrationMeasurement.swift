@@ -39,6 +39,7 @@ public struct CalibrationMeasurement: Sendable {
 
     private var tallies: [LevelTally]
     private var tooLoud = 0
+    private var withoutLevel = 0
     private var lastSender: Sender?
     private var senderBefore: Sender?
     private var senderReturns = 0
@@ -55,7 +56,11 @@ public struct CalibrationMeasurement: Sendable {
             if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
             (senderBefore, lastSender) = (lastSender, sighting.sender)
         }
-        guard tallies.indices.contains(leg), let level = sighting.rssi, LevelTally.range.contains(level) else { return }
+        guard tallies.indices.contains(leg) else { return }
+        guard let level = sighting.rssi, LevelTally.range.contains(level) else {
+            withoutLevel += 1
+            return
+        }
         if let radioPower, Int(level) > radioPower { tooLoud += 1 }
         tallies[leg].add(level)
     }
@@ -77,7 +82,9 @@ public struct CalibrationMeasurement: Sendable {
     /// Why it tells nothing yet, in one sentence with what was heard; `nil` where it does.
     public var shortage: String? {
         if packets < Self.neededPackets {
-            return "\(packets) packets were heard, and a calibration needs \(Self.neededPackets)"
+            let silent =
+                withoutLevel > 0 ? " with a level and \(withoutLevel) without, which this receiver does not tell" : ""
+            return "\(packets) packets were heard\(silent), and a calibration needs \(Self.neededPackets)"
         }
         let fewest = legs.indices.min { tallies[$0].count < tallies[$1].count }
         if let fewest, tallies[fewest].count < Self.neededPacketsOfHeading {

@@ -40,7 +40,7 @@ import Testing
         let events = [0, 100_000, 250_000].map { at -> (Int64, HCIEvent) in
             (at, .advertisingReports([Self.report([2, 1, 6], rssi: -60), Self.report([2, 1, 4], rssi: -70)]))
         }
-        let source = try SightingSource.recording(try recording(events), minimumLevel: -65)
+        let source = try SightingSource.recording(try recording(events), levels: -65...20)
         let hearer = Hearer()
         try source.run(hearer)
         #expect(hearer.reports.map(\.sighting.instant.nanoseconds) == [0, 100_000_000, 250_000_000])

@@ -65,17 +65,17 @@ import Testing
     }
 
     @Test func weakReportsAreLeftOutAndThoseWithoutALevelAreNot() {
-        var reader = ReportReader(minimumLevel: -60)
+        var reader = ReportReader(levels: -60...20)
         var hearing = Hearing(table: SightingTable())
         let reports = [-60, -61, nil].map { report([2, 1, 6], rssi: $0) }
         #expect(take(&reader, &hearing, .advertisingReports(reports)).count == 2)
-        #expect(reader.counts.weak == 1)
+        #expect(reader.counts.leftOut == 1)
     }
 
     /// Before the weak ones are left out, and never to what no receiver can say.
     @Test(arguments: [(-60, -57), (-66, -63), (18, 20), (127, nil), (21, 21)] as [(Int8, Int8?)])
     func anOffsetIsAddedToEachLevel(_ level: Int8, _ expected: Int8?) {
-        var reader = ReportReader(minimumLevel: -63)
+        var reader = ReportReader(levels: -63...20)
         reader.levelOffset = 3
         let octets = HCIEvent.advertisingReports([report([2, 1, 6], rssi: level == 127 ? nil : level)]).packet.octets
         var levels: [Int8?] = []

@@ -281,6 +281,9 @@ def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit", tmp_path / "none", "--replay", tmp_path / "none").code == 66
     assert pharos.run("audit", boxes[0], "--replay", boxes[0]).code == 65
     assert pharos.run("audit", boxes[0], "--replay", "-", "--adapter", "virtual").code == 64
+    for wrong in (["--replay", "-", "--replay", "-"], ["--adapter", "virtual", "--duration-s", "0"],
+                  ["--adapter", "virtual", "--html", "-"]):
+        assert pharos.run("audit", boxes[0], *wrong).code == 64, wrong
     assert pharos.run("audit", boxes[0], "--adapter", f"unix:{tmp_path}/nobody").code == 69
 
 

@@ -53,6 +53,18 @@ def test_the_mean_is_that_of_headings(tmp_path):
     assert "dBm at 1 m" in text and "heading 270°" in text and str(path) in text
 
 
+def test_packets_without_a_level_are_told(tmp_path):
+    packets = [(number * 100_000, report(address(1), ibeacon(1, 7), 127)) for number in range(300)]
+    path = recording(tmp_path / "silent.btsnoop", packets)
+    for beacon in (("--beacon", BEACON), ("--strongest",)):
+        result = pharos.run("calibrate", *beacon, "--replay", path)
+        assert result.code == 75 and "0 packets were heard with a level and 300 without" in result.err
+    short = recording(tmp_path / "short.btsnoop", [
+        (number * 100_000, report(address(1), ibeacon(1, 7), -50)) for number in range(15)])
+    result = pharos.run("calibrate", "--strongest", "--replay", short)
+    assert result.code == 75 and "15 packets were heard" in result.err
+
+
 def test_the_value_is_written_into_the_profile_and_nothing_else_changes(tmp_path):
     path, _ = quarters(tmp_path, [-50, -54, -52, -53])
     profile = tmp_path / "desk.json"

@@ -272,6 +272,24 @@ def test_only_and_levels_choose(busy):
     assert pharos.run("scan", "--replay", path, "--only", "nobody").code == 64
 
 
+def test_levels_that_no_beacon_shows_are_left_out(tmp_path):
+    levels = [-128, -127, -111, -110, -60, 0, 1, 8, 20, 127]
+    packets = [(100 * number, report(address(1), ibeacon(1, 2), level)) for number, level in enumerate(levels)]
+    path = recording(tmp_path / "noise.btsnoop", packets)
+
+    def heard(*options):
+        return [line["rssiDbm"] for line in pharos.checked("scan", "--replay", path, "--json", *options).lines()]
+
+    # What no receiver can say is no level: no range leaves it out.
+    assert heard() == [-128, -127, -111, -110, -60, 0, 1, 8, 20, None]
+    assert heard("--plausible-dbm", "-110..0") == [-128, -110, -60, 0, None]
+    assert heard("--plausible-dbm", "-110..0", "--min-rssi-dbm", "-70") == [-128, -60, 0, None]
+    for wrong in ("-110", "0..-110", "-200..0", "a..b", "-110...0"):
+        assert pharos.run("scan", "--replay", path, "--plausible-dbm", wrong).code == 64, wrong
+    both = pharos.run("scan", "--replay", "-", "--known", "-")
+    assert both.code == 64 and "Standard input" in both.err
+
+
 def test_fragments_are_put_together(tmp_path):
     data = bytes([9] * 0) + ibeacon(1, 2) + bytes([200, 0xFE]) + bytes(199)
     packets = [(0, extended(address(1), data[:100], -50, 1)), (500, extended(address(2), ibeacon(3, 4), -51)),

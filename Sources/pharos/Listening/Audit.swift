@@ -66,6 +66,11 @@ struct Audit: ParsableCommand {
         if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
             throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
         }
+        if files.count(where: { $0 == "-" }) + replay.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("Standard input can be read once.")
+        }
+        if durationS == 0 { throw ValidationError("--duration-s 0: in no time nothing can be judged.") }
+        if html == "-" { throw ValidationError("--html writes a file; standard output has the verdicts.") }
         for case .managed(let index) in adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")

@@ -62,6 +62,9 @@ struct BeaconSourceOptions: ParsableArguments {
         if replay != nil && adapter != nil {
             throw ValidationError("--replay reads a file: it goes without --adapter.")
         }
+        if replay == "-" && known.contains("-") {
+            throw ValidationError("Standard input is either the recording or the known beacons.")
+        }
     }
 
     /// - Parameter duration: In microseconds; of an adapter.

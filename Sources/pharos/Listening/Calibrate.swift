@@ -225,7 +225,8 @@ private final class CalibrationListener: SightingConsumer {
         if places != nil { return measurements[0] ?? empty }
         let fewest = CalibrationMeasurement.neededPacketsOfHeading
         let heard = measurements.values.filter { $0.packets >= fewest }
-        return heard.max { $0.mean ?? -200 < $1.mean ?? -200 } ?? empty
+        return heard.max { $0.mean ?? -200 < $1.mean ?? -200 }
+            ?? measurements.values.max { $0.packets < $1.packets } ?? empty
     }
 
     /// Whether a signal has ended the leg before its time.

@@ -50,6 +50,9 @@ struct Scan: ParsableCommand {
         if ranging && selection.known.isEmpty {
             throw ValidationError("--ranging needs --known: it tells how far the beacons are that have a name.")
         }
+        if source.replay == "-" && selection.known.contains("-") {
+            throw ValidationError("Standard input is either the recording or the known beacons.")
+        }
         if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
         if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave --every-s out.") }
     }
@@ -64,7 +67,7 @@ struct Scan: ParsableCommand {
         let strangers: SightingTable.Strangers =
             ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
         let filter = try selection.filter(known)
-        let source = try source.open(known, minimumLevel: selection.minRssiDbm)
+        let source = try source.open(known, levels: selection.levels)
         let output = ScanOutput(
             source, form: form, json: json, order: sort, rule: distance.rule, filter: filter,
             regions: regions.map(\.name))
@@ -120,15 +123,15 @@ struct ScanSourceOptions: ParsableArguments {
     }
 
     /// What the options name; nothing is opened yet but the files.
-    func open(_ known: KnownBeacons, minimumLevel: Int8?) throws -> SightingSource {
-        if let replay { return try .recording(replay, minimumLevel: minimumLevel) }
+    func open(_ known: KnownBeacons, levels: ClosedRange<Int8>?) throws -> SightingSource {
+        if let replay { return try .recording(replay, levels: levels) }
         var options = SightingSource.Options(adapter: adapter)
         options.settings = try settings()
         options.recording = record
         options.durationMicroseconds = durationS
         options.samples = known.profiles
         options.purpose = "pharos scan"
-        return try .live(options, minimumLevel: minimumLevel)
+        return try .live(options, levels: levels)
     }
 
     /// The scan's parameters.
@@ -175,6 +178,12 @@ struct ScanSelection: ParsableArguments {
         help: ArgumentHelp("Leave weaker reports out, -127...20.", valueName: "dBm"), transform: Self.level)
     var minRssiDbm: Int8?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Leave out what no beacon shows, such as -110..0.", valueName: "dBm..dBm"),
+        transform: Self.range)
+    var plausibleDbm: ClosedRange<Int8>?
+
     @Flag(help: "Show beacons without a name too, where --known names some.")
     var strangers = false
 
@@ -184,6 +193,21 @@ struct ScanSelection: ParsableArguments {
             throw Mistake("\(value) is out of range -127...20")
         }
         return level
+    }
+
+    private static func range(_ text: String) throws -> ClosedRange<Int8> {
+        guard let dots = text.firstRange(of: "..") else { throw Mistake("it is no range such as -110..0") }
+        let (low, high) = (try level(String(text[..<dots.lowerBound])), try level(String(text[dots.upperBound...])))
+        guard low <= high else { throw Mistake("\(low) is above \(high)") }
+        return low...high
+    }
+
+    /// The levels whose reports are shown; `nil` for all.
+    var levels: ClosedRange<Int8>? {
+        guard minRssiDbm != nil || plausibleDbm != nil else { return nil }
+        let plausible = plausibleDbm ?? LevelTally.range
+        return min(
+            plausible.upperBound, max(plausible.lowerBound, minRssiDbm ?? plausible.lowerBound))...plausible.upperBound
     }
 
     func filter(_ known: KnownBeacons) throws -> ScanFilter {
