@@ -18,6 +18,8 @@ LAB_GUEST = HERE.parent / "Lab/guest"
 ROOT_PACKAGES = ["systemd", "systemd-sysv", "dbus", "udev", "bluez", "kmod", "procps"]
 # Of a box that Ansible can work on.
 ROOT_PACKAGES += ["openssh-server", "python3-apt"]
+# What pharos-hub links.
+ROOT_PACKAGES += ["libbluetooth3", "libpaho-mqtt1.3", "libpq5", "libsqlite3-0"]
 # In the order of loading: the disks, the file systems.
 FIRST_MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk
     squashfs overlay crc32c_generic crc16 mbcache jbd2 ext4 autofs4""".split()
@@ -99,14 +101,15 @@ class Image:
         if done.returncode != 0:
             raise PreparationError(f"depmod: {done.stderr.strip()}")
 
-    def write_tests(self, package, pharos, more=None):
-        """The disk that is unpacked over the root: package, tests, tools, kernel modules, units that start them, and
+    def write_tests(self, packages, pharos, more=None):
+        """The disk that is unpacked over the root: packages, tests, tools, kernel modules, units that start them, and
         `more` texts by their places."""
         with tarfile.open(self.tests, "w", format=tarfile.USTAR_FORMAT) as tar:
             tar.add(self.modules / "usr", "usr", filter=_owned_by_root)
             for script in [*sorted(LAB_GUEST.glob("*.sh")), *sorted((HERE / "guest").glob("*.sh"))]:
                 _add(tar, f"lab/{script.name}", script.read_bytes())
-            _add(tar, f"lab/{Path(package).name}", Path(package).read_bytes())
+            for package in packages:
+                _add(tar, f"lab/{Path(package).name}", Path(package).read_bytes())
             for tool in (pharos, self.cache.folder / "vhci_bridge", self.cache.folder / "btsnoop_lines"):
                 _add(tar, f"lab/bin/{Path(tool).name}", Path(tool).read_bytes(), 0o755)
             for unit in sorted((HERE / "guest").glob("lab[.-]*")):

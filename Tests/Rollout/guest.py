@@ -38,7 +38,7 @@ class Guest:
             "etc/ssh/sshd_config.d/lab.conf": "UsePAM no\nUseDNS no\n",
             "root/.ssh/authorized_keys": self.key.with_suffix(".pub").read_text(),
         }
-        self.image.write_tests(package, pharos, more)
+        self.image.write_tests([package], pharos, more)
         self.image.write_state()
 
     def __enter__(self):

@@ -40,6 +40,19 @@ five_steps() {
     is_active lobby || fail "the instance is not active"
 }
 
+# The second package: without it the first says what is missing, with it the same command hears the beacon.
+hears_with_the_hub() {
+    listens="pharos listen /usr/share/pharos/listeners/hall.json --print --adapter hci1 --duration-s 4 --json"
+    # shellcheck disable=SC2086 # the words of a command
+    expect_exit 69 without.txt $listens
+    shows without.txt 'needs the package pharos-hub'
+    expect_exit 0 apt.txt apt-get install -y /lab/pharos-hub_*.deb
+    expect_exit 0 verify.txt dpkg --verify pharos-hub
+    # shellcheck disable=SC2086 # the words of a command
+    expect_exit 0 with.txt $listens
+    shows with.txt '"event":"beacons"' '"state":"listening"'
+}
+
 # A service may not ask the kernel whether somebody keeps the clock right; timedated may be asked, and what it says is said.
 asks_timedated() {
     # Starts timedated as well, which takes its time here.
@@ -65,5 +78,6 @@ waits_for_an_adapter() {
 prepare box_is_up
 lab_test package/installs installs
 lab_test package/five-steps five_steps
+lab_test package/hears-with-the-hub hears_with_the_hub
 lab_test package/asks-timedated asks_timedated
 lab_test package/waits-for-an-adapter waits_for_an_adapter
