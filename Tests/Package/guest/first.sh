@@ -50,7 +50,8 @@ hears_with_the_hub() {
     expect_exit 0 verify.txt dpkg --verify pharos-hub
     # shellcheck disable=SC2086 # the words of a command
     expect_exit 0 with.txt $listens
-    shows with.txt '"event":"beacons"' '"state":"listening"'
+    # The guest itself scans with hci1, so what is not heard is not gone: its repeats may have been left out.
+    shows with.txt '"event":"beacons"' '"state":"foreign"'
 }
 
 # A service may not ask the kernel whether somebody keeps the clock right; timedated may be asked, and what it says is said.
