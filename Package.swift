@@ -53,6 +53,7 @@ let package = Package(
         .library(name: "FleetStore", targets: ["FleetStore"]),
         .library(name: "Planner", targets: ["Planner"]),
         .library(name: "Positioning", targets: ["Positioning"]),
+        .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -104,6 +105,14 @@ let package = Package(
         .target(
             name: "Positioning",
             dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping"],
+            swiftSettings: strict),
+        .target(
+            name: "PositioningFiles",
+            dependencies: [
+                "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
+                "FleetStore", "LinuxHost", "Listener", "ListenerService", "Positioning", "Sightings", "Sites",
+                "TextEscaping",
+            ],
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(
@@ -171,8 +180,9 @@ let package = Package(
         .executableTarget(
             name: "pharos-hub",
             dependencies: [
-                "BeaconFrames", "BluetoothTypes", "CommandSupport", "Configuration", "HCITransports", "LinuxHost",
-                "Listener", "ListenerService", "Sightings", "TextEscaping", argumentParser,
+                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
+                "HCITransports", "LinuxHost", "Listener", "ListenerService", "Positioning", "PositioningFiles",
+                "Sightings", "Sites", "TextEscaping", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -285,6 +295,13 @@ let package = Package(
             name: "PositioningTests",
             dependencies: [
                 "Airtime", "BluetoothTypes", "Configuration", "Positioning", "PositioningWorlds", "Sightings", "Sites",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PositioningFilesTests",
+            dependencies: [
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "LinuxHost", "ListenerService",
+                "Positioning", "PositioningFiles", "Sightings", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

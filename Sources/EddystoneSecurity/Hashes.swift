@@ -10,6 +10,20 @@ public enum Fingerprint {
     }
 }
 
+/// The SHA-256 of octets that come piece by piece.
+public struct RunningDigest: Sendable {
+    private var hash = SHA256()
+
+    /// Of nothing yet.
+    public init() {}
+
+    /// Takes the next octets.
+    public mutating func take(_ octets: [UInt8]) { hash.update(data: octets) }
+
+    /// The digest of all octets so far, in hexadecimal.
+    public var text: String { Hexadecimal.text(hash.finalize()) }
+}
+
 extension DeviceAddress {
     /// A box's own static random address: 46 bits of SHA-256 of its machine id and a name, so that it stays the same
     /// over restarts and no two names share one.

@@ -9,9 +9,11 @@ struct PharosHub: ParsableCommand {
         abstract: "Keep what is heard: listen, and know where things are.",
         version: CommandProgram.version, subcommands: subcommands.types)
 
-    private static let subcommands = Subcommands(entries: [("listen", { Listen.self })])
+    private static let subcommands = Subcommands(entries: [
+        ("listen", { Listen.self }), ("map", { MapCommand.self }),
+    ])
 
     static func main() {
-        CommandProgram.main(PharosHub.self, working: [])
+        CommandProgram.main(PharosHub.self, working: ["map"])
     }
 }

@@ -5,7 +5,9 @@ internal import LinuxHost
 /// The commands of the second program, `pharos-hub`, which keeps what is heard. It links libraries that the static
 /// program does not, and is started in its place.
 enum HubProgram {
-    static let commands: [Subcommands.Entry] = [("listen", { Listen.self })]
+    static let commands: [Subcommands.Entry] = [
+        ("listen", { Listen.self }), ("map", { MapCommand.self }),
+    ]
 
     /// Where it lies when it was installed.
     private static let directory = "/usr/libexec/pharos"
@@ -46,5 +48,11 @@ struct HubArguments: ParsableArguments {
 struct Listen: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Hear the beacons that a listener file knows.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct MapCommand: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "map", abstract: "Make a map of what is heard where, and say how good it is.")
     @OptionGroup var arguments: HubArguments
 }

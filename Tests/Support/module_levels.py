@@ -16,7 +16,7 @@ from checks import Checks
 LEVELS = [
     ["pharos", "pharos-hub"],
     ["CommandSupport"],
-    ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning"],
+    ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles"],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
         "PlanReport", "Sightings", "Auditing",

@@ -40,13 +40,14 @@ public struct AlgorithmChoice: Sendable {
     /// - Parameters:
     ///   - candidates: What to try; of a single one only its parameters are fitted.
     ///   - base: What all trials share, such as the grid.
+    ///   - neighbors: k of `wknn`; `nil` to fit it by leaving places out.
     ///
     /// Refuses a survey without places, or that heard nothing. Where nothing can be left out, the first candidate is
     /// taken as it is.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
-        leaving: Evaluation.LeftOut = .visit
+        neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit
     ) throws(PositioningError) {
         map = try SignalMap(survey, positions: positions)
         var evaluator = Evaluator(survey, positions: positions)
@@ -58,7 +59,7 @@ public struct AlgorithmChoice: Sendable {
         for algorithm in candidates {
             var settings = base
             settings.algorithm = algorithm
-            if algorithm == .wknn { settings.neighbors = Self.neighbors(evaluator, settings) }
+            if algorithm == .wknn { settings.neighbors = neighbors ?? Self.neighbors(evaluator, settings) }
             // A filter's temper is that of its field.
             var fitted = settings
             if algorithm == .hmm { fitted.algorithm = .field }

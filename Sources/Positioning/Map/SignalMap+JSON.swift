@@ -5,6 +5,9 @@ extension SignalMap {
     /// The version of the map's format.
     public static let version = 1
 
+    /// Maps of no more readings than this hold all vectors, so that every algorithm can be tried on them.
+    static let vectorLimit = 200_000
+
     /// The map as its file has it: one object, indented; the same map gives the same octets.
     public var text: String { json.pretty }
 
@@ -20,7 +23,10 @@ extension SignalMap {
             ("algorithm", settings.json), ("places", .array(places.map(\.json))),
             ("beacons", .array(beacons.map(\.json))),
             ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
-            ("vectors", settings.algorithm.needsPrints ? vectorsJSON : .null),
+            (
+                "vectors",
+                settings.algorithm.needsPrints || table.levels.count <= Self.vectorLimit ? vectorsJSON : .null
+            ),
             ("field", .optional(plan) { .record([("site", $0.fieldJSON)]) }),
             ("evaluation", .optional(evaluation, \.json)),
         ])

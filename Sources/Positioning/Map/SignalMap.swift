@@ -81,12 +81,20 @@ public struct SignalMap: Sendable {
                 for entry in survey.table.range(vector) { heard[Int(survey.table.beacons[entry])] += 1 }
             }
         }
+        let shared = survey.sharedIdentities
+        for key in shared.sorted() {
+            guard let number = survey.existingNumber(of: key), heard[number] > 0 else { continue }
+            notices.append(
+                "\(key) is the identity of several devices: \(heard[number]) seconds of it without an address are left "
+                    + "out")
+            heard[number] = 0
+        }
         let kept = heard.indices.filter { heard[$0] > 0 }.sorted { survey.beacons[$0] < survey.beacons[$1] }
         guard !kept.isEmpty else { throw places.isEmpty ? .noPlaces : .nothingHeard }
         beacons = kept.map {
             Beacon(key: survey.beacons[$0], position: positions[survey.beacons[$0]], seconds: heard[$0])
         }
-        var renumbered = [Int](repeating: 0, count: survey.beacons.count)
+        var renumbered = [Int?](repeating: nil, count: survey.beacons.count)
         for (number, old) in kept.enumerated() { renumbered[old] = number }
         statistics = []
         fill(survey, found, renumbered)
@@ -105,7 +113,7 @@ public struct SignalMap: Sendable {
         numbers = Dictionary(beacons.enumerated().map { ($0.element.key, $0.offset) }) { first, _ in first }
     }
 
-    private mutating func fill(_ survey: Survey, _ found: SurveyPlaces, _ renumbered: [Int]) {
+    private mutating func fill(_ survey: Survey, _ found: SurveyPlaces, _ renumbered: [Int?]) {
         struct Visit: Hashable {
             var place: Int
             var session: String?
@@ -120,7 +128,7 @@ public struct SignalMap: Sendable {
             for vector in stay.vectors {
                 var readings: [SignalVector.Reading] = []
                 for entry in survey.table.range(vector) {
-                    let beacon = renumbered[Int(survey.table.beacons[entry])]
+                    guard let beacon = renumbered[Int(survey.table.beacons[entry])] else { continue }
                     readings.append(.init(beacon: beacon, level: survey.table.levels[entry]))
                 }
                 vectorsOfPlace[place].append(table.count)

@@ -142,6 +142,6 @@ public struct CellFilter: Sendable {
     }
 }
 
-extension [Double] {
-    subscript(checked index: Int) -> Double? { indices.contains(index) ? self[index] : nil }
+extension Array {
+    subscript(checked index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

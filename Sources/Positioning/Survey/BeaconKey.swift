@@ -45,6 +45,16 @@ public struct BeaconKey: Hashable, Sendable {
     }
 }
 
+extension BeaconKey {
+    /// The identity alone of a key that an address follows; `nil` for all other keys.
+    public var identityOfSeveral: BeaconKey? {
+        guard let at = text.lastIndex(of: "@"), BeaconIdentity.kinds.contains(where: { text.hasPrefix($0 + ":") }),
+            DeviceAddress(text[text.index(after: at)...]) != nil
+        else { return nil }
+        return BeaconKey(String(text[..<at]))
+    }
+}
+
 extension BeaconKey: Comparable, CustomStringConvertible {
     /// By the octets of the text.
     public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }

@@ -43,6 +43,8 @@ public struct Survey: Sendable {
         public var session: String?
         /// Its recording's place among ``Survey/recordings``; `nil` before the first.
         public var recording: Int?
+        /// Where its file begins it, from 1; `nil` for one that is in no file.
+        public var line: Int?
         /// Its vectors' places in the survey.
         public internal(set) var vectors: Range<Int> = 0..<0
         /// Whether a later line took it back. Its vectors count for nothing.
@@ -178,6 +180,16 @@ public struct Survey: Sendable {
         return copy
     }
 
+    /// Identities that come from several devices at once, told apart by address: of a reading under the identity alone
+    /// nobody knows whose it is, so that it counts for nothing.
+    public var sharedIdentities: Set<BeaconKey> {
+        var shared: Set<BeaconKey> = []
+        for key in beacons {
+            if let identity = key.identityOfSeveral, numbers[identity] != nil { shared.insert(identity) }
+        }
+        return shared
+    }
+
     /// Adds all that another survey holds, its beacons under their own numbers here. Stays keep their numbers.
     public mutating func append(_ other: Survey) {
         let numbers = other.beacons.map { number(of: $0) }
@@ -189,12 +201,11 @@ public struct Survey: Sendable {
             stays[stays.count - 1].isDropped = stay.isDropped
             for index in stay.vectors {
                 let vector = other.vector(index)
-                append(
-                    SignalVector(
-                        seconds: vector.seconds,
-                        readings: vector.readings.compactMap { reading in
-                            numbers[reading.beacon].map { .init(beacon: $0, level: reading.level) }
-                        }))
+                var found: [(beacon: Int, levels: [Double])] = []
+                for (reading, packets) in zip(vector.readings, other.packets(index)) {
+                    if let beacon = numbers[reading.beacon] { found.append((beacon, packets)) }
+                }
+                append(seconds: vector.seconds, found.sorted { $0.beacon < $1.beacon })
             }
         }
     }

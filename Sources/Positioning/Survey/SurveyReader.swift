@@ -14,6 +14,7 @@ public struct SurveyReader: Sendable {
     public private(set) var refusedLevels: [Int: Int] = [:]
 
     private let acceptsZero: Bool
+    private let acceptsRuns: Bool
     private let file: String?
     private var pending: [UInt8] = []
     private var line = 0
@@ -25,17 +26,21 @@ public struct SurveyReader: Sendable {
     private var leftOutBeacons: Set<String> = []
     private var scanner = VectorLineScanner()
     private var numbers: [String: Int?] = [:]
-    private var packetBuffer: [Int8] = []
+    /// Of the line before, where that was none.
+    private var brokenProblem: Int?
 
     /// Longer lines are no lines of a survey, in octets.
     public static let longestLine = 8_000_000
     static let version = 1
+    private static let cut = "the line was cut, as by a loss of power: it is dropped, and all before it is kept"
 
     /// - Parameters:
     ///   - file: What the text is called in the problems.
     ///   - acceptsZero: Whether a level of 0 dBm is one. Many sources mean "unknown" by it.
-    public init(file: String? = nil, acceptsZero: Bool = false) {
+    ///   - acceptsRuns: Whether readings may come without a stay, as of somebody who is to be located.
+    public init(file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false) {
         self.file = file
+        self.acceptsRuns = acceptsRuns
         self.acceptsZero = acceptsZero
     }
 
@@ -84,16 +89,26 @@ public struct SurveyReader: Sendable {
         var scanner = self.scanner
         let seconds = scanner.scan(pending.span)
         defer { self.scanner = scanner }
-        if let seconds, vector(seconds, scanner) { return }
+        if let seconds, vector(seconds, scanner) {
+            brokenProblem = nil
+            return
+        }
         let (root, faults) = JSONDocument.parse(pending)
         guard faults.isEmpty, let root, case .object = root.value else {
             if isWhole {
+                brokenProblem = problems.count
                 report(faults.first.map { $0.message } ?? "a line of a survey is an object", at: faults.first?.column)
             } else {
-                warn("the last line was cut, as by a loss of power: it is dropped, and all before it is kept", at: nil)
+                warn(Self.cut, at: nil)
             }
             return
         }
+        // Who records again after a loss of power begins with a header: what is broken before it was cut.
+        if root["survey"] != nil, let brokenProblem, brokenProblem < problems.count {
+            problems[brokenProblem] = FileProblem(
+                Self.cut, at: problems[brokenProblem].position, severity: .warning, in: file)
+        }
+        brokenProblem = nil
         object(root)
     }
 
@@ -139,7 +154,7 @@ public struct SurveyReader: Sendable {
             report("a stay has a whole number", at: root["stay"]?.position.column)
             return
         }
-        if !hasHeader { warn("a stay before any line {\"survey\":1,…}", at: nil) }
+        if !hasHeader, !acceptsRuns { warn("a stay before any line {\"survey\":1,…}", at: nil) }
         if survey.stays.contains(where: { $0.number == number }) {
             warn("stay \(number) is there twice: drop and move mean the later one", at: nil)
         }
@@ -157,13 +172,14 @@ public struct SurveyReader: Sendable {
             heading = value - (value / 360).rounded(.down) * 360
         }
         let place = root["place"]?.string
-        if place == nil, position == nil {
+        if place == nil, position == nil, !acceptsRuns {
             warn("stay \(number) has neither a place nor a position: it counts for nothing", at: nil)
         }
-        survey.begin(
-            Survey.Stay(
-                number: number, place: place, position: position, floor: root["floor"]?.string, heading: heading,
-                session: root["session"]?.string))
+        var stay = Survey.Stay(
+            number: number, place: place, position: position, floor: root["floor"]?.string, heading: heading,
+            session: root["session"]?.string)
+        stay.line = line
+        survey.begin(stay)
         isInStay = true
         lastSeconds = -.infinity
     }
@@ -199,6 +215,13 @@ public struct SurveyReader: Sendable {
 
     /// Whether a vector may begin at this time; says what is strange about it.
     private mutating func begins(_ seconds: Double) -> Bool {
+        if !isInStay, acceptsRuns {
+            var run = Survey.Stay(number: survey.stays.count + 1)
+            run.line = line
+            survey.begin(run)
+            isInStay = true
+            lastSeconds = -.infinity
+        }
         guard isInStay else {
             report("readings outside of a stay: a line {\"stay\":…} comes first", at: nil)
             return false

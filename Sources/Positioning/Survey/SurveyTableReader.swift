@@ -47,6 +47,7 @@ public struct SurveyTableReader {
 
     private struct Gathered {
         var key: StayKey
+        var line: Int
         /// By time, in the order of the table.
         var times: [Double] = []
         var byTime: [Double: Int] = [:]
@@ -87,7 +88,7 @@ public struct SurveyTableReader {
             let stay = byKey[key] ?? stays.count
             if stay == stays.count {
                 byKey[key] = stay
-                stays.append(Gathered(key: key))
+                stays.append(Gathered(key: key, line: row.line))
             }
             let seconds = time ?? Double(stays[stay].times.count)
             let vector = stays[stay].byTime[seconds] ?? stays[stay].vectors.count
@@ -130,10 +131,11 @@ public struct SurveyTableReader {
     }
 
     private func add(_ gathered: Gathered, number: Int, to survey: inout Survey) {
-        survey.begin(
-            Survey.Stay(
-                number: number, place: gathered.key.place, position: gathered.key.position, floor: gathered.key.floor,
-                heading: gathered.key.heading, session: gathered.key.session))
+        var stay = Survey.Stay(
+            number: number, place: gathered.key.place, position: gathered.key.position, floor: gathered.key.floor,
+            heading: gathered.key.heading, session: gathered.key.session)
+        stay.line = gathered.line
+        survey.begin(stay)
         for (index, readings) in gathered.vectors.enumerated() {
             var byBeacon: [Int: [Double]] = [:]
             for reading in readings { byBeacon[reading.beacon, default: []].append(reading.level) }

@@ -1,0 +1,70 @@
+internal import Airtime
+
+/// Where one more beacon or one more stay would help a map most.
+public struct MapAdvice: Hashable, Sendable {
+    /// One place with what is wanting there.
+    public struct Want: Hashable, Sendable {
+        /// What would help.
+        public enum Kind: String, Hashable, Sendable {
+            case beacon
+            case stay
+        }
+
+        public let kind: Kind
+        /// The place's number in the map.
+        public let place: Int
+        /// Half a sentence: why there.
+        public let reason: String
+    }
+
+    /// At most one of each kind for a place; where it helps most first.
+    public let wants: [Want]
+
+    /// Fewer beacons than this make a place unreliable; so many are good, and twice as many are no better.
+    public static let fewestBeacons = 4
+    /// A beacon counts at a place where it is heard in at least this share of the seconds.
+    static let share = 0.5
+    static let fewestSeconds = 20
+
+    /// - Parameter limit: How many of each kind are told.
+    public init(_ map: SignalMap, limit: Int = 3) {
+        let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
+        var wants: [Want] = []
+        let poor = counts.indices.filter { counts[$0] < Self.fewestBeacons }.sorted {
+            (counts[$0], $0) < (counts[$1], $1)
+        }
+        for place in poor.prefix(limit) {
+            let heard =
+                ["no beacon is", "only 1 beacon is"][checked: counts[place]]
+                ?? "only \(counts[place]) beacons are"
+            wants.append(Want(kind: .beacon, place: place, reason: "\(heard) heard there in half of the seconds"))
+        }
+        var errors: [String: Evaluation.PlaceResult] = [:]
+        for result in map.evaluation?.byPlace ?? [] { errors[result.place] = result }
+        func weight(_ place: Int) -> Double {
+            let result = errors[map.places[place].name]
+            return result?.meanError ?? result.map { 1 - $0.exact } ?? 0
+        }
+        let order = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
+        for place in order.prefix(limit) where weight(place) > 0 {
+            wants.append(Want(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
+        }
+        self.wants = wants
+    }
+
+    private static func reason(_ place: Place, _ error: Double) -> String {
+        let metres = (error * 10).rounded() / 10
+        var reason = place.position == nil ? "it is taken for others" : "the error there is \(metres) m"
+        if place.seconds < fewestSeconds { reason += ", after only \(place.seconds) s" }
+        if place.headings.count == 1 { reason += ", with one heading" }
+        return reason
+    }
+}
+
+extension SignalMap {
+    /// How many beacons are heard at a place in at least half of its seconds.
+    public func beaconsHeard(at place: Int) -> Int {
+        let seconds = Double(max(1, places[place].seconds))
+        return statistics[place].count { Double($0.seconds) >= MapAdvice.share * seconds }
+    }
+}

@@ -1,0 +1,36 @@
+public import Airtime
+internal import BeaconService
+public import ListenerService
+public import Positioning
+
+/// Fitting as commands do it: refusals are sentences with a number to end with.
+public enum MapFitting {
+    /// Tries candidates and takes the best.
+    ///
+    /// - Parameters:
+    ///   - keepsNeighbors: k of `wknn` where somebody has asked for one; `nil` to fit it.
+    /// - Throws: where there is nothing to make a map of.
+    public static func choose(
+        _ survey: Survey, positions: [BeaconKey: FloorPosition], candidates: [PositioningAlgorithm],
+        base: LocatorSettings, keepsNeighbors: Int? = nil
+    ) throws(ListenerServiceError) -> AlgorithmChoice {
+        do throws(PositioningError) {
+            let choice = try AlgorithmChoice(
+                survey, positions: positions, candidates: candidates, base: base, neighbors: keepsNeighbors)
+            // That it can be used at all shows before it is written.
+            _ = try Locator(choice.map)
+            return choice
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    /// What a refusal of the library means for whoever asked.
+    public static func refusal(_ error: PositioningError) -> ListenerServiceError {
+        switch error {
+        case .noPlaces, .nothingHeard, .noPositions, .nothingLeft: .refused(.malformed, "\(error)")
+        case .noBeacons: .refused(.invalid, "\(error)")
+        default: .refused(.request, "\(error)")
+        }
+    }
+}
