@@ -91,6 +91,9 @@ let package = Package(
         .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         .target(name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
         .target(
+            name: "Zones", dependencies: ["BluetoothTypes", "Configuration", "Sightings"],
+            swiftSettings: strict),
+        .target(
             name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
             swiftSettings: small),
         .target(
@@ -156,6 +159,12 @@ let package = Package(
                 "Profiles", "Sightings", "VirtualController",
             ],
             swiftSettings: small),
+        .target(
+            name: "HubService",
+            dependencies: [
+                "BeaconService", "Configuration", "LinuxHost", "Listener", "ListenerService", "Sightings", "Zones",
+            ],
+            swiftSettings: strict),
         // What the two programs' command lines share.
         .target(
             name: "CommandSupport",
@@ -181,8 +190,8 @@ let package = Package(
             name: "pharos-hub",
             dependencies: [
                 "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
-                "HCITransports", "LinuxHost", "Listener", "ListenerService", "Positioning", "PositioningFiles",
-                "Sightings", "Sites", "TextEscaping", argumentParser,
+                "HCITransports", "HubService", "LinuxHost", "Listener", "ListenerService", "Positioning",
+                "PositioningFiles", "Sightings", "Sites", "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -206,10 +215,15 @@ let package = Package(
         .target(
             name: "EnduranceAudits", dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"],
             path: "Tests/Endurance/Audits", swiftSettings: strict),
+        // Beacons that stay in zones, come and go: hours in the unit tests, a year in a release build.
+        .target(
+            name: "EnduranceZones", dependencies: ["BluetoothTypes", "Sightings", "Zones"],
+            path: "Tests/Endurance/Zones", swiftSettings: strict),
         .executableTarget(
             name: "pharos-endurance",
             dependencies: [
-                "Advertiser", "Auditing", "BluetoothTypes", "EnduranceAudits", "EnduranceWorld", "HCI", "LinuxHost",
+                "Advertiser", "Auditing", "BluetoothTypes", "EnduranceAudits", "EnduranceWorld", "EnduranceZones",
+                "HCI", "LinuxHost",
             ],
             path: "Tests/Endurance/Program", swiftSettings: strict),
         // The programs that the documentation shows.
@@ -270,6 +284,10 @@ let package = Package(
             name: "SightingsTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Sightings"],
             swiftSettings: strict),
         .testTarget(
+            name: "ZonesTests",
+            dependencies: ["BluetoothTypes", "Configuration", "EnduranceZones", "Sightings", "Zones"],
+            swiftSettings: strict),
+        .testTarget(
             name: "AuditingTests",
             dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "EnduranceAudits", "Sightings"],
             swiftSettings: strict),
@@ -284,6 +302,13 @@ let package = Package(
             dependencies: [
                 "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI",
                 "HCITransports", "LinuxHost", "Listener", "ListenerService", "Sightings", "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HubServiceTests",
+            dependencies: [
+                "BeaconService", "BluetoothTypes", "Configuration", "HubService", "LinuxHost", "ListenerService",
+                "Sightings", "TestSupport", "Zones",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

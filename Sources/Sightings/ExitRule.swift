@@ -8,7 +8,7 @@ public enum ExitRule {
     /// For a beacon whose interval is not known: 30 s, as Android has it.
     public static let unknownMicroseconds = 30_000_000
     /// False exits of one beacon a second.
-    static let falseExitsPerSecond = 1.0 / (30 * 86_400)
+    public static let falseExitsPerSecond = 1.0 / (30 * 86_400)
     /// A loss is never taken for smaller than this, because it was counted over a few dozen events.
     static let leastLoss = 0.1
     /// Nor for larger than this: a beacon of which nothing is heard has no exit.

@@ -10,7 +10,8 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version, subcommands: subcommands.types)
 
     private static let subcommands = Subcommands(entries: [
-        ("listen", { Listen.self }), ("map", { MapCommand.self }),
+        ("listen", { Listen.self }), ("zones", { ZonesCommand.self }),
+        ("map", { MapCommand.self }),
     ])
 
     static func main() {

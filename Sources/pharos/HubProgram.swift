@@ -6,7 +6,8 @@ internal import LinuxHost
 /// program does not, and is started in its place.
 enum HubProgram {
     static let commands: [Subcommands.Entry] = [
-        ("listen", { Listen.self }), ("map", { MapCommand.self }),
+        ("listen", { Listen.self }), ("zones", { Zones.self }),
+        ("map", { MapCommand.self }),
     ]
 
     /// Where it lies when it was installed.
@@ -48,6 +49,12 @@ struct HubArguments: ParsableArguments {
 struct Listen: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Hear the beacons that a listener file knows.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Zones: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zones", abstract: "Tell who enters and leaves the zones of a listener file.")
     @OptionGroup var arguments: HubArguments
 }
 

@@ -34,11 +34,6 @@ import Testing
         #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
     }
 
-    @Test("the schema file is what the program prints")
-    func schemaIsCurrent() {
-        #expect(RepositoryFile("profiles/schema/listener.schema.json").text == ListenerSchema.text)
-    }
-
     @Test("every key comes where it belongs")
     func everything() throws {
         let file = RepositoryFile("Tests/Corpus/listeners/good/everything.json")

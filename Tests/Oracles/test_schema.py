@@ -2,7 +2,8 @@
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
 say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
-Tests/SitesTests/SiteCorpusTests.swift and Tests/ListenerServiceTests/ListenerFileTests.swift.
+Tests/SitesTests/SiteCorpusTests.swift, Tests/ListenerServiceTests/ListenerFileTests.swift and
+Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
 """
 import json
 import pathlib
@@ -17,6 +18,7 @@ KINDS = {
     "profiles": ("beacon", ROOT / "profiles"),
     "sites": ("site", ROOT / "profiles" / "sites"),
     "listeners": ("listener", ROOT / "profiles" / "listeners"),
+    "hub": ("listener", ROOT / "profiles" / "listeners"),
 }
 
 

@@ -15,11 +15,11 @@ from checks import Checks
 # From the top down. A module may import modules of its own level and of those below.
 LEVELS = [
     ["pharos", "pharos-hub"],
-    ["CommandSupport"],
+    ["CommandSupport", "HubService"],
     ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles"],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
-        "PlanReport", "Sightings", "Auditing",
+        "PlanReport", "Sightings", "Auditing", "Zones",
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",

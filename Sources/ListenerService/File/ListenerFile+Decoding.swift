@@ -36,7 +36,7 @@ extension ListenerFile {
     /// In thousandths of a metre: a town is not larger.
     static let extent = 100_000_000
     /// Of a tag, the name of a place, or an attachment, in characters.
-    static let textLimits = (name: 100, attachment: 1000)
+    static let textLimits = (name: ConfigurationDecoder.labelLimit, attachment: 1000)
 
     enum ScanMode: String, CaseIterable { case passive, active }
     enum Strangers: String, CaseIterable { case count, list }

@@ -1,20 +1,22 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 internal import HCI
 internal import Profiles
 
 /// The JSON Schema (draft 2020-12) of a listener file, made from the same key lists as the decoder.
 public enum ListenerSchema {
     /// The text of `profiles/schema/listener.schema.json`.
-    public static var text: String { json.pretty }
+    ///
+    /// - Parameter sections: The schemas of what only the service uses, by key.
+    public static func text(_ sections: [String: JSONValue]) -> String { json(sections).pretty }
 
-    static var json: JSONValue {
+    private static func json(_ sections: [String: JSONValue]) -> JSONValue {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos listener",
             "description": "What a receiver is, whom it knows, and what it keeps of what it hears.",
             "type": "object",
-            "properties": object(ListenerFile.keys, properties),
+            "properties": object(ListenerFile.keys, properties.merging(sections) { _, section in section }),
             "required": ["version", "name"],
             "anyOf": [
                 ["required": ["known"]], ["required": ["irks"]],
@@ -49,10 +51,6 @@ public enum ListenerSchema {
                 "description": "Beacons without a name are counted (count, the default) or told one by one (list).",
                 "enum": .array(ListenerFile.Strangers.allCases.map { .string($0.rawValue) }),
             ],
-            "zones": list("Zones: only the service uses them.", ["type": "object"]),
-            "mqtt": ["description": "A broker: only the service uses it.", "type": "object"],
-            "history": ["description": "A database: only the service uses it.", "type": "object"],
-            "hooks": list("Programs to start: only the service uses them.", ["type": "object"]),
         ]
     }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
+internal import HubService
 internal import LinuxHost
 internal import ListenerService
 
@@ -61,7 +62,7 @@ struct Listen: ParsableCommand {
     }
 
     func run() throws {
-        if schema { return Terminal.write(ListenerSchema.text) }
+        if schema { return Terminal.write(HubSchema.text) }
         guard let file else { return }
         let listener = try ListenerFile.read(file)
         guard isPrinted else {

@@ -1,0 +1,141 @@
+internal import BluetoothTypes
+internal import Sightings
+internal import Zones
+
+/// A beacon that stays in a zone for days, comes and goes, and of which much is lost, in runs.
+public struct ZoneLife: Sendable {
+    public struct Settings: Hashable, Sendable, CustomStringConvertible {
+        public let intervalMilliseconds: Int
+        /// The share of events that is not heard.
+        public let loss: Double
+        /// How many events are lost in a row in the mean; `nil` where each is lost on its own.
+        public let run: Double?
+        /// Whether the interval is configured, and not learned.
+        public let isKnown: Bool
+
+        /// See the properties of the same names.
+        public init(intervalMilliseconds: Int, loss: Double, run: Double? = nil, isKnown: Bool = false) {
+            self.intervalMilliseconds = intervalMilliseconds
+            self.loss = loss
+            self.run = run
+            self.isKnown = isKnown
+        }
+
+        public var description: String {
+            "\(intervalMilliseconds) ms, loss \(loss)" + (run.map { " in runs of \($0)" } ?? "")
+                + (isKnown ? ", known" : "")
+        }
+    }
+
+    /// Exits while it was there.
+    public private(set) var falseExits = 0
+    /// How long it was there, in microseconds.
+    public private(set) var presentMicroseconds = 0
+    /// From its first event to the enter, in microseconds.
+    public private(set) var enterDelays: [Int] = []
+    /// By how much an exit came later than the silence that was computed when it left, in microseconds.
+    public private(set) var leaveDelays: [Int] = []
+    /// Exits that never came.
+    public private(set) var missedExits = 0
+
+    private let settings: Settings
+    private var table: SightingTable
+    private var engine: ZoneEngine
+    private var randomness: SplitMix64
+    private var isLost = false
+    private var time = 1_000_000
+    private var isInside = false
+
+    private static let sender = Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true)
+    /// An iBeacon of 16 octets of zero, 1 and 1, -59 dBm.
+    private static let data: [UInt8] =
+        [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 16) + [0, 1, 0, 1, 0xC5]
+
+    /// Nothing has happened yet.
+    public init(_ settings: Settings, seed: UInt64) {
+        self.settings = settings
+        let known = KnownBeacon(
+            name: "key", identity: .iBeacon(uuid: FixedOctets(repeating: 0), major: 1, minor: 1),
+            intervalMicroseconds: settings.isKnown ? settings.intervalMilliseconds * 1000 : nil)
+        table = SightingTable(known: [known], strangers: .counted)
+        engine = ZoneEngine(
+            [ZoneRule(name: "desk", members: .beacons(["key"]), bound: .level(above: -70, leaveBelow: -76))],
+            known: [known], beacons: [])
+        randomness = SplitMix64(seed: seed)
+    }
+
+    private mutating func share() -> Double { Double(randomness.next() >> 11) * 0x1p-53 }
+
+    /// Whether the next event is lost: with its own probability, or in runs of geometric length.
+    private mutating func losesNext() -> Bool {
+        guard let run = settings.run else { return share() < settings.loss }
+        let next = 1 - 1 / run
+        let first = settings.loss * (1 - next) / (1 - settings.loss)
+        isLost = share() < (isLost ? next : first)
+        return isLost
+    }
+
+    /// The beacon is there for so long.
+    public mutating func stay(seconds: Int) {
+        let end = time + seconds * 1_000_000
+        let start = time
+        var isWaiting = !isInside
+        while time < end {
+            if !losesNext() {
+                drain(isPresent: true)
+                let instant = HeardInstant(nanoseconds: UInt64(time) * 1000)
+                let sighting = Sighting(at: instant, from: Self.sender, rssi: -60)
+                if let place = table.hear(sighting, Self.data.span, Self.data.indices) {
+                    engine.hear(place, in: table, sighting)
+                }
+                drain(isPresent: true)
+                if isWaiting, isInside {
+                    isWaiting = false
+                    enterDelays.append(time - start)
+                }
+            }
+            time += settings.intervalMilliseconds * 1000 + Int(share() * 10_000)
+        }
+        drain(isPresent: true)
+        presentMicroseconds += end - start
+    }
+
+    /// It goes away for so long.
+    public mutating func leave(seconds: Int) {
+        guard isInside else { return time += seconds * 1_000_000 }
+        let silence = engine.silenceMicroseconds(of: "key") ?? 0
+        let left = time
+        time += seconds * 1_000_000
+        var exit: Int?
+        while let event = engine.nextEvent(until: HeardInstant(nanoseconds: UInt64(time) * 1000)) {
+            guard event.kind == .exit else { continue }
+            exit = Int(event.instant.nanoseconds / 1000)
+            isInside = false
+        }
+        guard let exit else { return missedExits += 1 }
+        leaveDelays.append(exit - left - silence)
+    }
+
+    private mutating func drain(isPresent: Bool) {
+        while let event = engine.nextEvent(until: HeardInstant(nanoseconds: UInt64(time) * 1000)) {
+            switch event.kind {
+            case .enter: isInside = true
+            case .exit:
+                isInside = false
+                falseExits += 1
+            case .dwell, .known, .unknown: break
+            }
+        }
+    }
+
+    /// False exits of a beacon in 30 days.
+    public var falseExitsIn30Days: Double {
+        presentMicroseconds > 0 ? Double(falseExits) * 30 * 86_400e6 / Double(presentMicroseconds) : 0
+    }
+
+    /// The delay of entering that 95 of 100 do not exceed, in microseconds.
+    public var enterDelay95: Int? {
+        let sorted = enterDelays.sorted()
+        return sorted.isEmpty ? nil : sorted[min(sorted.count - 1, sorted.count * 95 / 100)]
+    }
+}

@@ -1,0 +1,75 @@
+import BeaconService
+import Configuration
+import LinuxHost
+import ListenerService
+import TestSupport
+import Testing
+import Zones
+
+@testable import HubService
+
+@Suite("Listener files of the hub") struct HubFileTests {
+    static let good = RepositoryFile.all(in: "Tests/Corpus/hub/good") + RepositoryFile.all(in: "profiles/listeners")
+    static let bad = ["bad", "semantic"].flatMap { RepositoryFile.all(in: "Tests/Corpus/hub/\($0)") }
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("good files and samples are read without a word", arguments: good)
+    func readsGood(_ file: RepositoryFile) throws {
+        let path = try folder.file("hall.json", file.octets)
+        let hub = try HubFile(path: path)
+        #expect(hub.warnings == [])
+    }
+
+    @Test("bad files are refused for their one fault and nothing else", arguments: bad)
+    func refusesBad(_ file: RepositoryFile) throws {
+        let path = try folder.file("hall.json", file.octets)
+        do {
+            _ = try HubFile(path: path)
+            Issue.record("\(file) was read")
+        } catch {
+            guard case .service(.refused(.invalid, let lines)) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(lines.count == 1, "\(lines)")
+            #expect(lines.allSatisfy { $0.hasPrefix("\(path):") })
+        }
+    }
+
+    @Test("the schema file is what the program prints")
+    func schemaIsCurrent() {
+        #expect(RepositoryFile("profiles/schema/listener.schema.json").text == HubSchema.text)
+    }
+
+    @Test("faults of the receiver and of its zones are told together")
+    func everyFault() throws {
+        let text = #"{"version": 1, "name": "a b", "strangers": "list", "zones": [{"name": "x"}], "hooks": [{}]}"#
+        let path = try folder.file("hall.json", Array(text.utf8))
+        let error = #expect(throws: ListenerServiceError.self) { try HubFile(path: path) }
+        #expect(error?.messages.count == 4, "\(error?.messages ?? [])")
+    }
+
+    @Test("who can never be inside is told")
+    func warnings() throws {
+        let text = """
+            {"version": 1, "name": "hall", "known": [{"name": "phone", "address": "C0:01:02:03:04:05"}],
+            "zones": [{"name": "x", "beacons": ["phone"]},
+            {"name": "y", "beacons": ["phone"], "aboveDbm": -60, "proof": "eid"}]}
+            """
+        let hub = try HubFile(path: try folder.file("hall.json", Array(text.utf8)))
+        #expect(hub.warnings.count == 2)
+        #expect(hub.warnings[0].hasSuffix(#"an address, tells no power: give the zone "aboveDbm""#))
+        #expect(hub.warnings[1].hasSuffix("wants ephemeral ids, and phone has no key of any"))
+    }
+
+    @Test("a hook is for its event and its zone")
+    func hooks() throws {
+        let rule = HookRule(event: .enter, zone: "desk", run: ["true"])
+        #expect(rule.matches(.enter, zone: "desk") && !rule.matches(.exit, zone: "desk"))
+        #expect(!rule.matches(.enter, zone: "door"))
+        #expect(HookRule(event: nil, zone: nil, run: ["true"]).matches(.known, zone: "door"))
+    }
+}

@@ -1,0 +1,267 @@
+import BluetoothTypes
+import Sightings
+import Testing
+
+@testable import Zones
+
+@Suite("Zones") struct ZoneEngineTests {
+    private static func zone(_ change: (inout ZoneRule) -> Void = { _ in }) -> ZoneRule {
+        var rule = ZoneRule(name: "desk", members: .beacons(["a"]), per: .beacon)
+        change(&rule)
+        return rule
+    }
+
+    @Test("two reports within the window and inside the bound enter, and no fewer")
+    func enter() {
+        var stage = ZoneStage([Self.zone()])
+        #expect(stage.hear("a", 1, -55) == [])
+        #expect(stage.hear("a", 2, -55) == ["2 enter desk a"])
+        #expect(stage.hear("a", 3, -55) == [])
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let change: @Sendable (inout ZoneRule) -> Void
+        let levels: [Int8?]
+        let isInside: Bool
+    }
+
+    @Test(
+        "whether four reports, one a second, enter",
+        arguments: [
+            Case(testDescription: "1 m is inside", change: { _ in }, levels: [-59, -59, -59, -59], isInside: true),
+            Case(testDescription: "1.1 m is outside", change: { _ in }, levels: [-60, -60, -60, -60], isInside: false),
+            Case(
+                testDescription: "the median counts", change: { $0.reports = 3 }, levels: [-80, -50, -50, -50],
+                isInside: true),
+            Case(
+                testDescription: "one strong report among weak ones", change: { $0.reports = 3 },
+                levels: [-80, -80, -40, -80],
+                isInside: false),
+            Case(testDescription: "no level", change: { _ in }, levels: [nil, nil, nil, nil], isInside: false),
+            Case(testDescription: "127 is no level", change: { _ in }, levels: [127, 127, 127, 127], isInside: false),
+            Case(
+                testDescription: "a level bound", change: { $0.bound = .above(-65) }, levels: [-66, -65, -65, -65],
+                isInside: true),
+            Case(
+                testDescription: "a narrow window", change: { $0.window = 900_000 }, levels: [-50, -50, -50, -50],
+                isInside: false),
+            Case(
+                testDescription: "more reports than come", change: { $0.reports = 5 }, levels: [-50, -50, -50, -50],
+                isInside: false),
+            Case(
+                testDescription: "another zone's beacon", change: { $0.members = .beacons(["c"]) },
+                levels: [-50, -50, -50, -50], isInside: false),
+        ])
+    func inside(_ trial: Case) {
+        var stage = ZoneStage([Self.zone(trial.change)])
+        for (number, level) in trial.levels.enumerated() { _ = stage.hear("a", Double(number + 1), level) }
+        #expect((stage.engine.insideCount(0) == 1) == trial.isInside)
+    }
+
+    @Test("between the bounds it stays; beyond the leaving bound for 5 s it leaves")
+    func hysteresis() {
+        var stage = ZoneStage([Self.zone()])
+        #expect(stage.hear("a", from: 1, to: 5, -55) == ["2 enter desk a"])
+        // 1.41 m: out of the one, within the other.
+        #expect(stage.hear("a", from: 5, to: 30, -62) == [])
+        #expect(stage.hear("a", from: 30, to: 34, -75) == [])
+        // The median is outside from the second weak report of four on.
+        #expect(stage.hear("a", from: 34, to: 40, -75) == ["36 exit desk a level"])
+    }
+
+    @Test("who comes back within 5 s has not left")
+    func shortAbsence() {
+        var stage = ZoneStage([Self.zone()])
+        _ = stage.hear("a", from: 1, to: 10, -55)
+        #expect(stage.hear("a", from: 10, to: 13, -75) == [])
+        #expect(stage.hear("a", from: 13, to: 30, -55) == [])
+        #expect(stage.hear("a", from: 30, to: 40, -75) == ["36 exit desk a level"])
+    }
+
+    @Test("a silence longer than losses explain is an exit, told with the moment at which it became one")
+    func silence() throws {
+        var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
+        _ = stage.hear("a", from: 1, to: 61, -55)
+        let silence = try #require(stage.engine.silenceMicroseconds(of: "a"))
+        #expect(silence == 10_000_000)
+        #expect(stage.lines(until: 69.9) == [])
+        #expect(stage.engine.nextWakeUp == ZoneStage.at(70))
+        #expect(stage.lines(until: 500) == ["70 exit desk a silence"])
+    }
+
+    @Test("a silence that the file states counts in place of the computed one")
+    func ownSilence() {
+        var stage = ZoneStage([Self.zone { $0.silentAfter = 3_000_000 }])
+        _ = stage.hear("a", from: 1, to: 5, -55)
+        #expect(stage.lines(until: 60) == ["7 exit desk a silence"])
+    }
+
+    @Test("silence counts only while somebody listens, and a deaf receiver makes zones unknown")
+    func deafness() {
+        var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
+        _ = stage.hear("a", from: 1, to: 61, -55)
+        #expect(stage.lines(until: 65) == [])
+        #expect(stage.becomeDeaf(65) == [])
+        #expect(stage.lines(until: 69) == [])
+        #expect(stage.engine.nextWakeUp == ZoneStage.at(70))
+        #expect(stage.lines(until: 3600) == ["70 unknown desk"])
+        #expect(!stage.engine.isKnown && stage.engine.inside(0) == ["a"])
+        #expect(stage.becomeHearing(3600) == ["3600 known desk"])
+        // 5 s of the silence had passed.
+        #expect(stage.lines(until: 3604.9) == [])
+        #expect(stage.lines(until: 4000) == ["3605 exit desk a silence"])
+    }
+
+    @Test("a short deafness is not told, and stops the clock all the same")
+    func shortDeafness() {
+        var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
+        _ = stage.hear("a", from: 1, to: 61, -55)
+        #expect(stage.becomeDeaf(61) + stage.lines(until: 64) + stage.becomeHearing(64) == [])
+        #expect(stage.lines(until: 100) == ["73 exit desk a silence"])
+    }
+
+    @Test("a report is worth nothing across a deafness that was told")
+    func windowAfterDeafness() {
+        var stage = ZoneStage([Self.zone()])
+        #expect(stage.hear("a", 1, -55) == [])
+        #expect(stage.becomeDeaf(1.1) == [])
+        #expect(stage.becomeHearing(20) == ["6.1 unknown desk", "20 known desk"])
+        #expect(stage.hear("a", 20.5, -55) == [])
+        #expect(stage.hear("a", 21, -55) == ["21 enter desk a"])
+    }
+
+    @Test("dwell times are told in their order, and anew after another enter")
+    func dwell() {
+        var stage = ZoneStage([Self.zone { $0.dwellSeconds = [5, 20] }])
+        #expect(
+            stage.hear("a", from: 1, to: 40, -55) == ["2 enter desk a", "7 dwell desk a", "22 dwell desk a"])
+        #expect(stage.hear("a", from: 40, to: 50, -80) == ["46 exit desk a level"])
+        #expect(stage.hear("a", from: 50, to: 60, -55) == ["52 enter desk a", "57 dwell desk a"])
+    }
+
+    @Test("a tag gives each beacon its own place")
+    func tag() {
+        var stage = ZoneStage([ZoneRule(name: "desks", members: .tag("desk"))])
+        #expect(stage.hear("a", from: 1, to: 3, -55) == ["2 enter desks a"])
+        #expect(stage.hear("b", from: 3, to: 5, -55) == ["4 enter desks b"])
+        #expect(stage.hear("c", from: 5, to: 9, -55) == [])
+        #expect(stage.engine.inside(0) == ["a", "b"])
+    }
+
+    @Test("a zone that its beacons share is entered with the first and left with the last")
+    func shared() {
+        var stage = ZoneStage([ZoneRule(name: "room", members: .beacons(["a", "b"]))])
+        #expect(stage.hear("a", from: 1, to: 3, -55) == ["2 enter room a"])
+        #expect(stage.hear("b", from: 3, to: 5, -55) == [])
+        #expect(stage.engine.inside(0) == ["a", "b"])
+        #expect(stage.hear("a", from: 5, to: 15, -80) == [])
+        #expect(stage.engine.inside(0) == ["b"])
+        #expect(stage.hear("b", from: 15, to: 30, -80) == ["20 exit room b level"])
+    }
+
+    @Test("of an exclusive group only the nearest is inside")
+    func exclusive() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.members = .tag("desk"); $0.exclusive = "desks"
+            }
+        ])
+        #expect(stage.hear("a", from: 1, to: 3, -57) == ["2 enter desk a"])
+        // Nearer, but by no more than chance.
+        #expect(stage.hear("b", from: 3, to: 5, -55) == [])
+        #expect(stage.hear("a", 5, -57) == [])
+        #expect(stage.hear("b", from: 5.5, to: 8, -50) == ["6.5 exit desk a exclusive", "6.5 enter desk b"])
+        #expect(stage.engine.inside(0) == ["b"])
+    }
+
+    @Test("zones of one exclusive group give way to each other")
+    func exclusiveZones() {
+        var stage = ZoneStage(
+            ["a", "b"].map { name in
+                var rule = ZoneRule(name: "desk-\(name)", members: .beacons([name]))
+                rule.exclusive = "desks"
+                return rule
+            })
+        #expect(stage.hear("a", from: 1, to: 3, -55) == ["2 enter desk-a a"])
+        #expect(stage.hear("b", from: 10, to: 12, -55) == ["11 exit desk-a a exclusive", "11 enter desk-b b"])
+    }
+
+    @Test("with a proof only ephemeral ids of the key count")
+    func proof() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.proof = .eid; $0.bound = .above(-65)
+            }
+        ])
+        #expect(stage.hear("a", from: 1, to: 10, -55) == [])
+        #expect(stage.hearID(10, -55) == [])
+        #expect(stage.hearID(11, -55) == ["11 enter desk a"])
+        // The copy of an identity keeps nobody inside.
+        #expect(stage.hear("a", from: 12, to: 60, -55) == ["43 exit desk a silence"])
+    }
+
+    @Test("a text takes the attachments, and a missing one leaves nothing")
+    func content() throws {
+        let content = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}, $5 ${")
+        let filled = content.filled(ZoneStage.notes[0].attachments)
+        #expect(filled == ZoneRule.Content(title: "You are in Peter's Desk", body: ", $5 ${"))
+        #expect(content.keys == ["owner", "post"])
+    }
+
+    @Test("who was inside is so after a restart, and nothing is told twice")
+    func restart() {
+        var stage = ZoneStage([Self.zone { $0.dwellSeconds = [60] }], intervals: [1_000_000, nil, nil])
+        stage.resume(
+            [
+                .init(zone: "desk", beacon: "a", since: 1_000_000_000, dwells: 0),
+                .init(zone: "attic", beacon: "a", since: 1, dwells: 0),
+            ], now: 1_050_000_000)
+        #expect(stage.engine.nextWakeUp == nil && stage.engine.inside(0) == ["a"])
+        #expect(stage.becomeHearing(100) == [])
+        #expect(stage.hear("a", from: 101, to: 111, -55) == ["110 dwell desk a"])
+        #expect(stage.hear("a", from: 111, to: 130, -80) == ["117 exit desk a level"])
+    }
+
+    @Test("who is not heard after a restart leaves by listened time")
+    func restartWithoutAnybody() {
+        var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
+        stage.resume([.init(zone: "desk", beacon: "a", since: 5, dwells: 0)], now: 0)
+        #expect(stage.lines(until: 1000) == [])
+        #expect(stage.becomeHearing(1000) == [])
+        #expect(stage.lines(until: 2000) == ["1032.16 exit desk a silence"])
+    }
+
+    @Test("the same sightings give the same events at any speed")
+    func replay() {
+        func run(_ looks: Double) -> [String] {
+            var stage = ZoneStage([
+                Self.zone {
+                    $0.members = .tag("desk"); $0.exclusive = "x"; $0.dwellSeconds = [3]
+                },
+                Self.zone {
+                    $0.name = "room"; $0.members = .beacons(["a", "b", "c"]); $0.per = .zone
+                },
+            ])
+            var randomness = SplitMix64(seed: 5)
+            var lines: [String] = []
+            var time = 1.0
+            while time < 900 {
+                time += Double(randomness.next() % 400) / 100
+                if looks > 0 {
+                    var look = time - 4
+                    while look < time {
+                        lines += stage.lines(until: max(0, look))
+                        look += looks
+                    }
+                }
+                let name = ["a", "b", "c"][Int(randomness.next() % 3)]
+                lines += stage.hear(name, (time * 1000).rounded() / 1000, Int8(-50 - Int(randomness.next() % 20)))
+            }
+            return lines + stage.lines(until: 2000)
+        }
+        let once = run(0)
+        #expect(once.count > 50)
+        #expect(once == run(0.05))
+    }
+}

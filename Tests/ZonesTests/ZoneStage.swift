@@ -1,0 +1,113 @@
+import BluetoothTypes
+import Configuration
+import Sightings
+
+@testable import Zones
+
+/// A table and an engine, and what they tell in short lines: `12.5 enter desk key`.
+struct ZoneStage {
+    private(set) var table: SightingTable
+    private(set) var engine: ZoneEngine
+    private let names: [String]
+
+    static let eidPlace = 3
+
+    /// Beacons `a`, `b`, `c` with iBeacons of minor 1, 2, 3, and `a` once more by its ephemeral ids.
+    init(_ rules: [ZoneRule], intervals: [Int?] = [nil, nil, nil]) {
+        var known = ["a", "b", "c"].enumerated().map { number, name in
+            KnownBeacon(name: name, identity: Self.identity(number + 1), intervalMicroseconds: intervals[number])
+        }
+        known.append(KnownBeacon(name: "a", identity: nil))
+        table = SightingTable(
+            known: known, strangers: .counted, resolver: { id, _ in id[0] == 1 ? Self.eidPlace : nil })
+        names = known.map(\.name)
+        engine = ZoneEngine(rules, known: known, beacons: Self.notes)
+    }
+
+    static let notes = [
+        ZoneBeacon(name: "a", tags: ["desk"], attachments: [.init(key: "owner", text: "Peter")]),
+        ZoneBeacon(name: "b", tags: ["desk", "door"]), ZoneBeacon(name: "c"),
+    ]
+
+    private static func identity(_ minor: Int) -> BeaconIdentity {
+        .iBeacon(uuid: FixedOctets(repeating: 7), major: 1, minor: UInt16(minor))
+    }
+
+    static func at(_ seconds: Double) -> HeardInstant {
+        HeardInstant(nanoseconds: UInt64((seconds * 1000).rounded()) * 1_000_000)
+    }
+
+    static func line(_ event: ZoneEvent) -> String {
+        let time = DecimalText.thousandths(Int(event.instant.nanoseconds / 1_000_000))
+        let parts = [time, event.kind.rawValue, event.zone, event.beacon, event.cause?.rawValue]
+        return parts.compactMap(\.self).joined(separator: " ")
+    }
+
+    mutating func events(until seconds: Double) -> [ZoneEvent] {
+        var events: [ZoneEvent] = []
+        while let event = engine.nextEvent(until: Self.at(seconds)) { events.append(event) }
+        return events
+    }
+
+    mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
+
+    /// What is due before, and what the report tells. A level of -59 dBm is 1 m.
+    mutating func hear(_ name: String, _ seconds: Double, _ level: Int8?) -> [String] {
+        var lines = lines(until: seconds)
+        take(name, seconds, level)
+        lines += self.lines(until: seconds)
+        return lines
+    }
+
+    private mutating func take(_ name: String, _ seconds: Double, _ level: Int8?) {
+        let number = UInt8(names.firstIndex(of: name) ?? 0)
+        let data =
+            [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, number + 1, 0xC5]
+        take(data, from: number, seconds, level)
+    }
+
+    /// A report whose events are taken later.
+    mutating func hearQuietly(_ name: String, _ seconds: Double, _ level: Int8?) {
+        take(name, seconds, level)
+    }
+
+    /// An ephemeral id of `a`.
+    mutating func hearID(_ seconds: Double, _ level: Int8) -> [String] {
+        var lines = lines(until: seconds)
+        take([0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, 0], from: 9, seconds, level)
+        lines += self.lines(until: seconds)
+        return lines
+    }
+
+    private mutating func take(_ data: [UInt8], from number: UInt8, _ seconds: Double, _ level: Int8?) {
+        let sighting = Sighting(
+            at: Self.at(seconds), from: Sender(DeviceAddress(FixedOctets(repeating: 0xC0 + number)), isRandom: true),
+            rssi: level)
+        if let place = table.hear(sighting, data.span, data.indices) { engine.hear(place, in: table, sighting) }
+    }
+
+    /// Each second from `from` to before `to`.
+    mutating func hear(_ name: String, each step: Double = 1, from: Double, to: Double, _ level: Int8) -> [String] {
+        var lines: [String] = []
+        var time = from
+        while time < to {
+            lines += hear(name, time, level)
+            time += step
+        }
+        return lines
+    }
+
+    mutating func becomeDeaf(_ seconds: Double) -> [String] {
+        engine.becomeDeaf(at: Self.at(seconds))
+        return lines(until: seconds)
+    }
+
+    mutating func becomeHearing(_ seconds: Double) -> [String] {
+        engine.becomeHearing(at: Self.at(seconds))
+        return lines(until: seconds)
+    }
+
+    mutating func resume(_ presences: [ZoneEngine.Presence], now: Int64) {
+        engine.resume(presences, unixMicroseconds: now)
+    }
+}
