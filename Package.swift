@@ -53,7 +53,9 @@ let package = Package(
         .library(name: "FleetStore", targets: ["FleetStore"]),
         .library(name: "Planner", targets: ["Planner"]),
         .library(name: "Positioning", targets: ["Positioning"]),
+        .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
         .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
+        .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -185,12 +187,14 @@ let package = Package(
                 "TextEscaping", "VirtualController", argumentParser,
             ],
             swiftSettings: small),
+        // ESPHome's native API, as a Bluetooth proxy of Home Assistant speaks it.
+        .target(name: "ESPHomeAPI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
         // Keeps what is heard; links Debian's libraries of C dynamically, which the static program must not.
         .executableTarget(
             name: "pharos-hub",
             dependencies: [
                 "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
-                "HCITransports", "HubService", "LinuxHost", "Listener", "ListenerService", "Positioning",
+                "ESPHomeAPI", "HCITransports", "HubService", "LinuxHost", "Listener", "ListenerService", "Positioning",
                 "PositioningFiles", "Sightings", "Sites", "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
@@ -322,6 +326,7 @@ let package = Package(
                 "Airtime", "BluetoothTypes", "Configuration", "Positioning", "PositioningWorlds", "Sightings", "Sites",
             ],
             swiftSettings: strict),
+        .testTarget(name: "ESPHomeAPITests", dependencies: ["BluetoothTypes", "ESPHomeAPI"], swiftSettings: strict),
         .testTarget(
             name: "PositioningFilesTests",
             dependencies: [

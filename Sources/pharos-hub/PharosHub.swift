@@ -10,8 +10,10 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version, subcommands: subcommands.types)
 
     private static let subcommands = Subcommands(entries: [
-        ("listen", { Listen.self }), ("zones", { ZonesCommand.self }),
+        ("listen", { Listen.self }),
         ("map", { MapCommand.self }),
+        ("proxy", { Proxy.self }),
+        ("zones", { ZonesCommand.self }),
     ])
 
     static func main() {

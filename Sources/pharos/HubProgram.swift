@@ -6,8 +6,10 @@ internal import LinuxHost
 /// program does not, and is started in its place.
 enum HubProgram {
     static let commands: [Subcommands.Entry] = [
-        ("listen", { Listen.self }), ("zones", { Zones.self }),
+        ("listen", { Listen.self }),
         ("map", { MapCommand.self }),
+        ("proxy", { Proxy.self }),
+        ("zones", { Zones.self }),
     ]
 
     /// Where it lies when it was installed.
@@ -61,5 +63,11 @@ struct Zones: HubCommand {
 struct MapCommand: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "map", abstract: "Make a map of what is heard where, and say how good it is.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Proxy: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proxy", abstract: "Hand all that is heard to Home Assistant, as its Bluetooth proxy.")
     @OptionGroup var arguments: HubArguments
 }

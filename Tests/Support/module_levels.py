@@ -19,7 +19,7 @@ LEVELS = [
     ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles"],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
-        "PlanReport", "Sightings", "Auditing", "Zones",
+        "PlanReport", "Sightings", "Auditing", "ESPHomeAPI", "Zones",
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",

@@ -1,0 +1,58 @@
+/// Writes a message of Protocol Buffers, field by field (protobuf.dev, "Encoding"). What has its default value is left
+/// out, as proto3 has it.
+public struct ProtocolBufferWriter: Hashable, Sendable {
+    /// The message so far.
+    public private(set) var octets: [UInt8] = []
+
+    /// An empty message.
+    public init() {}
+
+    /// Adds a number: uint32, uint64, an enumeration or a boolean.
+    public mutating func add(_ field: Int, _ value: UInt64) {
+        guard value != 0 else { return }
+        octets.append(varint: UInt64(field) << 3)
+        octets.append(varint: value)
+    }
+
+    /// Adds a sint32, whose sign lies in the lowest bit.
+    public mutating func add(_ field: Int, signed value: Int32) {
+        add(field, UInt64(UInt32(bitPattern: value << 1 ^ value >> 31)))
+    }
+
+    /// Adds octets, a text or a message within this one.
+    public mutating func add(_ field: Int, _ value: some Collection<UInt8>) {
+        guard !value.isEmpty else { return }
+        octets.append(varint: UInt64(field) << 3 | 2)
+        octets.append(varint: UInt64(value.count))
+        octets += value
+    }
+
+    /// Adds a text.
+    public mutating func add(_ field: Int, _ text: String) { add(field, text.utf8) }
+}
+
+extension [UInt8] {
+    /// Seven bits an octet, the lowest first; all but the last have the highest bit.
+    mutating func append(varint value: UInt64) {
+        var value = value
+        while value > 0x7F {
+            append(UInt8(value & 0x7F) | 0x80)
+            value >>= 7
+        }
+        append(UInt8(value))
+    }
+}
+
+extension Collection<UInt8> where SubSequence == Self {
+    /// Takes a number from the front; `nil` where it does not end here, or not within 64 bits.
+    mutating func takeVarint() -> UInt64? {
+        var value: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            guard let octet = popFirst() else { return nil }
+            guard shift < 63 || octet <= 1 else { return nil }
+            value |= UInt64(octet & 0x7F) << UInt64(shift)
+            if octet & 0x80 == 0 { return value }
+        }
+        return nil
+    }
+}
