@@ -55,7 +55,6 @@ let package = Package(
         .library(name: "Positioning", targets: ["Positioning"]),
         .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
         .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
-        .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
