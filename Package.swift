@@ -187,7 +187,7 @@ let package = Package(
             ],
             swiftSettings: small),
         // ESPHome's native API, as a Bluetooth proxy of Home Assistant speaks it.
-        .target(name: "ESPHomeAPI", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        .target(name: "ESPHomeAPI", dependencies: ["BluetoothTypes", crypto], swiftSettings: strict),
         // Keeps what is heard; links Debian's libraries of C dynamically, which the static program must not.
         .executableTarget(
             name: "pharos-hub",

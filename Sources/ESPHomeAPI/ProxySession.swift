@@ -139,8 +139,12 @@ public struct ProxySession: Sendable {
 
 /// Advertisements on their way to clients: those of one message.
 public struct RawAdvertisementBatch: Sendable {
-    /// More in one message make clients wait for nothing.
-    public static let most = 64
+    /// More in one message would make clients wait for nothing, and a longer one is not encrypted in one piece.
+    private static let most = 64
+    private static let mostOctets = 32 << 10
+
+    /// Whether the next one belongs into another message.
+    public var isFull: Bool { count >= Self.most || writer.octets.count >= Self.mostOctets }
 
     private var writer = ProtocolBufferWriter()
     /// How many there are.

@@ -1,5 +1,6 @@
 """`pharos proxy`: aioesphomeapi, the client that Home Assistant itself uses, hears what `pharos scan` hears."""
 import asyncio
+import base64
 import json
 import socket
 import time
@@ -7,7 +8,8 @@ from collections import Counter
 
 import pharos
 import pytest
-from aioesphomeapi import APIClient, EncryptionPlaintextAPIError
+from aioesphomeapi import (
+    APIClient, EncryptionPlaintextAPIError, InvalidEncryptionKeyAPIError, RequiresEncryptionAPIError)
 from aioesphomeapi.api_pb2 import SubscribeBluetoothLEAdvertisementsRequest
 
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
@@ -118,6 +120,46 @@ def test_a_client_that_wants_encryption_is_told(proxy):
     with pytest.raises(Exception) as error:
         asyncio.run(asyncio.wait_for(connect(), 10))
     assert not isinstance(error.value, TimeoutError), EncryptionPlaintextAPIError
+
+
+KEY = "QRTIErOb/fcE9Ukd/5qA3RGYMn0Y+p06U58SCtOXvPc="
+
+
+@pytest.fixture
+def secret(start, air, tmp_path):
+    """A proxy that wants a key of its clients."""
+    file = tmp_path / "proxy.key"
+    file.write_text(KEY + "\n")
+    file.chmod(0o600)
+    peer = start(pharos.PROGRAM, "proxy", "--adapter", air, "--listen", "tcp:127.0.0.1:0", "--name", "vault",
+                 "--address", ADDRESS, "--key-file", file)
+    line = peer.wait(lambda line: line.get("text", "").startswith("listening tcp:127.0.0.1:"))
+    peer.port = int(line["text"].rsplit(":", 1)[1])
+    return peer
+
+
+def test_a_client_with_the_key_hears_the_same(secret):
+    got, states, info, _ = asyncio.run(heard(secret.port, 2, noise_psk=KEY, expected_name="vault"))
+    assert len(set(got)) == 3 and len(got) > 30 and info.name == "vault" and states
+
+
+def test_a_client_without_the_key_hears_nothing(secret):
+    other = base64.b64encode(bytes(32)).decode()
+    with pytest.raises(InvalidEncryptionKeyAPIError):
+        asyncio.run(heard(secret.port, 1, noise_psk=other))
+    with pytest.raises(RequiresEncryptionAPIError):
+        asyncio.run(heard(secret.port, 1))
+
+
+@pytest.mark.parametrize("text, mode, code", [
+    (KEY, 0o644, 78), ("secret", 0o600, 65), (KEY[:-4], 0o600, 65), (None, 0o600, 66)])
+def test_keys_that_are_none_are_refused(tmp_path, text, mode, code):
+    file = tmp_path / "proxy.key"
+    if text is not None:
+        file.write_text(text)
+        file.chmod(mode)
+    result = pharos.run("proxy", "--adapter", "virtual", "--listen", "tcp:127.0.0.1:0", "--key-file", file)
+    assert result.code == code and str(file) in result.err and KEY not in result.err
 
 
 def test_its_end_is_told_to_clients(proxy):

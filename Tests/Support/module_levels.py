@@ -37,7 +37,7 @@ ONLY = {
 # What lies outside Swift is imported in one place: other modules use it through that one.
 OWNERS = {
     "ArgumentParser": {"CommandSupport", "pharos", "pharos-hub"},
-    "Crypto": {"EddystoneSecurity"},
+    "Crypto": {"ESPHomeAPI", "EddystoneSecurity"},
     "CryptoExtras": {"EddystoneSecurity"},
     "CBlueZ": {"HCITransports"},
     "CLinux": {"LinuxHost"},

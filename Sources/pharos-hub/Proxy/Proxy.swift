@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
 internal import ESPHomeAPI
@@ -15,9 +16,10 @@ struct Proxy: ParsableCommand {
             pharos proxy --listen tcp:0.0.0.0:6053
             pharos proxy --adapter virtual
 
-            It speaks ESPHome's native API, in plain text and without a password: in Home Assistant add the integration \
-            ESPHome with this machine's address. Its iBeacon, Bermuda and Private BLE Device integrations then hear \
-            what this machine hears, each report of it. Whoever reaches the port hears it too.
+            It speaks ESPHome's native API: in Home Assistant add the integration ESPHome with this machine's address. \
+            Its iBeacon, Bermuda and Private BLE Device integrations then hear what this machine hears, each report of \
+            it. Without --key-file whoever reaches the port hears it too.
+            head -c 32 /dev/urandom | base64 | install -m 600 /dev/stdin proxy.key
             """)
 
     @Option(
@@ -41,6 +43,12 @@ struct Proxy: ParsableCommand {
             "By what Home Assistant tells it from other proxies (default: that of a network card).",
             valueName: "address"), transform: Self.address)
     var address: DeviceAddress?
+
+    @Option(
+        help: ArgumentHelp(
+            "What clients must have, 32 octets in Base64, in a file that you alone may read; else all is plain text.",
+            valueName: "file"), completion: .file())
+    var keyFile: String?
 
     @Flag(help: "Ask for scan responses: names are heard, batteries of others pay.")
     var active = false
@@ -69,10 +77,31 @@ struct Proxy: ParsableCommand {
         options.durationMicroseconds = durationS
         options.purpose = "pharos proxy"
         let source = try SightingSource.live(options)
-        let server = ProxyServer(try open(), identity, isActive: active) { Terminal.writeError("pharos: \($0)\n") }
+        let server = ProxyServer(try open(), identity, key: try key(), isActive: active) {
+            Terminal.writeError("pharos: \($0)\n")
+        }
         try server.start()
         let relay = ProxyRelay(server)
         try source.run(relay)
+    }
+
+    private func key() throws -> ProxyKey? {
+        guard let keyFile else { return nil }
+        let secret: Files.Secret
+        do throws(SystemError) {
+            secret = try Files.readSecret(keyFile, limit: 4096)
+        } catch {
+            throw BeaconServiceError(error, reading: keyFile, limit: 4096)
+        }
+        if let weakness = secret.weakness {
+            throw Failure(.configuration, weakness.text("encryption key", at: keyFile))
+        }
+        guard let key = ProxyKey(base64: secret.octets) else {
+            throw Failure(
+                .dataFormat,
+                "\(keyFile): it is not 32 octets in Base64, as `head -c 32 /dev/urandom | base64` makes them")
+        }
+        return key
     }
 
     private func open() throws -> Descriptor {

@@ -32,15 +32,20 @@ final class ProxyServer: Sendable {
     private let running = Monitor(false)
     private let listener: Descriptor
     private let identity: ProxyIdentity
+    private let key: ProxyKey?
     private let isActive: Bool
     private let say: @Sendable (String) -> Void
 
-    /// - Parameter say: Takes sentences for whoever watches.
+    /// - Parameters:
+    ///   - key: What clients must have; `nil` for plain text.
+    ///   - say: Takes sentences for whoever watches.
     init(
-        _ listener: Descriptor, _ identity: ProxyIdentity, isActive: Bool, say: @escaping @Sendable (String) -> Void
+        _ listener: Descriptor, _ identity: ProxyIdentity, key: ProxyKey?, isActive: Bool,
+        say: @escaping @Sendable (String) -> Void
     ) {
         self.listener = listener
         self.identity = identity
+        self.key = key
         self.isActive = isActive
         self.say = say
     }
@@ -69,7 +74,7 @@ final class ProxyServer: Sendable {
                 return
             }
             shared.batch.add(sender.address, isRandom: sender.isRandom, level: sighting.rssi, data: data)
-            if shared.batch.count == RawAdvertisementBatch.most {
+            if shared.batch.isFull {
                 shared.full.append(shared.batch)
                 shared.batch = RawAdvertisementBatch()
             }
@@ -99,13 +104,14 @@ final class ProxyServer: Sendable {
             let (batches, scanner, isOver) = take()
             for (client, isReady) in zip(clients, ready.dropFirst(open.count)) where isReady { client.read() }
             if open.count == 1, ready.first == true, let socket = try? StreamSocket.accept(listener) {
-                clients.append(ProxyClient(socket, ProxySession(identity, isActive: isActive, scanner: scanner)))
+                let session = ProxySession(identity, isActive: isActive, scanner: scanner)
+                clients.append(ProxyClient(socket, APIChannel(identity, key: key), session))
                 say("a client has come: \(clients.count) now")
             }
-            let frames = batches.map { (octets: $0.message.plainFrame, count: $0.count) }
+            let messages = batches.map { (message: $0.message, count: $0.count) }
             for client in clients {
                 client.change(scanner)
-                for frame in frames { client.send(frame.octets, advertisements: frame.count) }
+                for each in messages { client.send(each.message, advertisements: each.count) }
                 client.flush(isLast: isOver)
             }
             for client in clients where client.isOver {
@@ -137,14 +143,15 @@ private final class ProxyClient {
     let socket: Descriptor
     private(set) var isOver = false
     private var session: ProxySession
-    private var reader = PlainFrameReader()
+    private var channel: APIChannel
     private var waiting: [UInt8] = []
     private var dropped = 0
     private var reason: String?
     private var lastHeard = MonotonicClock.nanoseconds()
 
-    init(_ socket: Descriptor, _ session: ProxySession) {
+    init(_ socket: Descriptor, _ channel: APIChannel, _ session: ProxySession) {
         self.socket = socket
+        self.channel = channel
         self.session = session
     }
 
@@ -161,37 +168,41 @@ private final class ProxyClient {
         do throws(SystemError) {
             let octets = try socket.read(upTo: 4096)
             if octets.isEmpty { isOver = true }
-            reader.push(octets)
+            channel.push(octets)
             lastHeard = MonotonicClock.nanoseconds()
         } catch {
             if error.errno != SystemError.wouldBlock { isOver = true }
         }
-        do throws(PlainFrameReader.Fault) {
-            while let message = try reader.next() {
-                for answer in session.answer(message) { waiting += answer.plainFrame }
+        do throws(ChannelFault) {
+            while let message = try channel.next() {
+                waiting += channel.takeAnswers()
+                for answer in session.answer(message) { waiting += channel.frame(answer) }
             }
+            waiting += channel.takeAnswers()
         } catch {
+            // The last words of a handshake that failed.
+            _ = try? socket.write(channel.takeAnswers())
             reason = "\(error)"
             isOver = true
         }
     }
 
     func change(_ state: ProxyScannerState) {
-        if let message = session.change(state) { waiting += message.plainFrame }
+        if let message = session.change(state) { waiting += channel.frame(message) }
     }
 
-    func send(_ frame: [UInt8], advertisements: Int) {
+    func send(_ message: APIMessage, advertisements: Int) {
         guard session.wantsAdvertisements else { return }
-        guard waiting.count + frame.count <= ProxyServer.mostOctets else {
+        guard waiting.count + message.payload.count <= ProxyServer.mostOctets else {
             dropped += advertisements
             return
         }
-        waiting += frame
+        waiting += channel.frame(message)
     }
 
     /// Sends what the socket takes.
     func flush(isLast: Bool) {
-        if isLast { waiting += APIMessage(.disconnectRequest).plainFrame }
+        if isLast { waiting += channel.frame(APIMessage(.disconnectRequest)) }
         if !waiting.isEmpty, !isOver {
             do throws(SystemError) {
                 waiting.removeFirst(try socket.write(waiting))

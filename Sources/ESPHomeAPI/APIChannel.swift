@@ -1,0 +1,162 @@
+internal import BluetoothTypes
+
+/// What ends a connection with a client.
+public enum ChannelFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The client wants encryption, and this proxy has no key.
+    case encrypted
+    /// The client speaks in plain text, and this proxy has a key.
+    case plain
+    /// The client has another key.
+    case otherKey
+    /// What comes is no frame of the API.
+    case noFrame
+    /// A message is longer than ``APIChannel/longest``.
+    case tooLong
+
+    public var description: String {
+        switch self {
+        case .encrypted: "it wants encryption, and this proxy has no key: leave its encryption key empty"
+        case .plain: "it wants no encryption, and this proxy has a key: give it that"
+        case .otherKey: "its encryption key is another one"
+        case .noFrame: "it does not speak ESPHome's native API"
+        case .tooLong: "its message is longer than \(APIChannel.longest) octets"
+        }
+    }
+}
+
+/// Messages as the octets of one connection: in plain text, or encrypted with a key that both sides have.
+public struct APIChannel: Sendable {
+    /// The most octets of a message that is taken. What clients send to a Bluetooth proxy has a few dozen.
+    public static let longest = 4096
+
+    private enum State {
+        case plain
+        /// Nothing came yet.
+        case hello
+        case handshake
+        case ready(receive: NoiseCipher, send: NoiseCipher)
+    }
+
+    private let key: ProxyKey?
+    private let identity: ProxyIdentity
+    private var state: State
+    private var octets: [UInt8] = []
+    private var answers: [UInt8] = []
+
+    /// A new connection.
+    ///
+    /// - Parameters:
+    ///   - identity: Told to the client before anything is encrypted.
+    ///   - key: What clients must have; `nil` for plain text.
+    public init(_ identity: ProxyIdentity, key: ProxyKey?) {
+        self.identity = identity
+        self.key = key
+        state = key == nil ? .plain : .hello
+    }
+
+    /// Takes what was received.
+    public mutating func push(_ more: some Collection<UInt8>) { octets += more }
+
+    /// What the handshake has to send since this was asked for last.
+    public mutating func takeAnswers() -> [UInt8] {
+        defer { answers = [] }
+        return answers
+    }
+
+    /// The next message; `nil` until more is received.
+    public mutating func next() throws(ChannelFault) -> APIMessage? {
+        guard let first = octets.first else { return nil }
+        if case .plain = state {
+            guard first == 0 else { throw first == 1 ? .encrypted : .noFrame }
+            return try nextPlain()
+        }
+        while let frame = try takeFrame() {
+            if let message = try take(frame) { return message }
+        }
+        return nil
+    }
+
+    /// The octets of a message to the client. Before the handshake is over there is none to be sent.
+    public mutating func frame(_ message: APIMessage) -> [UInt8] {
+        switch state {
+        case .plain: return message.plainFrame
+        case .hello, .handshake: return []
+        case .ready(let receive, var send):
+            let head = [
+                UInt8(truncatingIfNeeded: message.type >> 8), UInt8(truncatingIfNeeded: message.type),
+                UInt8(truncatingIfNeeded: message.payload.count >> 8), UInt8(truncatingIfNeeded: message.payload.count),
+            ]
+            guard let sealed = try? send.encrypt(head + message.payload) else { return [] }
+            state = .ready(receive: receive, send: send)
+            return Self.framed(sealed)
+        }
+    }
+
+    // MARK: Plain text
+
+    private mutating func nextPlain() throws(ChannelFault) -> APIMessage? {
+        var rest = octets.dropFirst()
+        guard let length = rest.takeVarint(), let type = rest.takeVarint() else {
+            // Two numbers have at most 20 octets.
+            if octets.count > 21 { throw .noFrame }
+            return nil
+        }
+        guard length <= Self.longest else { throw .tooLong }
+        guard rest.count >= Int(length) else { return nil }
+        octets = Array(rest.dropFirst(Int(length)))
+        return APIMessage(type: type, payload: Array(rest.prefix(Int(length))))
+    }
+
+    // MARK: Encrypted
+
+    /// A frame: 1, its length, most significant octet first, its content.
+    private static func framed(_ content: [UInt8]) -> [UInt8] {
+        [1, UInt8(truncatingIfNeeded: content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
+    }
+
+    private mutating func takeFrame() throws(ChannelFault) -> [UInt8]? {
+        guard let first = octets.first else { return nil }
+        guard first == 1 else {
+            // Clients know by the first octet of an answer that encryption is wanted.
+            answers += Self.framed([1] + "Bad indicator byte".utf8)
+            throw first == 0 ? .plain : .noFrame
+        }
+        guard octets.count >= 3 else { return nil }
+        let length = Int(octets[1]) << 8 | Int(octets[2])
+        guard length <= Self.longest else { throw .tooLong }
+        guard octets.count >= 3 + length else { return nil }
+        defer { octets.removeFirst(3 + length) }
+        return Array(octets[3..<3 + length])
+    }
+
+    private mutating func take(_ frame: [UInt8]) throws(ChannelFault) -> APIMessage? {
+        switch state {
+        case .plain: return nil
+        case .hello:
+            // The one handshake that there is, then who we are.
+            let address = Hexadecimal.text(identity.address.octets.octets)
+            answers += Self.framed([1] + identity.name.utf8 + [0] + address.utf8 + [0])
+            state = .handshake
+            return nil
+        case .handshake:
+            guard let key, frame.first == 0 else { throw .noFrame }
+            var handshake = NoiseHandshake(key, prologue: Array("NoiseAPIInit\0\0".utf8))
+            do {
+                let (message, receive, send) = try handshake.answer(Array(frame.dropFirst()))
+                answers += Self.framed([0] + message)
+                state = .ready(receive: receive, send: send)
+            } catch {
+                // Clients know this text.
+                answers += Self.framed([1] + "Handshake MAC failure".utf8)
+                throw .otherKey
+            }
+            return nil
+        case .ready(var receive, let send):
+            guard let message = try? receive.decrypt(frame) else { throw .otherKey }
+            guard message.count >= 4 else { throw .noFrame }
+            state = .ready(receive: receive, send: send)
+            return APIMessage(
+                type: UInt64(message[0]) << 8 | UInt64(message[1]), payload: Array(message.dropFirst(4)))
+        }
+    }
+}
