@@ -55,6 +55,7 @@ let package = Package(
         .library(name: "Positioning", targets: ["Positioning"]),
         .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
         .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
+        .library(name: "Inventory", targets: ["Inventory"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -116,6 +117,12 @@ let package = Package(
                 "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
                 "FleetStore", "LinuxHost", "Listener", "ListenerService", "Positioning", "Sightings", "Sites",
                 "TextEscaping",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Inventory",
+            dependencies: [
+                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping",
             ],
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
@@ -193,8 +200,9 @@ let package = Package(
             name: "pharos-hub",
             dependencies: [
                 "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
-                "ESPHomeAPI", "HCITransports", "HubService", "LinuxHost", "Listener", "ListenerService", "Positioning",
-                "PositioningFiles", "Sightings", "Sites", "TextEscaping", "Zones", argumentParser,
+                "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
+                "ListenerService", "Positioning", "PositioningFiles", "Sightings", "Sites", "TextEscaping", "Zones",
+                argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -289,6 +297,12 @@ let package = Package(
         .testTarget(
             name: "ZonesTests",
             dependencies: ["BluetoothTypes", "Configuration", "EnduranceZones", "Sightings", "Zones"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "InventoryTests",
+            dependencies: [
+                "BeaconFrames", "BluetoothTypes", "Configuration", "Inventory", "Sightings", "Sites", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "AuditingTests",

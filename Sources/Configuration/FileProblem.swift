@@ -157,6 +157,7 @@ public enum FileKind: Hashable, Sendable {
     case fleet
     case site
     case listener
+    case inventory
     case fleetLock
     case manifest
 
@@ -169,6 +170,8 @@ public enum FileKind: Hashable, Sendable {
             self = .fleet
         } else if has("outline") || has("walls") || has("receiverSensitivityDbm") {
             self = .site
+        } else if has("items"), has("name") || has("version") {
+            self = .inventory
         } else if ["known", "irks", "rssiOffsetDb", "strangers", "zones"].contains(where: has) {
             self = .listener
         } else if has("fleet"), has("beacons") {
@@ -185,6 +188,7 @@ public enum FileKind: Hashable, Sendable {
         case .fleet: "a fleet file"
         case .site: "a site file"
         case .listener: "a listener file"
+        case .inventory: "an inventory"
         case .fleetLock: "the lock of a fleet"
         case .manifest: "the manifest of a fleet"
         }
@@ -197,6 +201,7 @@ public enum FileKind: Hashable, Sendable {
         case .fleet, .fleetLock: "pharos fleet check"
         case .site: "pharos plan site"
         case .listener: "pharos listen --print"
+        case .inventory: "pharos inventory check"
         case .manifest: "pharos fleet status"
         }
     }

@@ -201,6 +201,11 @@ public final class OutputFile: Sendable {
             throw SystemError("write", path, errno: error.errno)
         }
     }
+
+    /// Waits until the disk has what was appended.
+    public func synchronize() throws(SystemError) {
+        _ = try retryingInterrupts("fdatasync", path) { fdatasync(descriptor.number) }
+    }
 }
 
 extension SystemError {

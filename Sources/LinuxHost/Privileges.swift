@@ -3,6 +3,9 @@ internal import Glibc
 
 /// What the kernel lets this process do.
 public enum Privileges {
+    /// The number of the user whom this process acts for.
+    public static var user: UInt32 { geteuid() }
+
     /// The capabilities that Bluetooth sockets ask for, with their bits (linux/capability.h).
     public enum Capability: Int, CaseIterable, Sendable, CustomStringConvertible {
         case netAdmin = 12

@@ -12,10 +12,11 @@ public final class ChildProcess {
 
     /// Starts a program.
     ///
-    /// - Parameter arguments: The program, looked for in PATH where it has no slash, and what it is given. It reads
-    ///   nothing: its standard input is /dev/null.
+    /// - Parameters:
+    ///   - arguments: The program, looked for in PATH where it has no slash, and what it is given.
+    ///   - input: The file that it reads as its standard input.
     /// - Throws: ENOENT where there is no such program; EINVAL for none and for a zero octet in an argument.
-    public init(_ arguments: [String]) throws(SystemError) {
+    public init(_ arguments: [String], input: String = "/dev/null") throws(SystemError) {
         guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
             throw SystemError("posix_spawn", arguments.first ?? "", errno: EINVAL)
         }
@@ -24,7 +25,7 @@ public final class ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
         // Signals that this program has blocked or ignores are as usual there.
@@ -115,9 +116,10 @@ public enum ProcessPool {
     ///   - parallel: At most so many at a time.
     ///   - timeoutSeconds: Each is ended after so long.
     ///   - outputLimit: Each is ended after so many octets.
+    ///   - input: The file that each reads as its standard input.
     /// - Returns: An answer a job, in their order.
     public static func run(
-        _ jobs: [[String]], parallel: Int, timeoutSeconds: Int, outputLimit: Int
+        _ jobs: [[String]], parallel: Int, timeoutSeconds: Int, outputLimit: Int, input: String = "/dev/null"
     ) throws(SystemError) -> [Answer] {
         var answers = [Answer](repeating: .late, count: jobs.count)
         var running: [Running] = []
@@ -126,7 +128,7 @@ public enum ProcessPool {
             while next < jobs.count, running.count < max(1, parallel) {
                 do throws(SystemError) {
                     let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, timeoutSeconds)) * 1_000_000_000
-                    running.append(Running(index: next, process: try ChildProcess(jobs[next]), deadline: deadline))
+                    running.append(Running(index: next, process: try ChildProcess(jobs[next], input: input), deadline: deadline))
                 } catch {
                     answers[next] = .notStarted(error)
                 }

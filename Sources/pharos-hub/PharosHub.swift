@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Inventory
 
 /// The root command of the program that keeps what is heard. People call it by way of `pharos`, whose name it bears.
 @main
@@ -10,6 +11,7 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version, subcommands: subcommands.types)
 
     private static let subcommands = Subcommands(entries: [
+        ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
@@ -17,6 +19,23 @@ struct PharosHub: ParsableCommand {
     ])
 
     static func main() {
-        CommandProgram.main(PharosHub.self, working: ["map"])
+        CommandProgram.main(PharosHub.self, working: ["map"]) { error in
+            (error as? InventoryError).map { (ExitStatus($0), $0.messages) }
+        }
+    }
+}
+
+extension ExitStatus {
+    fileprivate init(_ error: InventoryError) {
+        self =
+            switch error.kind {
+            case .missing: .noInput
+            case .malformed: .dataFormat
+            case .invalid: .configuration
+            case .request: .usage
+            case .busy: .temporaryFailure
+            case .unavailable: .unavailable
+            case .failed: .software
+            }
     }
 }

@@ -6,6 +6,7 @@ internal import LinuxHost
 /// program does not, and is started in its place.
 enum HubProgram {
     static let commands: [Subcommands.Entry] = [
+        ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
@@ -69,5 +70,11 @@ struct MapCommand: HubCommand {
 struct Proxy: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy", abstract: "Hand all that is heard to Home Assistant, as its Bluetooth proxy.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct InventoryCommand: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inventory", abstract: "Count things that carry beacons.")
     @OptionGroup var arguments: HubArguments
 }

@@ -1,5 +1,6 @@
 """The JSON outputs: each key of each command stands in its manual page, with its meaning and whether it may be null."""
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -316,6 +317,78 @@ def simulated(words, folder):
             plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM)]
 
 
+def inventory(folder):
+    """An inventory of which one item was found, and another one of which a foreign item was heard; counted twice."""
+    def items(*numbers):
+        return [{"id": f"item-{n}", "name": f"Thing {n}", "beacon": f"ibeacon:{UUID}-1-{n}"} for n in numbers]
+
+    path, other = folder / "tools.json", folder / "other.json"
+    whole = {"version": 1, "name": "tools", "title": "Tools", "site": "hall.json", "items": items(1, 2)}
+    whole["items"][0] |= {"place": "shelf", "position": [1, 2], "note": "new", "photo": "drill.jpg"}
+    whole["beacons"] = [{"identity": f"ibeacon:{UUID}-1-1", "intervalMs": 200}]
+    shutil.copy(ROOT / "profiles/sites/museum-ground-floor.json", folder / "hall.json")
+    path.write_text(json.dumps(whole))
+    other.write_text(json.dumps({"version": 1, "name": "other", "items": items(7, 8)}))
+    packets = [(at * 200_000, report(address(n), ibeacon(1, n), -50)) for at in range(60) for n in (1, 7)]
+    packets += [(at * 200_000 + 100_000, report(address(8), ibeacon(1, 8), 127)) for at in range(5)]
+    packets += [(2_100_000, report(address(1), tlm(2900), -50))]
+    return path, other, recording(folder / "walk.btsnoop", sorted(packets, key=lambda packet: packet[0]))
+
+
+def counted(folder):
+    path, other, walk = inventory(folder)
+    first = output("inventory", "start", path, "--replay", walk, "--foreign", other, "--json")
+    empty = folder / "plain.json"
+    empty.write_text(path.read_text().replace('"place": "shelf", ', "").replace('"tools"', '"plain"'))
+    return path, [first, output("inventory", "start", empty, "--replay", walk, "--json")]
+
+
+def listed(folder):
+    path, other, _ = inventory(folder)
+    texts = [output("inventory", "list", path, "--json"), output("inventory", "list", other, "--json")]
+    texts.append(output("inventory", "list", folder, "--json"))
+    path, _ = counted(folder)
+    return texts + [output("inventory", "list", where, "--json") for where in (path, folder)]
+
+
+def shown(folder):
+    path, other, _ = inventory(folder)
+    texts = [output("inventory", "show", other, *words, "--json") for words in ([], ["item-7"])]
+    path, _ = counted(folder)
+    return texts + [output("inventory", "show", path, *words, "--json") for words in ([], ["item-1"], ["item-2"])]
+
+
+def made(folder):
+    return [output("inventory", "new", folder / "n.json", "--title", "N", "--site", "hall.json", "--json")]
+
+
+def added(folder):
+    path, _, _ = inventory(folder)
+    words = ["--place", "shelf", "--position", "1,2"]
+    return [output("inventory", "add", path, f"new-{n}", "--beacon", f"ibeacon:{UUID}-1-{20 + n}", *more, "--json")
+            for n, more in enumerate(([], words))]
+
+
+def inventory_checked(folder):
+    path, other, _ = inventory(folder)
+    wrong = folder / "wrong.json"
+    wrong.write_text(path.read_text().replace("item-2", "item-1"))
+    return [output("inventory", "check", each, "--json") for each in (path, other, wrong)]
+
+
+def reported(folder):
+    path, _ = counted(folder)
+    texts = [output("inventory", "report", path, "--json")]
+    log = next(each for each in (folder / "tools.counts").glob("*/2*.jsonl"))
+    log.write_text("\n".join(log.read_text().splitlines()[:-1] + ["garbage", ""]))
+    texts += [output("inventory", "report", path, "--json"), output("inventory", "finish", path, "--json")]
+    output("inventory", "add", path, "item-3", "--beacon", f"ibeacon:{UUID}-1-9")
+    output("inventory", "remove", path, "item-2")
+    counted_again = output("inventory", "start", path, "--replay", folder / "walk.btsnoop", "--json")
+    assert counted_again
+    return texts + [output("inventory", "report", path, "--json")]
+
+
 class Output(NamedTuple):
     """A section of a page, the commands whose keys it lists, and outputs that have all of them."""
 
@@ -339,6 +412,13 @@ OUTPUTS = [
     Output("qualify", "", "qualify", qualified),
     Output("calibrate", "", "calibrate", calibrated),
     Output("find", "", "find", found),
+    Output("inventory", "new", "inventory new", made),
+    Output("inventory", "list", "inventory list", listed),
+    Output("inventory", "show", "inventory show", shown),
+    Output("inventory", "add", "inventory add", added),
+    Output("inventory", "check", "inventory check", inventory_checked),
+    Output("inventory", "start", "inventory start", lambda folder: counted(folder)[1]),
+    Output("inventory", "finish, pharos inventory report", "inventory finish, inventory report", reported),
     Output("status", "", "status", status_of_a_running_beacon),
     Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
     Output("profile", "", "profile check", checked),

@@ -1,9 +1,9 @@
-"""The schemas of profiles, sites and listeners, held against the corpora that the Swift decoders are held against.
+"""The schemas of profiles, sites, listeners and inventories, held against the corpora that the Swift decoders are held against.
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
 say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
-Tests/SitesTests/SiteCorpusTests.swift, Tests/ListenerServiceTests/ListenerFileTests.swift and
-Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
+Tests/SitesTests/SiteCorpusTests.swift, Tests/ListenerServiceTests/ListenerFileTests.swift,
+Tests/InventoryTests/InventoryFileTests.swift and Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
 """
 import json
 import pathlib
@@ -19,6 +19,7 @@ KINDS = {
     "sites": ("site", ROOT / "profiles" / "sites"),
     "listeners": ("listener", ROOT / "profiles" / "listeners"),
     "hub": ("listener", ROOT / "profiles" / "listeners"),
+    "inventories": ("inventory", ROOT / "profiles" / "inventories"),
 }
 
 

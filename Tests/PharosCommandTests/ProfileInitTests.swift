@@ -70,6 +70,7 @@ import Testing
         ("fleets/museum", "a fleet file", "pharos fleet check"),
         ("sites/museum-ground-floor", "a site file", "pharos plan site"),
         ("listeners/hall", "a listener file", "pharos listen --print"),
+        ("inventories/museum-tools", "an inventory", "pharos inventory check"),
     ])
     func anotherKindOfFileIsNamedWithItsCommand(_ file: String, _ kind: String, _ command: String) throws {
         let path = Program.profile(file)

@@ -16,7 +16,9 @@ from checks import Checks
 LEVELS = [
     ["pharos", "pharos-hub"],
     ["CommandSupport", "HubService"],
-    ["Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles"],
+    [
+        "Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles", "Inventory",
+    ],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
         "PlanReport", "Sightings", "Auditing", "ESPHomeAPI", "Zones",

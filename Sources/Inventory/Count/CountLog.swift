@@ -1,0 +1,260 @@
+internal import BluetoothTypes
+public import Configuration
+public import Sightings
+
+/// What one receiver wrote down while it counted: a file of JSON Lines that only grows, so that whatever cuts it off,
+/// what was counted before stays.
+public struct CountLog: Hashable, Sendable {
+    /// Who counted, and with what.
+    public struct Header: Hashable, Sendable {
+        /// What tells this log from others of the count.
+        public var session: String
+        public var inventory: String
+        public var count: String
+        public var by: String
+        public var receiver: String
+        public var machine: String
+        public var start: RFC3339Time
+
+        /// - Parameters are as the properties of the same names.
+        public init(
+            session: String, inventory: String, count: String, by: String, receiver: String, machine: String,
+            start: RFC3339Time
+        ) {
+            self.session = session
+            self.inventory = inventory
+            self.count = count
+            self.by = by
+            self.receiver = receiver
+            self.machine = machine
+            self.start = start
+        }
+
+        /// The first line of a log.
+        public func line(rule: CountRule) -> String {
+            let memory: [(String, JSONValue)] =
+                switch rule.memory {
+                case .window(let rounds): [("rounds", .integer(rounds))]
+                case .sharedQueue(let capacity): [("capacity", .integer(capacity))]
+                }
+            return CountLog.line(
+                [
+                    ("event", "session"), ("v", 1), ("session", .string(session)), ("inventory", .string(inventory)),
+                    ("count", .string(count)), ("by", .string(by)), ("receiver", .string(receiver)),
+                    ("machine", .string(machine)), ("at", .string("\(start)")), ("rule", .string(rule.kind.rawValue)),
+                ] + memory + [("withinM", .number(JSONNumber(thousandths: rule.withinMillimetres)))])
+        }
+    }
+
+    /// That a beacon was found.
+    public struct Finding: Hashable, Sendable {
+        public var at: RFC3339Time
+        /// Of listening, in milliseconds.
+        public var afterMilliseconds: Int
+        public var level: Int?
+        /// In millimetres.
+        public var distance: Int?
+    }
+
+    /// What was heard of a beacon up to the last line about it.
+    public struct Sight: Hashable, Sendable {
+        public var first: RFC3339Time
+        public var last: RFC3339Time
+        public var reports: Int
+        public var bestLevel: Int?
+        /// The shortest distance of a round, in millimetres.
+        public var nearest: Int?
+        public var batteryMillivolts: Int?
+        public var intervalMicroseconds: Int?
+        public var isDuplicate: Bool
+        public var wasNear: Bool
+        /// Whose it is where that is another inventory.
+        public var foreign: Foreign?
+    }
+
+    /// A thing of another inventory.
+    public struct Foreign: Hashable, Sendable {
+        public var inventory: String
+        public var id: String
+        public var name: String
+    }
+
+    /// How long it was listened, and what came.
+    public struct Listening: Hashable, Sendable {
+        public var until: RFC3339Time
+        /// In milliseconds.
+        public var listened = 0
+        public var deaf = 0
+        public var reports = 0
+        /// Of beacons that are in no inventory.
+        public var strangers = 0
+        /// Reports that were lost; `nil` where nobody can know.
+        public var lost: Int?
+
+        /// Until `until`, nothing so far.
+        public init(until: RFC3339Time) { self.until = until }
+    }
+
+    public var header: Header
+    public var findings: [BeaconIdentity: Finding] = [:]
+    public var sights: [BeaconIdentity: Sight] = [:]
+    public var listening: Listening
+    /// Whether it was ended, and not cut off.
+    public var isEnded = false
+    /// Lines that cannot be read, one that was cut off at the end not among them.
+    public var damagedLines = 0
+
+    /// Reads a log, as far as it goes.
+    ///
+    /// - Returns: `nil` where its first line is not that of a log.
+    public init?(_ octets: [UInt8]) {
+        var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // What stands behind the last line end was cut off while it was written.
+        lines.removeLast()
+        guard let first = lines.first, let header = Header(CountLog.node(first)) else { return nil }
+        self.header = header
+        listening = Listening(until: header.start)
+        for line in lines.dropFirst() where !take(CountLog.node(line)) { damagedLines += 1 }
+    }
+
+    static func node(_ line: some Sequence<UInt8>) -> JSONNode? {
+        let (root, problems) = JSONDocument.parse(Array(line))
+        return problems.isEmpty ? root : nil
+    }
+
+    static func line(_ members: [(String, JSONValue)]) -> String { JSONValue.record(members).line + "\n" }
+
+    private mutating func take(_ node: JSONNode?) -> Bool {
+        guard let node, let event = node["event"]?.string else { return false }
+        switch event {
+        case "found":
+            guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }),
+                let at = node["at"]?.string.flatMap({ RFC3339Time($0) })
+            else { return false }
+            // The first sighting wins.
+            if findings[identity] == nil {
+                findings[identity] = Finding(
+                    at: at, afterMilliseconds: max(0, node["afterS"]?.thousandths ?? 0),
+                    level: node["rssiDbm"]?.integer, distance: node["distanceM"]?.thousandths)
+            }
+        case "seen":
+            guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }), let sight = Sight(node) else {
+                return false
+            }
+            sights[identity] = sights[identity].map { $0.merged(with: sight) } ?? sight
+        case "listening", "end":
+            guard let until = node["at"]?.string.flatMap({ RFC3339Time($0) }) else { return false }
+            listening.until = max(listening.until, until)
+            listening.listened = max(0, node["listenedS"]?.thousandths ?? 0)
+            listening.deaf = max(0, node["deafS"]?.thousandths ?? 0)
+            listening.reports = max(0, node["reports"]?.integer ?? 0)
+            listening.strangers = max(0, node["strangers"]?.integer ?? 0)
+            listening.lost = node["lost"]?.integer
+            if event == "end" { isEnded = true }
+        default: break
+        }
+        return true
+    }
+}
+
+extension CountLog.Header {
+    fileprivate init?(_ node: JSONNode?) {
+        guard let node, node["event"]?.string == "session", node["v"]?.integer == 1,
+            let session = node["session"]?.string, let start = node["at"]?.string.flatMap({ RFC3339Time($0) })
+        else { return nil }
+        func text(_ key: String) -> String { node[key]?.string ?? "" }
+        self.init(
+            session: session, inventory: text("inventory"), count: text("count"), by: text("by"),
+            receiver: text("receiver"), machine: text("machine"), start: start)
+    }
+}
+
+extension CountLog.Sight {
+    fileprivate init?(_ node: JSONNode) {
+        guard let first = node["first"]?.string.flatMap({ RFC3339Time($0) }),
+            let last = node["last"]?.string.flatMap({ RFC3339Time($0) })
+        else { return nil }
+        let foreign = node["foreign"].flatMap { other in
+            other["inventory"]?.string.map {
+                CountLog.Foreign(inventory: $0, id: other["id"]?.string ?? "", name: other["name"]?.string ?? "")
+            }
+        }
+        self.init(
+            // A wall clock that was set back between them.
+            first: min(first, last), last: max(first, last), reports: max(0, node["reports"]?.integer ?? 0),
+            bestLevel: node["bestRssiDbm"]?.integer, nearest: node["nearestM"]?.thousandths,
+            batteryMillivolts: node["batteryMv"]?.integer, intervalMicroseconds: node["intervalMs"]?.thousandths,
+            isDuplicate: node["duplicate"]?.isTrue ?? false, wasNear: node["near"]?.isTrue ?? false, foreign: foreign)
+    }
+
+    /// Of two of one log the later one, of which each line says all.
+    fileprivate func merged(with later: Self) -> Self {
+        var merged = later
+        merged.first = min(first, later.first)
+        merged.last = max(last, later.last)
+        return merged
+    }
+}
+
+/// The lines that a log grows by.
+extension CountLog {
+    /// - Parameter at: By the wall clock.
+    public static func line(_ finding: CountSession.Finding, in session: CountSession, at: RFC3339Time) -> String {
+        let item = session.inventory.items[finding.beacon]
+        return line([
+            ("event", "found"), ("item", .string(item.id)), ("beacon", .string("\(item.beacon)")),
+            ("at", .string("\(at)")), ("afterS", thousandths(finding.afterMicroseconds / 1000)),
+            ("rssiDbm", .optional(finding.level) { .integer(Int($0.rounded())) }),
+            ("distanceM", thousandths(finding.meters.map(millimetres))), ("nearRounds", .integer(finding.rounds)),
+        ])
+    }
+
+    /// - Parameters:
+    ///   - beacon: Its place in the session.
+    ///   - time: What the wall clock showed at a moment of the session.
+    public static func line(
+        _ seen: CountSession.Observation, of beacon: Int, in session: CountSession,
+        time: (HeardInstant) -> RFC3339Time
+    ) -> String {
+        let items = session.inventory.items
+        let foreigner = beacon < items.count ? nil : session.foreigners[beacon - items.count]
+        let identity = foreigner?.beacon ?? items[beacon].beacon
+        return line([
+            ("event", "seen"), ("item", foreigner == nil ? .string(items[beacon].id) : .null),
+            ("beacon", .string("\(identity)")), ("first", .string("\(time(seen.first))")),
+            ("last", .string("\(time(seen.last))")), ("reports", .integer(seen.reports)),
+            ("bestRssiDbm", .optional(seen.bestLevel) { .integer($0) }),
+            ("nearestM", thousandths(seen.nearestMeters.map(millimetres))), ("near", .boolean(seen.wasNear)),
+            ("batteryMv", .optional(seen.batteryMillivolts) { .integer($0) }),
+            ("intervalMs", thousandths(seen.intervalMicroseconds)), ("duplicate", .boolean(seen.addresses.isDuplicate)),
+            (
+                "foreign",
+                .optional(foreigner) {
+                    .record([
+                        ("inventory", .string($0.inventory)), ("id", .string($0.id)), ("name", .string($0.name)),
+                    ])
+                }
+            ),
+        ])
+    }
+
+    /// - Parameters:
+    ///   - lost: Reports that were lost; `nil` where nobody can know.
+    ///   - isEnd: Whether nothing more comes.
+    public static func line(
+        of session: CountSession, lost: Int?, at: RFC3339Time, isEnd: Bool
+    ) -> String {
+        line([
+            ("event", isEnd ? "end" : "listening"), ("at", .string("\(at)")),
+            ("listenedS", thousandths(session.listenedMicroseconds / 1000)),
+            ("deafS", thousandths(session.deafMicroseconds / 1000)), ("reports", .integer(session.reports)),
+            ("strangers", .integer(session.strangerReports)), ("lost", .optional(lost) { .integer($0) }),
+        ])
+    }
+
+    static func millimetres(_ meters: Double) -> Int { Int(min(1e9, (meters * 100).rounded() * 10)) }
+
+    static func thousandths(_ value: Int?) -> JSONValue {
+        .optional(value) { .number(JSONNumber(thousandths: $0)) }
+    }
+}

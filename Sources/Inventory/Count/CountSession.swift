@@ -1,0 +1,265 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+public import Sightings
+
+/// One receiver's part in a count: takes what it hears, and tells what is found.
+///
+/// First ``advance(to:)`` gives what was due before, then ``hear(_:_:_:)`` takes the sighting; the same sightings give
+/// the same answers. A round in which somebody could not listen counts neither for a beacon nor against it.
+public struct CountSession: Sendable {
+    /// A thing of another inventory.
+    public struct Foreigner: Hashable, Sendable {
+        /// The other inventory's name.
+        public let inventory: String
+        public let id: String
+        public let name: String
+        public let beacon: BeaconIdentity
+    }
+
+    /// That a beacon was found.
+    public struct Finding: Hashable, Sendable {
+        /// Its place among those that are looked for.
+        public let beacon: Int
+        public let instant: HeardInstant
+        /// Since listening began, in microseconds of listening.
+        public let afterMicroseconds: Int
+        /// The mean level of the last round, in dBm.
+        public let level: Double?
+        /// The distance in the last round, in metres.
+        public let meters: Double?
+        /// In how many rounds it was near.
+        public let rounds: Int
+    }
+
+    /// What was heard of a beacon so far.
+    public struct Observation: Hashable, Sendable {
+        public internal(set) var first: HeardInstant
+        public internal(set) var last: HeardInstant
+        public internal(set) var reports = 0
+        /// The strongest level, in dBm.
+        public internal(set) var bestLevel: Int?
+        /// The shortest distance of a round, in metres.
+        public internal(set) var nearestMeters: Double?
+        public internal(set) var batteryMillivolts: Int?
+        /// As it was learned, in microseconds.
+        public internal(set) var intervalMicroseconds: Int?
+        public internal(set) var addresses = AddressWatch()
+        /// Whether it was near in any round.
+        public internal(set) var wasNear = false
+        /// Whether anything has changed since ``CountSession/takeChanges()``.
+        var isChanged = true
+    }
+
+    public let inventory: Inventory
+    public let rule: CountRule
+    /// Beacons of other inventories that are told too, behind those of ``inventory`` in the order of beacons.
+    public let foreigners: [Foreigner]
+    /// By the beacon's place: what was heard of it.
+    public private(set) var observations: [Int: Observation] = [:]
+    /// By the beacon's place.
+    public private(set) var findings: [Int: Finding] = [:]
+    /// How long somebody could listen, and could not, in microseconds.
+    public private(set) var listenedMicroseconds = 0
+    public private(set) var deafMicroseconds = 0
+    /// Reports of everybody, and those of beacons that are in no inventory.
+    public var reports: Int { table.counts.reports }
+    public var strangerReports: Int { table.counts.strangers }
+
+    private var table: SightingTable
+    private var near: NearRounds
+    private let distances: DistanceEstimate.Rule
+    private var roundStart: HeardInstant?
+    private var wasListened = true
+    private var clock: HeardInstant?
+    private var isDeaf = false
+
+    /// - Parameters:
+    ///   - others: Inventories whose things are foreign here. What both have is not.
+    ///   - rule: `nil` for that of the inventory.
+    ///   - distances: How levels become distances.
+    public init(
+        _ inventory: Inventory, others: [Inventory] = [], rule: CountRule? = nil,
+        distances: DistanceEstimate.Rule = .init()
+    ) {
+        self.inventory = inventory
+        self.rule = rule ?? inventory.rule
+        self.distances = distances
+        var known = inventory.knownBeacons
+        var identities = Set(inventory.items.map(\.beacon))
+        var foreigners: [Foreigner] = []
+        for other in others {
+            for (item, beacon) in zip(other.items, other.knownBeacons) where identities.insert(item.beacon).inserted {
+                foreigners.append(
+                    Foreigner(inventory: other.name, id: item.id, name: item.name, beacon: item.beacon))
+                known.append(beacon)
+            }
+        }
+        self.foreigners = foreigners
+        table = SightingTable(known: known, strangers: .counted)
+        near = NearRounds(self.rule.memory)
+    }
+
+    /// How many of the inventory's things are found.
+    public var foundCount: Int { findings.count }
+
+    /// When ``advance(to:)`` has something to do although nothing is heard; `nil` for never.
+    public var nextWakeUp: HeardInstant? {
+        roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
+    }
+
+    /// Listening begins: the first round does.
+    public mutating func begin(at now: HeardInstant) {
+        if clock == nil { clock = now }
+        if roundStart == nil { roundStart = now }
+    }
+
+    /// Lets time pass.
+    ///
+    /// - Returns: what is found by the rounds that are over.
+    public mutating func advance(to now: HeardInstant) -> [Finding] {
+        begin(at: now)
+        var found: [Finding] = []
+        while let start = roundStart {
+            let end = start.advanced(byMicroseconds: CountRule.roundMicroseconds)
+            guard end <= now else { break }
+            pass(until: end)
+            found += closeRound(at: end)
+            // Hours without a packet are rounds in which nothing was near: they need not be counted one by one.
+            let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
+            if idle > 64 {
+                let skipped = end.advanced(byMicroseconds: (idle - 64) * CountRule.roundMicroseconds)
+                pass(until: skipped)
+                roundStart = skipped
+            } else {
+                roundStart = end
+            }
+        }
+        pass(until: now)
+        return found
+    }
+
+    /// Takes an advertisement, whose data is `range` of `octets`.
+    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        begin(at: sighting.instant)
+        guard let place = table.hear(sighting, octets, range), place < table.knownCount else { return }
+        var seen = observations[place] ?? Observation(first: sighting.instant, last: sighting.instant)
+        seen.last = max(seen.last, sighting.instant)
+        seen.reports += 1
+        seen.isChanged = true
+        if let level = sighting.rssi, level < 20, LevelTally.range.contains(level) {
+            seen.bestLevel = max(seen.bestLevel ?? -128, Int(level))
+        }
+        if let sender = sighting.sender { seen.addresses.hear(sender) }
+        observations[place] = seen
+    }
+
+    /// From now on nothing can be heard.
+    public mutating func becomeDeaf(at now: HeardInstant) {
+        pass(until: now)
+        isDeaf = true
+        wasListened = false
+        table.breakOff()
+    }
+
+    /// Something can be heard again.
+    public mutating func becomeHearing(at now: HeardInstant) {
+        pass(until: now)
+        isDeaf = false
+    }
+
+    /// Nothing more comes: the last round ends before its time.
+    public mutating func finish(at now: HeardInstant) -> [Finding] {
+        let found = advance(to: now)
+        return found + closeRound(at: now)
+    }
+
+    /// The beacons of which something has changed since this was asked last, with what is known of them.
+    public mutating func takeChanges() -> [(beacon: Int, observation: Observation)] {
+        var changes: [(beacon: Int, observation: Observation)] = []
+        for place in observations.keys.sorted() where observations[place]?.isChanged == true {
+            observations[place]?.isChanged = false
+            if let seen = observations[place] { changes.append((place, seen)) }
+        }
+        return changes
+    }
+
+    private mutating func pass(until now: HeardInstant) {
+        guard let last = clock else {
+            clock = now
+            return
+        }
+        let step = now.microseconds(since: last)
+        if isDeaf { deafMicroseconds += step } else { listenedMicroseconds += step }
+        clock = max(last, now)
+    }
+
+    private mutating func closeRound(at end: HeardInstant) -> [Finding] {
+        defer {
+            table.beginRound()
+            wasListened = !isDeaf
+        }
+        var hits: [(place: Int, meters: Double, level: Double?)] = []
+        for place in table.heardInRound where place < table.knownCount {
+            let track = table.tracks[place]
+            guard var seen = observations[place] else { continue }
+            defer { observations[place] = seen }
+            seen.batteryMillivolts = track.telemetry?.batteryMillivolts.map(Int.init) ?? seen.batteryMillivolts
+            seen.intervalMicroseconds = track.interval.periodMicroseconds.map {
+                max(0, Int($0.rounded()) - IntervalEstimate.meanDelayMicroseconds)
+            }
+            guard let meters = track.distance(track.round, distances)?.meters else { continue }
+            seen.nearestMeters = min(seen.nearestMeters ?? .infinity, meters)
+            guard rule.isNear(meters) else { continue }
+            seen.wasNear = true
+            if place < inventory.items.count { hits.append((place, meters, track.round.trimmedMean)) }
+        }
+        guard wasListened, !isDeaf else { return [] }
+        // As a ranging list has them: the nearest first.
+        hits.sort { $0.meters == $1.meters ? $0.place < $1.place : $0.meters < $1.meters }
+        let counts = near.take(hits.map(\.place))
+        var found: [Finding] = []
+        for (place, rounds) in counts where findings[place] == nil {
+            let hit = hits.first { $0.place == place }
+            let finding = Finding(
+                beacon: place, instant: end, afterMicroseconds: listenedMicroseconds, level: hit?.level,
+                meters: hit?.meters, rounds: rounds)
+            findings[place] = finding
+            found.append(finding)
+        }
+        return found
+    }
+}
+
+/// Whether one identity is sent by two beacons, told by their addresses.
+///
+/// An address that changes with time never comes back; of two that take turns each belongs to a beacon of its own. Of
+/// addresses that do not change with time two are enough.
+public struct AddressWatch: Hashable, Sendable {
+    /// Those that were heard, at most ``limit``.
+    public private(set) var senders: [Sender] = []
+    /// Whether two beacons send the same identity.
+    public private(set) var isDuplicate = false
+    private var last: Sender?
+
+    /// Addresses that are kept.
+    public static let limit = 8
+
+    init() {}
+
+    mutating func hear(_ sender: Sender) {
+        guard sender != last else { return }
+        last = sender
+        if senders.contains(sender) {
+            isDuplicate = true
+            return
+        }
+        if !Self.changes(sender), senders.contains(where: { !Self.changes($0) }) { isDuplicate = true }
+        if senders.count == Self.limit { senders.removeFirst() }
+        senders.append(sender)
+    }
+
+    /// Whether an address is of those that change with time.
+    private static func changes(_ sender: Sender) -> Bool {
+        sender.isRandom && sender.address.randomKind != .staticDevice
+    }
+}

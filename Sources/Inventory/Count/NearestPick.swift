@@ -1,0 +1,123 @@
+internal import BluetoothTypes
+public import Sightings
+
+/// Finds out which beacon is on the thing that somebody holds to the receiver: the first one that is within half a metre
+/// and above -75 dBm in more than three of the last rounds.
+public struct NearestPick: Sendable {
+    /// The beacon that was picked.
+    public struct Answer: Hashable, Sendable {
+        public let identity: BeaconIdentity
+        /// Since listening began, in microseconds.
+        public let afterMicroseconds: Int
+        /// The mean level of the last round, in dBm.
+        public let level: Double
+        /// The distance in the last round, in metres.
+        public let meters: Double
+        /// What the others were that were at hand in the same round.
+        public let others: [BeaconIdentity]
+    }
+
+    /// The first beacon that was near often enough; `nil` before.
+    public private(set) var answer: Answer?
+    /// How many beacons were at hand in the last round that is over.
+    public private(set) var atHand = 0
+    private var table: SightingTable
+    private var near: NearRounds
+    private var numbers: [BeaconIdentity: Int] = [:]
+    private var identities: [BeaconIdentity] = []
+    private let distances: DistanceEstimate.Rule
+    private var begun: HeardInstant?
+    private var roundStart: HeardInstant?
+    private var isDeaf = false
+    private var wasListened = true
+
+    /// - Parameters:
+    ///   - rule: What is remembered; its distance is that of a list, and means nothing here.
+    ///   - known: What is known of beacons, such as how loud they are at 1 m.
+    public init(
+        rule: CountRule = CountRule(), known: [KnownBeacon] = [], distances: DistanceEstimate.Rule = .init()
+    ) {
+        near = NearRounds(rule.memory)
+        table = SightingTable(known: known, strangers: .kept(SightingTable.defaultStrangers))
+        self.distances = distances
+    }
+
+    /// When ``advance(to:)`` has something to do although nothing is heard.
+    public var nextWakeUp: HeardInstant? {
+        roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
+    }
+
+    /// Lets time pass.
+    public mutating func advance(to now: HeardInstant) {
+        if begun == nil { begun = now }
+        if roundStart == nil { roundStart = now }
+        while let start = roundStart, answer == nil {
+            let end = start.advanced(byMicroseconds: CountRule.roundMicroseconds)
+            guard end <= now else { break }
+            closeRound(at: end)
+            let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
+            roundStart = idle > 64 ? end.advanced(byMicroseconds: (idle - 64) * CountRule.roundMicroseconds) : end
+        }
+    }
+
+    /// Takes an advertisement, whose data is `range` of `octets`.
+    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        advance(to: sighting.instant)
+        guard answer == nil else { return }
+        table.hear(sighting, octets, range)
+    }
+
+    /// From now on nothing can be heard, or something can again.
+    public mutating func change(isHearing: Bool) {
+        isDeaf = !isHearing
+        if isDeaf { wasListened = false }
+    }
+
+    /// Nothing more comes: the last round ends before its time.
+    public mutating func finish(at now: HeardInstant) {
+        advance(to: now)
+        if answer == nil { closeRound(at: now) }
+    }
+
+    private mutating func closeRound(at end: HeardInstant) {
+        defer {
+            table.beginRound()
+            wasListened = !isDeaf
+        }
+        guard wasListened, !isDeaf else { return }
+        var hits: [(number: Int, meters: Double, level: Double)] = []
+        for place in table.heardInRound {
+            let track = table.tracks[place]
+            let meters = track.distance(track.round, distances)?.meters
+            guard let identity = track.identity, let level = track.round.trimmedMean, let meters,
+                CountRule.isAtHand(meters, level: level)
+            else { continue }
+            // An ephemeral id is another one before long: it is on nothing.
+            if case .eddystoneEID = identity { continue }
+            hits.append((number(of: identity), meters, level))
+        }
+        atHand = hits.count
+        hits.sort { $0.meters == $1.meters ? $0.number < $1.number : $0.meters < $1.meters }
+        // Of several in the same round the nearest.
+        let enough = near.take(hits.map(\.number))
+        guard let first = enough.first, let hit = hits.first(where: { $0.number == first.beacon }), let begun else {
+            return
+        }
+        answer = Answer(
+            identity: identities[first.beacon], afterMicroseconds: end.microseconds(since: begun), level: hit.level,
+            meters: hit.meters, others: hits.filter { $0.number != first.beacon }.map { identities[$0.number] })
+    }
+
+    private mutating func number(of identity: BeaconIdentity) -> Int {
+        if let number = numbers[identity] { return number }
+        // Whoever makes up identities all the time comes near for no more than a round with each.
+        if identities.count > 100_000 {
+            numbers.removeAll()
+            identities.removeAll()
+            near.removeAll()
+        }
+        numbers[identity] = identities.count
+        identities.append(identity)
+        return identities.count - 1
+    }
+}

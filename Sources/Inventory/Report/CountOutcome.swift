@@ -1,0 +1,131 @@
+internal import BluetoothTypes
+public import Configuration
+internal import Sightings
+
+/// What a count says of a thing.
+public enum ItemState: String, Hashable, Sendable, CaseIterable {
+    /// It was near in enough rounds.
+    case found
+    /// It was heard, but never near.
+    case heard
+    case missing
+    /// A thing of another inventory.
+    case foreign
+    /// Two beacons send its identity: one of them is a copy.
+    case duplicate
+    case lowBattery = "low-battery"
+}
+
+/// All that was found out about a thing in a count, by whoever took part.
+public struct ItemOutcome: Hashable, Sendable {
+    public let item: Inventory.Item
+    /// Found, heard or missing; then what else there is to say.
+    public let states: [ItemState]
+    public let firstHeard: RFC3339Time?
+    public let lastHeard: RFC3339Time?
+    /// When it was found first.
+    public let found: RFC3339Time?
+    /// By whom.
+    public let foundBy: String?
+    /// How long the receiver that found it first had listened, in milliseconds.
+    public let afterMilliseconds: Int?
+    /// The strongest level, in dBm, and who heard it.
+    public let bestLevel: Int?
+    public let heardBy: String?
+    /// The shortest distance of a round, in millimetres.
+    public let nearest: Int?
+    public let batteryMillivolts: Int?
+    public let intervalMicroseconds: Int?
+
+    /// The first of ``states``: found, heard or missing.
+    public var state: ItemState { states[0] }
+
+    /// Puts together what all logs say of a thing: the first sighting wins, and none is lost.
+    ///
+    /// - Parameter lowBattery: In millivolts.
+    init(_ item: Inventory.Item, _ logs: [CountLog], lowBattery: Int) {
+        self.item = item
+        let sights = logs.compactMap { log in log.sights[item.beacon].map { (log.header, $0) } }
+        let findings = logs.compactMap { log in log.findings[item.beacon].map { (log.header, $0) } }
+        let first = findings.min { ($0.1.at, $0.0.session) < ($1.1.at, $1.0.session) }
+        let times = sights.flatMap { [$0.1.first, $0.1.last] } + findings.map(\.1.at)
+        firstHeard = times.min()
+        lastHeard = times.max()
+        found = first?.1.at
+        foundBy = first?.0.by
+        afterMilliseconds = first?.1.afterMilliseconds
+        let best = sights.filter { $0.1.bestLevel != nil }.max {
+            ($0.1.bestLevel ?? -128, $1.0.session) < ($1.1.bestLevel ?? -128, $0.0.session)
+        }
+        bestLevel = best?.1.bestLevel ?? first?.1.level
+        heardBy = best?.0.receiver ?? first?.0.receiver ?? sights.first?.0.receiver
+        nearest = (sights.compactMap(\.1.nearest) + findings.compactMap(\.1.distance)).min()
+        batteryMillivolts =
+            sights.filter { $0.1.batteryMillivolts != nil }.max { $0.1.last < $1.1.last }?.1
+            .batteryMillivolts
+        intervalMicroseconds = sights.compactMap(\.1.intervalMicroseconds).min()
+        var states: [ItemState] = [first != nil ? .found : sights.isEmpty ? .missing : .heard]
+        if sights.contains(where: \.1.isDuplicate) { states.append(.duplicate) }
+        if let batteryMillivolts, batteryMillivolts < lowBattery { states.append(.lowBattery) }
+        self.states = states
+    }
+}
+
+/// What has become of a thing between two counts.
+public struct ItemChange: Hashable, Sendable {
+    /// The kinds of changes.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// It was there, and is not found now.
+        case lost
+        /// It was not found, and is there now.
+        case returned
+        /// It was in neither count found.
+        case stillMissing = "still-missing"
+        /// It was not in the inventory.
+        case added
+        /// It is no longer in the inventory.
+        case removed
+        /// It belongs to another place.
+        case moved
+        /// Another beacon is on it.
+        case rebeaconed = "other-beacon"
+    }
+
+    public let kind: Kind
+    public let id: String
+    public let name: String
+    /// The state, the place or the beacon before and after; `nil` for none.
+    public let before: String?
+    public let after: String?
+
+    /// What has changed, in the order of the inventory; what was removed comes last.
+    static func between(_ old: [ItemOutcome], _ new: [ItemOutcome]) -> [ItemChange] {
+        let earlier = Dictionary(old.map { ($0.item.id, $0) }) { first, _ in first }
+        var changes: [ItemChange] = []
+        for outcome in new {
+            let item = outcome.item
+            func add(_ kind: Kind, _ before: String?, _ after: String?) {
+                changes.append(ItemChange(kind: kind, id: item.id, name: item.name, before: before, after: after))
+            }
+            guard let was = earlier[item.id] else {
+                add(.added, nil, outcome.state.rawValue)
+                continue
+            }
+            switch (was.state == .found, outcome.state == .found) {
+            case (true, false): add(.lost, was.state.rawValue, outcome.state.rawValue)
+            case (false, true): add(.returned, was.state.rawValue, outcome.state.rawValue)
+            case (false, false): add(.stillMissing, was.state.rawValue, outcome.state.rawValue)
+            case (true, true): break
+            }
+            if was.item.place != item.place { add(.moved, was.item.place, item.place) }
+            if was.item.beacon != item.beacon { add(.rebeaconed, "\(was.item.beacon)", "\(item.beacon)") }
+        }
+        let present = Set(new.map(\.item.id))
+        for was in old where !present.contains(was.item.id) {
+            changes.append(
+                ItemChange(
+                    kind: .removed, id: was.item.id, name: was.item.name, before: was.state.rawValue, after: nil))
+        }
+        return changes
+    }
+}

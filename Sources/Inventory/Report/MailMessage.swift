@@ -1,0 +1,122 @@
+/// A message with one file, as the machine's mail program takes it on its standard input (RFC 5322, RFC 2045).
+///
+/// What comes from outside can end no header: addresses are checked, the subject is an encoded word, and everything else
+/// is Base64.
+public struct MailMessage: Sendable {
+    /// A file that is sent with it.
+    public struct Attachment: Sendable {
+        /// Only letters, digits, `.`, `_` and `-`; others become `-`.
+        public let name: String
+        public let type: String
+        public let octets: [UInt8]
+
+        /// - Parameter type: Its media type, such as `text/html; charset=utf-8`.
+        public init(name: String, type: String, octets: [UInt8]) {
+            self.name = String(
+                name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) ? $0 : "-" })
+            self.type = type
+            self.octets = octets
+        }
+    }
+
+    /// The message, lines ended as Unix does: mail programs make of them what the protocol wants.
+    public let text: String
+
+    /// - Parameters:
+    ///   - addresses: As ``isAddress(_:)`` takes them.
+    ///   - text: What is to be read before the attachment.
+    /// - Throws: `request` where an address is none.
+    public init(
+        to addresses: [String], subject: String, text: String, _ attachment: Attachment
+    ) throws(InventoryError) {
+        for address in addresses where !Self.isAddress(address) {
+            throw InventoryError(
+                .request,
+                "\"\(address.unicodeScalars.prefix(60).map { $0.escaped(asASCII: true) }.joined())\" is no mail address such as store@example.org"
+            )
+        }
+        let boundary = "pharos-\(attachment.octets.count)-part"
+        self.text = """
+            To: \(addresses.joined(separator: ",\n "))
+            Subject: \(Self.encodedWords(subject))
+            MIME-Version: 1.0
+            Content-Type: multipart/mixed; boundary="\(boundary)"
+
+            --\(boundary)
+            Content-Type: text/plain; charset=utf-8
+            Content-Transfer-Encoding: base64
+
+            \(Self.lines(Array(text.utf8)))
+            --\(boundary)
+            Content-Type: \(attachment.type)
+            Content-Transfer-Encoding: base64
+            Content-Disposition: attachment; filename="\(attachment.name)"
+
+            \(Self.lines(attachment.octets))
+            --\(boundary)--
+
+            """
+    }
+
+    /// Whether a text is an address that can stand in a header and behind `--` of a command line: letters, digits and
+    /// `.!#$%&'*+/=?^_{|}~-` and a backtick before one `@`, a name of letters, digits, `.` and `-` behind it, and no `-` first.
+    public static func isAddress(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...64).contains(parts[0].count), (1...255).contains(parts[1].count) else {
+            return false
+        }
+        func isWord(_ octet: UInt8) -> Bool {
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        let marks = ".!#$%&'*+/=?^_`{|}~-".utf8
+        guard parts[0].first != UInt8(ascii: "-"), parts[0].allSatisfy({ isWord($0) || marks.contains($0) }) else {
+            return false
+        }
+        return isWord(parts[1].first ?? 0) && parts[1].allSatisfy { isWord($0) || ".-".utf8.contains($0) }
+    }
+
+    /// Encoded words of at most 75 characters, one a line (RFC 2047).
+    private static func encodedWords(_ text: String) -> String {
+        var words: [String] = []
+        var part: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            let octets = Array(String(scalar).utf8)
+            if part.count + octets.count > 42 {
+                words.append("=?utf-8?B?\(base64(part))?=")
+                part = []
+            }
+            part += octets
+        }
+        words.append("=?utf-8?B?\(base64(part))?=")
+        return words.joined(separator: "\n ")
+    }
+
+    private static func lines(_ octets: [UInt8]) -> String {
+        stride(from: 0, to: octets.count, by: 57)
+            .map { base64(octets[$0..<min($0 + 57, octets.count)]) }.joined(separator: "\n")
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    private static func base64(_ octets: some Collection<UInt8>) -> String {
+        var result: [UInt8] = []
+        var (bits, count) = (0, 0)
+        for octet in octets {
+            bits = bits << 8 | Int(octet)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                result.append(alphabet[bits >> count & 63])
+            }
+            bits &= 0xFF
+        }
+        if count > 0 { result.append(alphabet[bits << (6 - count) & 63]) }
+        while result.count % 4 != 0 { result.append(UInt8(ascii: "=")) }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

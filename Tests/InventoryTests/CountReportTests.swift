@@ -1,0 +1,199 @@
+import Configuration
+import Inventory
+import Sightings
+import Testing
+
+@Suite struct CountReportTests {
+    private static let start = RFC3339Time(secondsSince1970: 1_772_366_400)
+
+    /// A log of a session in which some beacons were near all the time, and others were far.
+    private static func log(
+        _ number: Int, near: [Int], far: [Int] = [], inventory: Inventory, by: String = "ana", deaf: Bool = false
+    ) throws -> [UInt8] {
+        var world = World(items: 0)
+        world.session = CountSession(inventory)
+        world.session.begin(at: World.instant(0))
+        for second in 0..<6 {
+            for beacon in near { world.hear(beacon, second: Double(second) + 0.3, rssi: -50) }
+            for beacon in far { world.hear(beacon, second: Double(second) + 0.4, rssi: -80) }
+        }
+        if deaf { world.session.becomeDeaf(at: World.instant(5.5)) }
+        let findings = world.session.advance(to: World.instant(7)) + world.session.finish(at: World.instant(8))
+        _ = findings
+        let header = CountLog.Header(
+            session: "s\(number)", inventory: inventory.name, count: "2026-03-01", by: by, receiver: "hci\(number)",
+            machine: "m", start: start)
+        var text = header.line(rule: CountRule())
+        func time(_ instant: HeardInstant) -> RFC3339Time {
+            RFC3339Time(
+                secondsSince1970: start.secondsSince1970 + Int(instant.nanoseconds / 1_000_000_000) + number * 100)
+        }
+        for (_, finding) in world.session.findings.sorted(by: { $0.key < $1.key }) {
+            text += CountLog.line(finding, in: world.session, at: time(finding.instant))
+        }
+        for (beacon, seen) in world.session.takeChanges() {
+            text += CountLog.line(seen, of: beacon, in: world.session, time: time)
+        }
+        text += CountLog.line(of: world.session, lost: 3, at: time(World.instant(8)), isEnd: true)
+        return Array(text.utf8)
+    }
+
+    private static func report(_ inventory: Inventory, _ logs: [[UInt8]]) throws -> CountReport {
+        let journal = CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
+        return CountReport(inventory, journal, try logs.map { try #require(CountLog($0)) })
+    }
+
+    @Test func severalPeopleAndReceiversAreOneCount() throws {
+        let inventory = World.inventory(items: 4)
+        let report = try Self.report(
+            inventory,
+            [
+                Self.log(1, near: [0], far: [1, 2], inventory: inventory),
+                Self.log(2, near: [0, 1], inventory: inventory, by: "ben", deaf: true),
+            ])
+        #expect(report.outcomes.map(\.state) == [.found, .found, .heard, .missing])
+        #expect(report.by == ["ana", "ben"] && report.summary == "2 of 4 found, 1 heard, not near, 1 missing")
+        // The first sighting wins.
+        #expect(report.outcomes[0].foundBy == "ana" && report.outcomes[1].foundBy == "ben")
+        #expect(report.receivers.map(\.listening.deaf) == [0, 2500] && report.receivers.allSatisfy(\.isEnded))
+        // Merging is the same in any order.
+        let other = try Self.report(
+            inventory,
+            [
+                Self.log(2, near: [0, 1], inventory: inventory, by: "ben", deaf: true),
+                Self.log(1, near: [0], far: [1, 2], inventory: inventory),
+            ])
+        #expect(other.outcomes == report.outcomes)
+    }
+
+    /// Whatever cuts a log off, all whole lines before that count.
+    @Test func aLogThatIsCutOffKeepsWhatWasCounted() throws {
+        let inventory = World.inventory(items: 3)
+        let octets = try Self.log(1, near: [0, 1, 2], inventory: inventory)
+        var most = 0
+        for end in stride(from: 0, through: octets.count, by: 7) {
+            guard let log = CountLog(Array(octets[..<end])) else { continue }
+            let lines = octets[..<end].split(separator: 10, omittingEmptySubsequences: false).dropLast()
+            let whole = lines.filter { String(decoding: $0, as: UTF8.self).contains(#""event":"found""#) }.count
+            #expect(log.findings.count == whole && log.damagedLines == 0)
+            most = max(most, whole)
+        }
+        #expect(most == 3)
+    }
+
+    @Test(arguments: [
+        "", "\n", "{}\n", "nonsense\n", #"{"event":"session","v":2,"session":"a","at":"2026-03-01T12:00:00Z"}"# + "\n",
+    ])
+    func whatIsNoLogIsNone(text: String) {
+        #expect(CountLog(Array(text.utf8)) == nil)
+    }
+
+    @Test func linesThatCannotBeReadAreCountedAndTimesMayGoBack() throws {
+        let inventory = World.inventory(items: 1)
+        let text =
+            #"{"event":"session","v":1,"session":"a","at":"2026-03-01T12:00:00Z"}"# + "\nnonsense\n"
+            + #"{"event":"seen","beacon":"\#(World.identity(0))","first":"2026-03-01T12:00:09Z","last":"2026-03-01T11:00:00Z","reports":-4,"bestRssiDbm":-60}"#
+            + "\n" + #"{"event":"found","beacon":"nobody"}"# + "\n"
+        let log = try #require(CountLog(Array(text.utf8)))
+        #expect(log.damagedLines == 2)
+        let report = try Self.report(inventory, [Array(text.utf8)])
+        #expect("\(try #require(report.outcomes[0].firstHeard))" == "2026-03-01T11:00:00Z")
+        #expect(report.warnings.count == 1 && !report.receivers[0].isEnded)
+    }
+
+    @Test func changesSinceTheLastCountAreTold() throws {
+        let before = World.inventory(items: 5)
+        var after = before
+        after.items.remove(at: 4)
+        after.items.append(Inventory.Item(id: "new", name: "New", beacon: World.identity(9)))
+        after.items[3].place = "van"
+        var old = CountJournal(count: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
+        old.finish =
+            CountJournal(
+                Array((old.firstLine + CountJournal.finishLine(before, at: Self.start, by: "ana")).utf8))?.finish
+        let report = CountReport(
+            after, CountJournal(count: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
+            [try #require(CountLog(try Self.log(1, near: [1, 3, 9], inventory: after)))],
+            previous: (old, [try #require(CountLog(try Self.log(1, near: [0, 3], inventory: before)))]))
+        #expect(
+            report.changes.map { "\($0.id) \($0.kind.rawValue)" } == [
+                "item-1 lost", "item-2 returned", "item-3 still-missing", "item-4 moved", "new added",
+                "item-5 removed",
+            ])
+    }
+
+    @Test func aFinishedCountKeepsItsItems() throws {
+        let inventory = World.inventory(items: 2)
+        let journal = CountJournal(count: "c", inventory: "tools", start: Self.start, by: "ana")
+        let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.start, by: "ben")
+        let read = try #require(CountJournal(Array(text.utf8)))
+        #expect(read.finish?.items == inventory.items && read.finish?.by == "ben")
+        // A line that was cut off finishes nothing.
+        #expect(CountJournal(Array(text.utf8.dropLast(2)))?.finish == nil)
+        let report = CountReport(World.inventory(items: 5), read, [])
+        #expect(report.outcomes.count == 2 && report.warnings == ["nobody has listened in this count"])
+    }
+
+    @Test func countsOfADayAreNumbered() {
+        let taken: Set = ["2026-03-01", "2026-03-01-2"]
+        #expect(CountJournal.name(on: Self.start, taken: taken) == "2026-03-01-3")
+        let names = ["2026-03-01-10", "2026-03-01-2", "2026-02-01", "2026-03-01"]
+        #expect(
+            names.sorted(by: CountJournal.isBefore) == ["2026-02-01", "2026-03-01", "2026-03-01-2", "2026-03-01-10"])
+    }
+
+    /// Names from outside are data everywhere.
+    @Test func hostileNamesAreHarmlessInEveryForm() throws {
+        var inventory = World.inventory(items: 1)
+        inventory.items[0].name = "=cmd|'/C calc'!A0<script>alert(1)</script>\u{202E}\"&"
+        inventory.items[0].place = "@SUM(A1)"
+        inventory.title = "</title><img src=x onerror=y>"
+        let report = try Self.report(inventory, [Self.log(1, near: [0], inventory: inventory)])
+        #expect(report.csv.contains("\"'=cmd|''/C") || report.csv.contains("\"'=cmd|'/C"))
+        #expect(report.csv.contains("\"'@SUM(A1)\""))
+        for page in [report.html, InventoryMap(inventory, on: nil, report).html] + ReportSheets(report).pages {
+            #expect(!page.contains("<script") && !page.contains("<img") && !page.contains("\u{202E}"))
+        }
+        #expect(!report.text.contains("\u{202E}") && report.json.line.contains("<script>"))
+    }
+
+    @Test func tenThousandThingsFillManyPages() throws {
+        let inventory = World.inventory(items: 10_000)
+        let report = try Self.report(inventory, [])
+        let pages = ReportSheets(report).pages
+        #expect(pages.count > 100 && pages.last?.contains("signature") == true)
+        #expect(pages.map { $0.matches(of: /\(item-\d+\)/).count }.reduce(0, +) >= 10_000)
+    }
+}
+
+@Suite struct MailMessageTests {
+    @Test(
+        arguments: [
+            ("store@example.org", true), ("a.b+c@x-1.de", true), ("a@b", true), ("", false), ("a", false),
+            ("-oQ/tmp@b", false), ("a@-b", false), ("a@b\nBcc: c@d", false), ("a b@c", false), ("a@b,c@d", false),
+            ("a@b@c", false), ("ä@b", false), ("\"a\"@b", false), ("<a@b>", false),
+        ])
+    func onlyPlainAddressesAreTaken(address: String, isGood: Bool) {
+        #expect(MailMessage.isAddress(address) == isGood)
+    }
+
+    @Test func nothingFromOutsideEndsAHeader() throws {
+        let message = try MailMessage(
+            to: ["a@b"], subject: "Tools\r\nBcc: evil@example.org", text: "hello",
+            .init(name: "a\"\r\nX: y.pdf", type: "application/pdf", octets: Array("%PDF".utf8)))
+        let head = message.text.components(before: "\n\n")
+        #expect(!message.text.contains("Bcc") && !message.text.contains("\r") && !message.text.contains("\nX:"))
+        #expect(head.contains("Subject: =?utf-8?B?") && message.text.contains("JVBERg=="))
+        #expect(throws: InventoryError.self) {
+            try MailMessage(to: ["a@b\n"], subject: "", text: "", .init(name: "", type: "", octets: []))
+        }
+    }
+}
+
+extension String {
+    fileprivate func components(before separator: String) -> Substring {
+        range(of: separator).map { self[..<$0.lowerBound] } ?? self[...]
+    }
+
+    private func range(of other: String) -> Range<Index>? { ranges(of: other).first }
+}
