@@ -1,4 +1,4 @@
-"""The schemas of profiles, sites, listeners and inventories, held against the corpora that the Swift decoders are held against.
+"""The schemas of profiles, sites, listeners and inventories, held against the corpora that the decoders read.
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
 say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
