@@ -128,7 +128,8 @@ public enum ProcessPool {
             while next < jobs.count, running.count < max(1, parallel) {
                 do throws(SystemError) {
                     let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, timeoutSeconds)) * 1_000_000_000
-                    running.append(Running(index: next, process: try ChildProcess(jobs[next], input: input), deadline: deadline))
+                    running.append(
+                        Running(index: next, process: try ChildProcess(jobs[next], input: input), deadline: deadline))
                 } catch {
                     answers[next] = .notStarted(error)
                 }

@@ -17,7 +17,7 @@ public struct CountJournal: Hashable, Sendable {
         public var by: String
         /// The things that there were then.
         public var items: [Inventory.Item]
-        /// Positions of places, so that a map of the count stays what it was.
+        /// Below which a battery was low, in millivolts.
         public var lowBatteryMillivolts: Int
     }
 

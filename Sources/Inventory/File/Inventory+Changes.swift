@@ -1,12 +1,13 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 internal import Sightings
 
 extension Inventory {
     /// The file's text: the same inventory gives the same octets. What is at its default is left out, but for the lists.
     public var text: String { json.pretty }
 
-    var json: JSONValue {
+    /// The same for programs that read it in one line.
+    public var json: JSONValue {
         var members: [(String, JSONValue)] = [("version", .integer(Self.version)), ("name", .string(name))]
         func add(_ key: String, _ value: JSONValue?) { if let value { members.append((key, value)) } }
         add("title", title.map(JSONValue.string))

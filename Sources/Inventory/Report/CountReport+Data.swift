@@ -123,8 +123,9 @@ extension CountReport {
             return rows.isEmpty ? "" : table.text + "\n"
         }
         text += table(Self.receiverColumns, receivers.map(Self.cells))
-        text += table(Self.columns, outcomes.map(Self.cells))
-        text += table(["item of", "inventory"] + Self.columns.dropFirst(2), foreigners.map(Self.cells))
+        text += table(Self.columns, outcomes.map { Self.cells($0, nameColumns: 28) })
+        text += table(
+            ["item of", "inventory"] + Self.columns.dropFirst(2), foreigners.map { Self.cells($0, nameColumns: 28) })
         text += table(["item", "since \(previous ?? "the count before")"], changes.map { [$0.id, Self.words($0)] })
         return text
     }

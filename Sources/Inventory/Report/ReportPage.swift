@@ -78,20 +78,27 @@ extension CountReport {
         "item", "place", "state", "first heard", "last heard", "best dBm", "battery mV", "where heard",
     ]
 
+    /// A thing's name and, so that it can be found in the inventory, its id.
+    ///
+    /// - Parameter columns: Of the name: what is longer is cut.
+    static func label(_ name: String, _ id: String, columns: Int) -> String {
+        name == id ? name : "\(TerminalText.shortened(name, to: columns)) (\(id))"
+    }
+
     /// The cells under ``columns``.
-    static func cells(_ outcome: ItemOutcome) -> [String] {
+    static func cells(_ outcome: ItemOutcome, nameColumns: Int = .max) -> [String] {
         let item = outcome.item
         return [
-            item.name == item.id ? item.name : "\(item.name) (\(item.id))", item.place ?? "",
+            label(item.name, item.id, columns: nameColumns), item.place ?? "",
             outcome.states.map(words).joined(separator: ", "), outcome.firstHeard.map(moment) ?? "",
             outcome.lastHeard.map(moment) ?? "", outcome.bestLevel.map { "\($0)" } ?? "",
             outcome.batteryMillivolts.map { "\($0)" } ?? "", outcome.heardBy ?? "",
         ]
     }
 
-    static func cells(_ foreigner: Foreigner) -> [String] {
+    static func cells(_ foreigner: Foreigner, nameColumns: Int = .max) -> [String] {
         [
-            "\(foreigner.foreign.name) (\(foreigner.foreign.id))", foreigner.foreign.inventory,
+            label(foreigner.foreign.name, foreigner.foreign.id, columns: nameColumns), foreigner.foreign.inventory,
             foreigner.wasNear ? "foreign, near" : "foreign", moment(foreigner.firstHeard),
             moment(foreigner.lastHeard), foreigner.bestLevel.map { "\($0)" } ?? "", "", "",
         ]

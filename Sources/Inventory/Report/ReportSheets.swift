@@ -35,13 +35,17 @@ public struct ReportSheets: Sendable {
             "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
-        table("Items", CountReport.columns, widths, report.outcomes.map { (CountReport.cells($0), $0.state) })
+        // Of two lines, so that the id has one of its own.
+        let names = 60
+        table(
+            "Items", CountReport.columns, widths,
+            report.outcomes.map { (CountReport.cells($0, nameColumns: names), $0.state) })
         table(
             "Of other inventories", ["item", "inventory"] + CountReport.columns.dropFirst(2), widths,
-            report.foreigners.map { (CountReport.cells($0), .foreign) })
+            report.foreigners.map { (CountReport.cells($0, nameColumns: names), .foreign) })
         table(
             "Changes since \(report.previous ?? "the count before")", ["item", "change"], [100, 170],
-            report.changes.map { (["\($0.name) (\($0.id))", CountReport.words($0)], nil) })
+            report.changes.map { ([CountReport.label($0.name, $0.id, columns: names), CountReport.words($0)], nil) })
         sign()
         endPage()
     }

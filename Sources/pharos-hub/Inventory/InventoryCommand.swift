@@ -63,7 +63,7 @@ struct InventoryNew: ParsableCommand {
         completion: .file())
     var site: String?
 
-    @Flag(help: "Print the file, as JSON.")
+    @Flag(help: "Print the file in one line.")
     var json = false
 
     func run() throws {
@@ -80,7 +80,7 @@ struct InventoryNew: ParsableCommand {
         try source.store.create(inventory)
         Terminal.write(
             json
-                ? inventory.text
+                ? inventory.json.line + "\n"
                 : "\(source.file): the inventory \(inventory.name), without items; `pharos inventory add \(source.file) "
                     + "--name NAME --nearest` takes the first\n")
     }
