@@ -12,7 +12,7 @@ public final class HearingClock: Sendable {
     public init() {}
 
     /// From now on the moments are those of a recording.
-    func follow(_ clock: RecordingClock) { recording.withLock { $0 = clock } }
+    public func follow(_ clock: RecordingClock) { recording.withLock { $0 = clock } }
 
     /// Microseconds since 1970, by the wall clock as it stands now; `nil` where a recording has not told.
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {

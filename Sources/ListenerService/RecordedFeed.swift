@@ -13,6 +13,9 @@ final class RecordedFeed: SightingFeed {
         pieces = try InputPieces(file)
     }
 
+    /// Of what somebody has looked at already.
+    init(_ pieces: InputPieces) { self.pieces = pieces }
+
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
         var reader = CaptureReader()
         var clock = RecordingClock()
@@ -72,6 +75,8 @@ public final class InputPieces {
     /// The file's name, or what stands for it in messages.
     public let name: String
     private let descriptor: Descriptor
+    /// What was looked at and not taken yet.
+    private var held: [UInt8] = []
     private static let size = 1 << 16
 
     /// - Parameter path: A file, a named pipe, or `-` for standard input.
@@ -84,8 +89,26 @@ public final class InputPieces {
         }
     }
 
+    /// The first octets, which stay there to be taken: at least `count` of them, unless there are fewer.
+    public func peek(_ count: Int = 16) throws(ListenerServiceError) -> [UInt8] {
+        while held.count < count {
+            let piece = try read()
+            if piece.isEmpty { break }
+            held += piece
+        }
+        return held
+    }
+
     /// The next octets, at most 64 KiB; empty at the end.
     public func next() throws(ListenerServiceError) -> [UInt8] {
+        guard held.isEmpty else {
+            defer { held = [] }
+            return held
+        }
+        return try read()
+    }
+
+    private func read() throws(ListenerServiceError) -> [UInt8] {
         do throws(SystemError) {
             return try descriptor.read(upTo: Self.size)
         } catch {

@@ -98,6 +98,11 @@ public final class SightingSource {
         SightingSource(try RecordedFeed(file), levels: levels)
     }
 
+    /// The same of an input whose first octets somebody has looked at.
+    public static func recording(_ pieces: InputPieces) -> SightingSource {
+        SightingSource(RecordedFeed(pieces), levels: nil)
+    }
+
     /// Tells `consumer` everything, to the end: of the recording, of the time, by SIGINT or SIGTERM, or because the
     /// consumer wants no more. To be called once.
     ///

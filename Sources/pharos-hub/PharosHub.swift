@@ -13,6 +13,7 @@ struct PharosHub: ParsableCommand {
     private static let subcommands = Subcommands(entries: [
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
+        ("locate", { Locate.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
         ("zones", { ZonesCommand.self }),

@@ -8,6 +8,7 @@ enum HubProgram {
     static let commands: [Subcommands.Entry] = [
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
+        ("locate", { Locate.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
         ("zones", { Zones.self }),
@@ -64,6 +65,12 @@ struct Zones: HubCommand {
 struct MapCommand: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "map", abstract: "Make a map of what is heard where, and say how good it is.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Locate: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locate", abstract: "Say where this receiver is on a map.")
     @OptionGroup var arguments: HubArguments
 }
 

@@ -152,6 +152,9 @@ public struct SignalMap: Sendable {
     /// A beacon's number; `nil` for one that the survey never heard.
     public func number(of key: BeaconKey) -> Int? { numbers[key] }
 
+    /// Identities that the survey heard from several devices at once: the map knows them with their addresses only.
+    public var sharedIdentities: Set<BeaconKey> { Set(beacons.compactMap(\.key.identityOfSeveral)) }
+
     /// The map's numbers of a survey's beacons, `nil` for those that the map does not know.
     public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numbers[$0] } }
 

@@ -137,8 +137,9 @@ public struct Survey: Sendable {
         stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
     }
 
-    /// What the packets of each reading of a vector said, in the order of the readings.
-    func packets(_ index: Int) -> [[Double]] { table.packets(index) }
+    /// What the packets of each reading of a vector said, in dBm, in the order of the readings. Traps outside
+    /// 0..<``vectorCount``.
+    public func packets(_ index: Int) -> [[Double]] { table.packets(index) }
 
     /// Takes a stay back; `false` where there is no stay of this number.
     public mutating func drop(stay number: Int) -> Bool {

@@ -9,6 +9,7 @@ public struct SurveyTableReader {
     private let table: CSVTable
     private let absent: Double?
     private let acceptsZero: Bool
+    private let acceptsRuns: Bool
     private var problems: [FileProblem]
     private var refused: [Int: Int] = [:]
     private var unlisted = 0
@@ -18,21 +19,28 @@ public struct SurveyTableReader {
     /// - Parameters:
     ///   - absent: What stands for "not heard", such as 100 or -200. Without it every number must be a level.
     ///   - acceptsZero: Whether a level of 0 dBm is one.
+    ///   - acceptsRuns: Whether these are runs of somebody who is to be located: those of one session, in the order of
+    ///     time, wherever they were, and none needs a place.
     /// - Returns: the survey, `nil` where the table cannot be followed, and every problem by its row.
     public static func read(
-        _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false
+        _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false,
+        acceptsRuns: Bool = false
     ) -> (survey: Survey?, problems: [FileProblem]) {
         let (table, problems) = CSVTable.open(octets, file: file)
         guard let table, !problems.contains(where: \.isError) else { return (nil, problems) }
-        var reader = SurveyTableReader(table: table, absent: absent, acceptsZero: acceptsZero, problems: problems)
+        var reader = SurveyTableReader(
+            table: table, absent: absent, acceptsZero: acceptsZero, acceptsRuns: acceptsRuns, problems: problems)
         let survey = reader.read()
         return (survey, reader.problems)
     }
 
-    private init(table: CSVTable, absent: Double?, acceptsZero: Bool, problems: [FileProblem]) {
+    private init(
+        table: CSVTable, absent: Double?, acceptsZero: Bool, acceptsRuns: Bool, problems: [FileProblem]
+    ) {
         self.table = table
         self.absent = absent
         self.acceptsZero = acceptsZero
+        self.acceptsRuns = acceptsRuns
         self.problems = problems
     }
 
@@ -52,6 +60,15 @@ public struct SurveyTableReader {
         var times: [Double] = []
         var byTime: [Double: Int] = [:]
         var vectors: [[(beacon: Int, level: Double)]] = []
+
+        /// By time; of equal times the first is first.
+        var inOrder: Gathered {
+            let order = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
+            var copy = self
+            copy.times = order.map { times[$0] }
+            copy.vectors = order.map { vectors[$0] }
+            return copy
+        }
     }
 
     private mutating func read() -> Survey? {
@@ -65,7 +82,7 @@ public struct SurveyTableReader {
             report("neither columns beacon and rssi nor one column a beacon", at: .init(line: 1, column: 1))
             return nil
         }
-        guard columns["place"] != nil || columns["x"] != nil && columns["y"] != nil else {
+        guard acceptsRuns || columns["place"] != nil || columns["x"] != nil && columns["y"] != nil else {
             report("no column place, and no columns x and y", at: .init(line: 1, column: 1))
             return nil
         }
@@ -115,6 +132,7 @@ public struct SurveyTableReader {
                 }
             }
         }
+        if acceptsRuns { stays = Self.runs(stays) }
         for (index, gathered) in stays.enumerated() { add(gathered, number: index + 1, to: &survey) }
         for (value, count) in refused.sorted(by: { $0.key < $1.key }) {
             warn(
@@ -128,6 +146,28 @@ public struct SurveyTableReader {
                     in: table.file))
         }
         return survey
+    }
+
+    /// Those of one session are one run, unless their times say that they are several.
+    private static func runs(_ stays: [Gathered]) -> [Gathered] {
+        var bySession: [String?: Int] = [:]
+        var sessions: [[Gathered]] = []
+        for stay in stays {
+            let number = bySession[stay.key.session] ?? sessions.count
+            if number == sessions.count {
+                bySession[stay.key.session] = number
+                sessions.append([])
+            }
+            sessions[number].append(stay)
+        }
+        return sessions.flatMap { stays in
+            let times = stays.flatMap(\.times)
+            guard stays.count > 1, Set(times).count == times.count else { return stays.map(\.inOrder) }
+            var run = Gathered(key: StayKey(session: stays[0].key.session), line: stays[0].line)
+            run.times = times
+            run.vectors = stays.flatMap(\.vectors)
+            return [run.inOrder]
+        }
     }
 
     private func add(_ gathered: Gathered, number: Int, to survey: inout Survey) {

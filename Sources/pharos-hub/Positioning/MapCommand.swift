@@ -13,6 +13,6 @@ struct MapCommand: ParsableCommand {
     private static let subcommands = Subcommands(
         below: "map",
         entries: [
-            ("fit", { MapFit.self })
+            ("fit", { MapFit.self }), ("check", { MapCheck.self }), ("evaluate", { MapEvaluate.self }),
         ])
 }

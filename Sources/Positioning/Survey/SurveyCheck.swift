@@ -1,0 +1,275 @@
+internal import Airtime
+internal import Configuration
+
+/// What is wrong with a survey, or will make its map worse than it need be.
+public struct SurveyCheck: Sendable {
+    /// One thing, in a sentence.
+    public struct Finding: Hashable, Sendable {
+        /// Whether the survey should not be used as it is.
+        public let isError: Bool
+        /// The stay's place among the survey's stays; `nil` for what is not about one.
+        public let stay: Int?
+        public let message: String
+    }
+
+    /// Those about stays in the order of the survey, then all others.
+    public private(set) var findings: [Finding] = []
+
+    /// Fewer seconds than these tell nothing, and little.
+    public static let fewestSeconds = 5
+    static let fewSeconds = 10
+    /// Levels of a stay that differ by so much from those of its place are not of that place, in dB.
+    static let strangeLevels = 8.0
+    /// A beacon whose levels change by so much from session to session was moved, in dB.
+    static let movedLevels = 10.0
+    /// More places than this are not compared each with each.
+    static let comparedPlaces = 400
+
+    /// Looks at all of it.
+    public init(_ survey: Survey) {
+        stays(survey)
+        let table = StayLevels(survey)
+        strangers(survey, table)
+        guard let map = try? SignalMap(survey) else { return }
+        for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
+        places(survey, map)
+        sessions(survey, table, map)
+        beacons(survey, map)
+        findings = findings.enumerated().sorted {
+            ($0.element.stay ?? .max, $0.offset) < ($1.element.stay ?? .max, $1.offset)
+        }.map(\.element)
+    }
+
+    private mutating func add(_ isError: Bool, _ stay: Int?, _ message: String) {
+        findings.append(Finding(isError: isError, stay: stay, message: message))
+    }
+
+    private static func db(_ value: Double) -> String { "\(Int(value.rounded())) dB" }
+
+    // MARK: Stays
+
+    private mutating func stays(_ survey: Survey) {
+        for (index, stay) in survey.stays.enumerated() where !stay.isDropped {
+            if stay.place == nil, stay.position == nil {
+                add(true, index, "it has neither a place nor a position: it counts for nothing")
+            }
+            let seconds = stay.vectors.count
+            if seconds < Self.fewestSeconds {
+                add(true, index, "it has \(seconds) seconds: record at least \(Self.fewSeconds), or take it back")
+            } else if seconds < Self.fewSeconds {
+                add(false, index, "it has only \(seconds) seconds: 40 in four headings are usual")
+            }
+            if seconds > 0, stay.vectors.allSatisfy({ survey.vector($0).readings.isEmpty }) {
+                add(true, index, "nothing was heard in any of its seconds")
+            }
+        }
+    }
+
+    /// Leaves each stay out, and looks where its levels belong.
+    private mutating func strangers(_ survey: Survey, _ table: StayLevels) {
+        guard table.placeCount <= Self.comparedPlaces else { return }
+        for stay in table.stays {
+            guard let own = table.difference(stay, from: stay.place), own >= Self.strangeLevels else { continue }
+            var best: (place: Int, difference: Double)?
+            for place in 0..<table.placeCount where place != stay.place {
+                guard let difference = table.difference(stay, from: place) else { continue }
+                if best.map({ difference < $0.difference }) ?? true { best = (place, difference) }
+            }
+            guard let best, best.difference <= own / 2 else { continue }
+            add(
+                true, stay.index,
+                "its levels are \(Self.db(own)) off those of the other stays at \(table.names[stay.place]), and "
+                    + "\(Self.db(best.difference)) off those at \(table.names[best.place]): was it taken there?")
+        }
+    }
+
+    // MARK: Places
+
+    private mutating func places(_ survey: Survey, _ map: SignalMap) {
+        let oneHeading = map.places.filter { $0.headings.count == 1 }
+        if !oneHeading.isEmpty {
+            add(
+                false, nil,
+                "\(Self.list(oneHeading.map(\.name))): one heading only, so that your body was always on one side; "
+                    + "`--turn` takes four")
+        }
+        let nowhere = map.places.filter { $0.position == nil }
+        if !nowhere.isEmpty {
+            add(
+                false, nil,
+                "\(Self.list(nowhere.map(\.name))): no position, so that no distance can be told and field leaves it out"
+            )
+        }
+        for place in map.places.indices {
+            let count = map.beaconsHeard(at: place)
+            guard count < MapAdvice.fewestBeacons else { continue }
+            add(
+                false, nil,
+                "\(map.places[place].name): \(count) beacons are heard in half of its seconds; four are the least, ten good"
+            )
+        }
+        guard map.places.count <= Self.comparedPlaces else { return }
+        let overlap = PlaceOverlap(map)
+        for left in map.places.indices {
+            for right in map.places.indices where right > left && map.places[left].floor == map.places[right].floor {
+                let share = overlap.share(left, right)
+                guard share > PlaceOverlap.limit else { continue }
+                add(
+                    false, nil,
+                    "\(map.places[left].name) and \(map.places[right].name) look alike: \(Int(share * 100)) % overlap in a "
+                        + "second")
+            }
+        }
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.count <= 6
+            ? names.joined(separator: ", ") : names.prefix(5).joined(separator: ", ") + " and \(names.count - 5) more"
+    }
+
+    // MARK: Sessions
+
+    private mutating func sessions(_ survey: Survey, _ table: StayLevels, _ map: SignalMap) {
+        let sessions = table.sessions
+        let days = Set(survey.recordings.compactMap(\.started).map { $0.description.prefix(10) })
+        if sessions.count < 2 {
+            add(false, nil, "one session only: how good the map is on another day cannot be told")
+        } else if days.count == 1 {
+            add(false, nil, "all sessions are of one day: how good the map is on another day cannot be told")
+        }
+        guard sessions.count > 1 else { return }
+        for index in sessions.indices.dropFirst() {
+            compare(survey, table, sessions[index - 1], sessions[index])
+        }
+    }
+
+    /// A beacon that was moved or renamed stands out: all others change little.
+    private mutating func compare(_ survey: Survey, _ table: StayLevels, _ before: String, _ after: String) {
+        let (old, new) = (table.byBeacon(in: before), table.byBeacon(in: after))
+        func name(_ session: String) -> String { session.isEmpty ? "one without a name" : session }
+        var moved: [(beacon: Int, difference: Double)] = []
+        var all: [Double] = []
+        for (beacon, levels) in old.sorted(by: { $0.key < $1.key }) {
+            guard let others = new[beacon], let difference = Self.difference(levels, others) else { continue }
+            all.append(difference)
+            if difference > Self.movedLevels { moved.append((beacon, difference)) }
+        }
+        if let middle = Percentiles(all).value(at: 50), middle < Self.movedLevels / 2 {
+            for (beacon, difference) in moved {
+                add(
+                    true, nil,
+                    "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
+                        + "\(name(before)) and \(name(after)): it was moved, or its power was changed")
+            }
+        }
+        for (gone, levels) in old.sorted(by: { $0.key < $1.key }) where new[gone] == nil && levels.count >= 2 {
+            for (come, others) in new.sorted(by: { $0.key < $1.key }) where old[come] == nil {
+                guard let difference = Self.difference(levels, others), difference < 6 else { continue }
+                add(
+                    true, nil,
+                    "\(survey.beacons[come]) in the session \(name(after)) is heard where \(survey.beacons[gone]) was in "
+                        + "\(name(before)): it was renamed or replaced")
+            }
+        }
+    }
+
+    /// The mean difference over the places that both have; `nil` for fewer than two.
+    private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
+        let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
+            right[place].map { abs($0 - level) }
+        }
+        return differences.count >= 2 ? Percentiles(differences).mean : nil
+    }
+
+    // MARK: Beacons
+
+    private mutating func beacons(_ survey: Survey, _ map: SignalMap) {
+        let several = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
+        for identity in several {
+            let count = map.beacons.count { $0.key.identityOfSeveral == identity }
+            add(false, nil, "\(identity) is shared by several devices: \(count) are told apart by address")
+        }
+        for (number, beacon) in map.beacons.enumerated() {
+            let found = map.statistics.indices.compactMap { place in
+                map.statistics[place].first { $0.beacon == number }.map { (place: place, statistics: $0) }
+            }
+            let isRare = found.allSatisfy {
+                Double($0.statistics.seconds) < 0.1 * Double(map.places[$0.place].seconds)
+            }
+            let levels = found.map(\.statistics.mean)
+            let span = (levels.max() ?? 0) - (levels.min() ?? 0)
+            if isRare {
+                add(
+                    false, nil,
+                    "\(beacon.key) is useless: it is heard in less than a tenth of the seconds of every place")
+            } else if found.count == map.places.count, map.places.count > 2, span < 3 {
+                add(false, nil, "\(beacon.key) is useless: its level is the same at every place")
+            }
+        }
+    }
+}
+
+/// The mean level of each beacon in each stay.
+private struct StayLevels {
+    struct Entry {
+        /// Among the survey's stays.
+        let index: Int
+        let place: Int
+        let session: String
+        /// By beacon: the mean, and the share of the seconds.
+        let levels: [Int: (mean: Double, share: Double)]
+    }
+
+    private(set) var stays: [Entry] = []
+    let names: [String]
+    var placeCount: Int { names.count }
+    /// In the order of the survey.
+    private(set) var sessions: [String] = []
+
+    init(_ survey: Survey) {
+        let found = SurveyPlaces(survey)
+        names = found.places.map(\.name)
+        for (index, stay) in survey.stays.enumerated() {
+            guard let place = found.placeOfStay[index], !stay.vectors.isEmpty else { continue }
+            var sums: [Int: (sum: Double, count: Double)] = [:]
+            for vector in stay.vectors {
+                for reading in survey.vector(vector).readings {
+                    let known = sums[reading.beacon] ?? (0, 0)
+                    sums[reading.beacon] = (known.sum + reading.level, known.count + 1)
+                }
+            }
+            let seconds = Double(stay.vectors.count)
+            let session = survey.session(of: stay) ?? ""
+            if !sessions.contains(session) { sessions.append(session) }
+            stays.append(
+                Entry(
+                    index: index, place: place, session: session,
+                    levels: sums.mapValues { ($0.sum / $0.count, $0.count / seconds) }))
+        }
+    }
+
+    /// How far a stay's levels are from those of the other stays at a place, in dB; `nil` where there are none.
+    func difference(_ stay: Entry, from place: Int) -> Double? {
+        let others = stays.filter { $0.place == place && $0.index != stay.index }
+        guard !others.isEmpty else { return nil }
+        var differences: [Double] = []
+        for (beacon, level) in stay.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
+            let known = others.compactMap { $0.levels[beacon] }
+            // What is never heard there is weaker than anything.
+            let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.floor
+            differences.append(abs(level.mean - mean))
+        }
+        return differences.count >= 2 ? Percentiles(differences).mean : nil
+    }
+
+    /// By beacon, then by place.
+    func byBeacon(in session: String) -> [Int: [Int: Double]] {
+        var result: [Int: [Int: [Double]]] = [:]
+        for stay in stays where stay.session == session {
+            for (beacon, level) in stay.levels where level.share >= 0.3 {
+                result[beacon, default: [:]][stay.place, default: []].append(level.mean)
+            }
+        }
+        return result.mapValues { $0.mapValues { Percentiles($0).mean ?? ReceivedLevel.floor } }
+    }
+}

@@ -1,0 +1,167 @@
+internal import BeaconService
+internal import Configuration
+public import ListenerService
+public import Positioning
+
+/// Whoever takes the seconds of runs, one after the other.
+public protocol RunConsumer: AnyObject {
+    /// Whether nothing more is wanted.
+    var isSatisfied: Bool { get }
+    /// Another run begins: somebody else, or somewhere else.
+    func begin(session: String?)
+    /// A second of it: when, in seconds since its start, and what was heard.
+    func take(seconds: Double, _ heard: [HeardBeacon])
+    /// A sentence for whoever watches.
+    func say(_ sentence: String, isWarning: Bool)
+}
+
+/// A file with runs, or with packets that are one: btsnoop, pcap, pcapng, what `pharos scan --json` prints, JSON Lines as
+/// surveys have them, with stays or without, or a table.
+///
+/// What comes in lines is told as it comes, so that another program can write them meanwhile.
+public struct RunFile {
+    private let path: String
+    private let known: KnownBeacons
+    private let reading: SurveyFiles.Reading
+    private let shared: Set<BeaconKey>
+    /// Whether sightings of strangers are left out.
+    public var isOnlyKnown = false
+
+    /// - Parameters:
+    ///   - path: The file, or `-` for standard input.
+    ///   - known: Who has a name.
+    ///   - reading: What levels in tables and surveys stand for.
+    ///   - shared: Identities that are known to come from several devices.
+    public init(_ path: String, _ known: KnownBeacons, reading: SurveyFiles.Reading, shared: Set<BeaconKey> = []) {
+        self.path = path
+        self.known = known
+        self.reading = reading
+        self.shared = shared
+    }
+
+    /// Tells everything.
+    ///
+    /// - Throws: where the file is missing, or cannot be followed; what came before was told.
+    public func run(_ consumer: any RunConsumer) throws(ListenerServiceError) {
+        let pieces = try InputPieces(path)
+        let start = try pieces.peek(32)
+        switch InputForm(start) {
+        case .recording:
+            let source = SightingSource.recording(pieces)
+            let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
+            gatherer.tell(consumer)
+            try source.run(gatherer)
+        case .lines where Self.isScan(start): try scan(pieces, consumer)
+        case .lines: try lines(pieces, consumer)
+        case .table: try table(pieces, consumer)
+        }
+    }
+
+    private static func isScan(_ octets: [UInt8]) -> Bool {
+        let text = octets.filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }
+        return text.starts(with: Array("{\"event\"".utf8))
+    }
+
+    private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
+        let clock = HearingClock()
+        let gatherer = SecondGatherer(known, clock, isOnlyKnown: isOnlyKnown, shared: shared)
+        gatherer.tell(consumer)
+        var lines = ScanLines(gatherer, clock, name: pieces.name)
+        while !consumer.isSatisfied {
+            let piece = try pieces.next()
+            if piece.isEmpty { break }
+            lines.take(piece)
+        }
+        lines.finish()
+        if lines.reports == 0 { throw .refused(.malformed, "\(pieces.name): there is no report in it") }
+    }
+
+    private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
+        var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero, acceptsRuns: true)
+        var teller = SurveyTeller()
+        while !consumer.isSatisfied {
+            let piece = try pieces.next()
+            if piece.isEmpty { break }
+            reader.take(piece)
+            teller.tell(reader.survey, consumer)
+        }
+        reader.finish()
+        teller.tell(reader.survey, consumer)
+        try end(reader.survey, reader.problems, pieces.name, consumer)
+    }
+
+    private func table(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
+        var whole: [UInt8] = []
+        while true {
+            let piece = try pieces.next()
+            if piece.isEmpty { break }
+            whole += piece
+            guard whole.count <= SurveyFiles.tableLimit else {
+                throw .refused(.malformed, "\(pieces.name): it is larger than \(SurveyFiles.tableLimit >> 20) MiB")
+            }
+        }
+        let (survey, problems) = SurveyTableReader.read(
+            whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero, acceptsRuns: true)
+        var teller = SurveyTeller()
+        if let survey { teller.tell(survey, consumer) }
+        try end(survey ?? Survey(), problems.map { $0.inFile(pieces.name) }, pieces.name, consumer)
+    }
+
+    private func end(
+        _ survey: Survey, _ problems: [FileProblem], _ name: String, _ consumer: any RunConsumer
+    ) throws(ListenerServiceError) {
+        guard survey.vectorCount > 0 else {
+            throw .service(
+                .refused(
+                    .malformed,
+                    SurveyFiles.sentences(problems, limit: 3) + ["\(name): there is no second of any run in it"]))
+        }
+        for sentence in SurveyFiles.sentences(problems) { consumer.say(sentence, isWarning: true) }
+    }
+}
+
+extension SecondGatherer {
+    /// Hands everything on as one run without a name.
+    public func tell(_ consumer: any RunConsumer) {
+        var hasBegun = false
+        onSecond = { second, heard in
+            if !hasBegun { consumer.begin(session: nil) }
+            hasBegun = true
+            consumer.take(seconds: Double(second), heard)
+        }
+        onSentence = { consumer.say($0, isWarning: $1) }
+        isEnough = { consumer.isSatisfied }
+    }
+}
+
+/// Tells the stays of a survey that still grows, each as a run. Stays that a later line takes back are told all the same:
+/// what was told cannot depend on how much of the file is there already.
+private struct SurveyTeller {
+    private var stay = 0
+    private var vector = 0
+    private var hasBegun = false
+
+    mutating func tell(_ survey: Survey, _ consumer: any RunConsumer) {
+        while stay < survey.stays.count, !consumer.isSatisfied {
+            let current = survey.stays[stay]
+            if !hasBegun {
+                hasBegun = true
+                vector = current.vectors.lowerBound
+                consumer.begin(session: survey.session(of: current))
+            }
+            while vector < current.vectors.upperBound, !consumer.isSatisfied {
+                let heard = survey.vector(vector)
+                consumer.take(
+                    seconds: heard.seconds,
+                    zip(heard.readings, survey.packets(vector)).map {
+                        HeardBeacon(survey.beacons[$0.beacon], levels: $1)
+                    })
+                vector += 1
+            }
+            // The last one may go on.
+            guard stay + 1 < survey.stays.count else { return }
+            stay += 1
+            hasBegun = false
+        }
+    }
+}

@@ -1,0 +1,240 @@
+internal import BluetoothTypes
+public import Listener
+public import ListenerService
+public import Positioning
+public import Sightings
+
+/// One beacon in one second: who it is, and every packet's level.
+public struct HeardBeacon: Hashable, Sendable {
+    /// What a fleet calls it; `nil` for strangers.
+    public let name: BeaconKey?
+    /// Its identity; `nil` for ephemeral ids, which change.
+    public let identity: BeaconKey?
+    /// The same with the address behind it, where that lasts: public or static random.
+    public let identityAtAddress: BeaconKey?
+    /// Whether the identity comes from several such addresses at once.
+    public let isShared: Bool
+    /// In dBm, in the order in which the packets came.
+    public internal(set) var levels: [Double]
+
+    /// A beacon that was heard under one key, as surveys have it.
+    public init(_ key: BeaconKey, levels: [Double]) {
+        name = nil
+        identity = key
+        identityAtAddress = nil
+        isShared = false
+        self.levels = levels
+    }
+
+    init(
+        name: BeaconKey?, identity: BeaconKey?, identityAtAddress: BeaconKey?, isShared: Bool, levels: [Double]
+    ) {
+        self.name = name
+        self.identity = identity
+        self.identityAtAddress = identityAtAddress
+        self.isShared = isShared
+        self.levels = levels
+    }
+
+    /// What a survey calls it; `nil` where several devices have its identity and nobody knows which one it was.
+    public var recordedKey: BeaconKey? { isShared ? identityAtAddress : name ?? identity }
+
+    /// What a map may call it, likeliest first.
+    public var keys: [BeaconKey] {
+        (isShared ? [identityAtAddress] : [name, identityAtAddress, identity]).compactMap(\.self)
+    }
+}
+
+/// Gathers sightings into whole seconds.
+///
+/// Seconds in which nobody could hear are left out: that nothing was heard in them says nothing.
+public final class SecondGatherer: SightingConsumer {
+    /// Gets each second that has passed: its number from 0, and what was heard in it, by key.
+    public var onSecond: (_ second: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
+    /// Gets sentences for whoever watches.
+    public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
+    /// Whether nothing more is wanted.
+    public var isEnough: () -> Bool = { false }
+
+    private var table: SightingTable
+    private var origin: HeardInstant?
+    private var second = 0
+    private var wasDeaf = false
+    private var isDeaf = false
+    /// Who sends: one that somebody has named, by its place in the table, or a stranger.
+    private enum Source: Hashable {
+        case known(Int)
+        case stranger(BeaconIdentity)
+    }
+
+    /// What was heard in this second, by lasting address; `nil` for addresses that change.
+    private var heard: [Source: [DeviceAddress?: [Double]]] = [:]
+    private var names: [Source: BeaconKey] = [:]
+    /// When each lasting address of a beacon was heard last, by the number of its packet.
+    private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
+    private var packets = 0
+    private var shared: Set<Source> = []
+    private let sharedBefore: Set<BeaconKey>
+
+    /// An address that was silent for more seconds than this has been given up.
+    static let memory = 60
+    /// Whoever floods the air with addresses and identities gets no more memory than for so many.
+    static let rememberedAddresses = 32
+    static let rememberedSources = 20_000
+    /// Of a longer silence in a recording the seconds are not told one by one.
+    static let longestSilence = 600
+
+    /// - Parameters:
+    ///   - known: Who has a name.
+    ///   - clock: Of the source.
+    ///   - isOnlyKnown: Whether strangers are left out.
+    ///   - shared: Identities that are known to come from several devices.
+    public init(
+        _ known: KnownBeacons, _ clock: HearingClock, isOnlyKnown: Bool = false, shared: Set<BeaconKey> = []
+    ) {
+        table = known.table(
+            clock, strangers: isOnlyKnown ? .counted : .kept(SightingTable.defaultStrangers))
+        sharedBefore = shared
+    }
+
+    public var isSatisfied: Bool { isEnough() }
+
+    public var nextWakeUp: HeardInstant? {
+        origin.map { $0.advanced(byMicroseconds: (second + 1) * 1_000_000) }
+    }
+
+    public func begin(at now: HeardInstant) { origin = origin ?? now }
+
+    public func advance(to now: HeardInstant) {
+        guard let origin else { return begin(at: now) }
+        let current = now.microseconds(since: origin) / 1_000_000
+        if current - second > Self.longestSilence {
+            flush()
+            second = current
+        }
+        while second < current, !isEnough() { flush() }
+    }
+
+    public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        hear(report.sighting, octets, range)
+    }
+
+    /// Takes an advertisement, whose data is `range` of `octets`.
+    ///
+    /// - Parameter name: What somebody else has called its beacon already.
+    func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
+        begin(at: sighting.instant)
+        guard let place = table.hear(sighting, octets, range), !sighting.isScanResponse else { return }
+        let track = table.tracks[place]
+        guard let source = place < table.knownCount ? .known(place) : track.identity.map(Source.stranger) else {
+            return
+        }
+        if let name, let key = BeaconKey(name) { names[source] = key }
+        let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
+        if let identity = identity(of: source) { note(source, identity, address) }
+        guard let rssi = sighting.rssi, let level = ReceivedLevel.level(Double(rssi)) else { return }
+        heard[source, default: [:]][address, default: []].append(level)
+    }
+
+    private func identity(of source: Source) -> BeaconIdentity? {
+        switch source {
+        case .known(let place): table.tracks[place].known?.identity
+        case .stranger(let identity): identity
+        }
+    }
+
+    private static func lasts(_ sender: Sender) -> Bool {
+        !sender.isRandom || sender.address.randomKind == .staticDevice
+    }
+
+    /// An identity is that of several devices where one address is heard, then another one, then the first again.
+    private func note(_ source: Source, _ identity: BeaconIdentity, _ address: DeviceAddress?) {
+        guard let address, !shared.contains(source) else { return }
+        packets += 1
+        var known = addresses[source] ?? [:]
+        if let last = known[address], second - last.second <= Self.memory,
+            known.contains(where: { $0.key != address && $0.value.packet > last.packet })
+        {
+            shared.insert(source)
+            addresses[source] = nil
+            onSentence(
+                "\(BeaconKey(identity)) is sent by several devices at once: they are told apart by address", true)
+            return
+        }
+        if known.count >= Self.rememberedAddresses { known.removeAll() }
+        known[address] = (packets, second)
+        if addresses.count >= Self.rememberedSources { addresses.removeAll() }
+        addresses[source] = known
+    }
+
+    public func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        // Another program's scan is heard too, perhaps with fewer packets.
+        isDeaf = !state.isHearing && state != .foreign
+        wasDeaf = wasDeaf || isDeaf
+    }
+
+    public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
+
+    public func finish(at now: HeardInstant) {
+        advance(to: now)
+        // Of the last second there is a part only.
+        if !heard.isEmpty, !isEnough() { flush() }
+    }
+
+    private func flush() {
+        defer {
+            heard.removeAll(keepingCapacity: true)
+            second += 1
+            wasDeaf = isDeaf
+        }
+        guard !wasDeaf else { return }
+        onSecond(second, beacons())
+    }
+
+    private func beacons() -> [HeardBeacon] {
+        var found: [HeardBeacon] = []
+        for (source, byAddress) in heard {
+            let identity = identity(of: source).flatMap { Self.key($0, byAddress) }
+            var name = names[source]
+            if case .known(let place) = source { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
+            let isShared = shared.contains(source) || identity.map { sharedBefore.contains($0) } ?? false
+            let several = byAddress.sorted { "\($0.key?.description ?? "")" < "\($1.key?.description ?? "")" }
+            if !isShared, several.count > 1 {
+                found.append(
+                    HeardBeacon(
+                        name: name, identity: identity, identityAtAddress: nil, isShared: false,
+                        levels: several.flatMap(\.value)))
+                continue
+            }
+            for (address, levels) in several {
+                let whole = address.flatMap { address in identity.flatMap { BeaconKey("\($0)@\(address)") } }
+                found.append(
+                    HeardBeacon(
+                        name: name, identity: identity, identityAtAddress: whole, isShared: isShared, levels: levels))
+            }
+        }
+        return Self.merged(found.filter { !$0.keys.isEmpty })
+    }
+
+    /// What a survey may call it: no id and no address that changes.
+    private static func key(_ identity: BeaconIdentity, _ byAddress: [DeviceAddress?: [Double]]) -> BeaconKey? {
+        switch identity {
+        case .eddystoneEID: nil
+        case .address: byAddress.keys.contains(nil) ? nil : BeaconKey(identity)
+        default: BeaconKey(identity)
+        }
+    }
+
+    /// One box has one name, whatever it sends; in the order of the keys.
+    private static func merged(_ found: [HeardBeacon]) -> [HeardBeacon] {
+        var result: [HeardBeacon] = []
+        for beacon in found.sorted(by: { $0.keys[0] < $1.keys[0] }) {
+            if let last = result.last, let name = beacon.name, last.name == name, !beacon.isShared, !last.isShared {
+                result[result.count - 1].levels += beacon.levels
+            } else {
+                result.append(beacon)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,216 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import HCITransports
+internal import LinuxHost
+internal import ListenerService
+internal import Positioning
+internal import PositioningFiles
+internal import Sites
+
+struct Locate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locate", abstract: "Say where this receiver is on a map.",
+        discussion: """
+            pharos locate map.json --adapter hci0
+            pharos locate map.json --from walk.btsnoop --json
+            pharos scan --json | pharos locate map.json --from - --json
+            pharos locate map.json --from walk.jsonl --algorithm nn --scores --json
+
+            fix is a place with a region that holds the truth in 95 % of cases; poor is one that is worth little; none \
+            says why there is no place. A recording gives the same lines at any speed.
+            """)
+
+    @Argument(help: "A map, or - for standard input.", completion: .file())
+    var map: String
+
+    @OptionGroup var source: RunSourceOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How the place is found (default: the map's): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
+            valueName: "name"),
+        completion: .list(PositioningAlgorithm.allCases.map(\.rawValue)), transform: MapValue.named)
+    var algorithm: PositioningAlgorithm?
+
+    @OptionGroup var parameters: AlgorithmOptions
+
+    @Option(
+        help: ArgumentHelp("Tell it each so many seconds (default: each second).", valueName: "s"),
+        transform: OptionValue.round)
+    var everyS: Int?
+
+    @Option(
+        help: ArgumentHelp("A site whose walls nobody walks through (hmm).", valueName: "file"), completion: .file())
+    var site: String?
+
+    @Option(
+        help: ArgumentHelp("A table of where the receiver really is: session, time, x, y.", valueName: "file"),
+        completion: .file())
+    var truth: String?
+
+    @Flag(help: "Add every place's score to each line; implies --json.")
+    var scores = false
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
+    }
+
+    func run() throws {
+        let map = try MapFile.read(map)
+        var settings = map.settings
+        if let algorithm, algorithm != settings.algorithm {
+            settings.algorithm = algorithm
+            settings.window = nil
+        }
+        parameters.apply(to: &settings)
+        let walls = try site.map { path in try MapFile.site(path).walls } ?? []
+        var locator = try RunLocator(map, settings: settings, walls: walls)
+        locator.wantsScores = scores
+        let printer = LocatePrinter(
+            locator, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
+            form: scores ? .scores : json ? .json : Terminal.outputIsTerminal && source.from == nil ? .plan : .lines)
+        try source.run(printer, shared: map.sharedIdentities, purpose: "pharos locate")
+        printer.finish()
+    }
+}
+
+/// Where the seconds of a run come from.
+struct RunSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Read btsnoop, pcap, pcapng, what pharos scan --json prints, JSON Lines or CSV, told by what is in it; - for \
+            standard input.
+            """, valueName: "file"), completion: .file())
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A fleet, a profile or a listener file: names in place of identities, and keys of ephemeral ids.",
+            valueName: "file"), completion: .file())
+    var fleet: String?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop listening after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @OptionGroup var levels: SurveyReadingOptions
+
+    func validate() throws {
+        if from != nil, adapter != nil || durationS != nil {
+            throw ValidationError("--from reads a file: it goes without --adapter and --duration-s.")
+        }
+    }
+
+    /// Tells `consumer` everything, to the end.
+    ///
+    /// - Parameter shared: Identities that are known to come from several devices.
+    func run(
+        _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, purpose: String
+    ) throws {
+        let known = try KnownBeacons(fleet.map { [$0] } ?? [])
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        if let from {
+            var file = RunFile(from, known, reading: levels.reading, shared: shared)
+            file.isOnlyKnown = isOnlyKnown
+            return try file.run(consumer)
+        }
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = durationS
+        options.samples = known.profiles
+        options.purpose = purpose
+        let source = try SightingSource.live(options)
+        let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
+        gatherer.tell(consumer)
+        try source.run(gatherer)
+    }
+}
+
+/// Prints where a run is, second by second.
+final class LocatePrinter: RunConsumer {
+    enum Form {
+        case json
+        case scores
+        case lines
+        /// The plan of the floor, drawn anew each time.
+        case plan
+    }
+
+    private var locator: RunLocator
+    private let everyMicroseconds: Int?
+    private let truth: RunTruth?
+    private let form: Form
+    private var session: String?
+    private var nextMicroseconds: Int?
+    private var errors: [Double] = []
+    private var drawn = 0
+
+    init(_ locator: RunLocator, everyMicroseconds: Int?, truth: RunTruth?, form: Form) {
+        self.locator = locator
+        self.everyMicroseconds = everyMicroseconds
+        self.truth = truth
+        self.form = form
+    }
+
+    var isSatisfied: Bool { Terminal.outputIsGone }
+
+    func begin(session: String?) {
+        self.session = session
+        nextMicroseconds = nil
+        locator.begin(session: session)
+    }
+
+    func take(seconds: Double, _ heard: [HeardBeacon]) {
+        var instant = locator.locate(seconds: seconds, heard)
+        instant.truth = truth?.spot(session: session, seconds: seconds)
+        if let error = instant.error { errors.append(error) }
+        if let everyMicroseconds {
+            let now = Int((max(-1e9, min(1e9, seconds)) * 1e6).rounded())
+            if let next = nextMicroseconds, now < next { return }
+            nextMicroseconds = now + everyMicroseconds
+        }
+        switch form {
+        case .json, .scores:
+            Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
+        case .lines: Terminal.write(instant.text(on: locator.map) + "\n")
+        case .plan: draw(instant)
+        }
+    }
+
+    private func draw(_ instant: LocatedInstant) {
+        let plan = LocatedPlan.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
+        let text = plan + instant.text(on: locator.map) + "\n"
+        let back = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
+        drawn = text.count { $0 == "\n" }
+        Terminal.write(back + text)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        guard isWarning else { return }
+        drawn = 0
+        Terminal.writeError("pharos: \(sentence)\n")
+    }
+
+    /// Says how far off the run was.
+    func finish() {
+        let percentiles = Percentiles(errors)
+        guard form == .lines || form == .plan, let mean = percentiles.mean else { return }
+        Terminal.write(
+            "\(MapText.count(errors.count, "second")) off by \(MapText.metres(mean)) m in the mean, "
+                + "\(MapText.metres(percentiles.value(at: 75))) m in 75 %, "
+                + "\(MapText.metres(percentiles.value(at: 95))) m in 95 %\n")
+    }
+}

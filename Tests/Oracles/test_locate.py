@@ -1,0 +1,272 @@
+"""`pharos map fit` and `pharos locate` as a user runs them, against independent implementations and with bad input."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pharos
+import positioning
+import pytest
+from test_positioning import RULES, instants
+from test_scan import address, ibeacon, recording, report
+
+UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A survey with its map, and a test run at other places."""
+    folder = tmp_path_factory.mktemp("locate")
+    survey, test = positioning.generate(7)
+    positioning.write(folder / "survey.jsonl", survey)
+    positioning.write(folder / "test.jsonl", test)
+    fit = pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss",
+                         timeout=60)
+    assert "took gauss" in fit.out and "expected error" in fit.out
+    return folder, survey, test, positioning.heard_beacons(survey)
+
+
+def locate(folder, *options, run="test.jsonl", code=0):
+    result = pharos.run("locate", folder / "map.json", "--from", folder / run, "--json", *options, timeout=60)
+    assert result.code == code, result.err
+    return result.lines()
+
+
+def same(found, expected):
+    if expected is None or isinstance(expected, float) and math.isinf(expected):
+        return found == ("infinity" if expected else None)
+    return isinstance(found, int | float) and math.isclose(found, expected, rel_tol=1e-8, abs_tol=1e-8)
+
+
+@pytest.mark.parametrize("window", [1, 5])
+@pytest.mark.parametrize("name", RULES)
+def test_every_score_is_that_of_an_independent_implementation(world, name, window):
+    folder, survey, test, beacons = world
+    prints = ["--prints", "vectors"] if name == "relative" else []
+    lines = locate(folder, "--algorithm", name, "--window-s", window, "--scores", *prints)
+    asked = list(instants(test, window))
+    assert len(lines) == len(asked) and {line["algorithm"] for line in lines} == {name}
+    for line, (heard, _) in zip(lines, asked, strict=True):
+        if not any(heard):
+            assert line["state"] == "none" and set(line["scores"].values()) == {None}
+            continue
+        expected = RULES[name](survey, heard, beacons)
+        assert list(line["scores"]) == [f"P{number}" for number in range(len(survey))]
+        assert all(map(same, line["scores"].values(), expected)), (line["scores"], expected)
+        if name != "gauss":
+            assert line["place"] == f"P{int(np.argmin(np.round(expected, 9)))}"
+
+
+def test_bhattacharyya_has_null_for_no_candidate(world):
+    folder, survey, test, beacons = world
+    lines = locate(folder, "--algorithm", "bhattacharyya", "--scores")
+    seen = set()
+    for line, (heard, run) in zip(lines, instants(test, 1), strict=True):
+        expected = positioning.bhattacharyya(survey, run, beacons)
+        assert all(map(same, line["scores"].values(), expected)) or not any(heard)
+        seen |= {type(value) for value in line["scores"].values()}
+        if line["state"] == "none":
+            assert not {"position", "place", "floor", "region95"} & set(line) and line["reason"]
+    assert type(None) in seen and float in seen
+
+
+def test_scores_have_twelve_digits(world):
+    for line in locate(world[0], "--algorithm", "gauss", "--scores"):
+        for value in line["scores"].values():
+            digits = f"{value!r}".split("e")[0].replace("-", "").replace(".", "").lstrip("0")
+            assert len(digits) <= 12
+
+
+def test_a_fix_has_all_that_is_promised(world):
+    lines = locate(world[0], "--algorithm", "field")
+    fixes = [line for line in lines if line["state"] == "fix"]
+    assert fixes and lines[0]["time"] == 0
+    for line in fixes:
+        assert set(line) == {"session", "time", "state", "floor", "position", "place", "probability", "candidates",
+                             "region95", "heard", "used", "receiverOffsetDb", "algorithm"}
+        assert set(line["position"]) == {"x", "y"} and set(line["region95"]) == {"areaM2", "radiusM", "polygon"}
+        assert line["candidates"][0] == {"place": line["place"], "probability": line["probability"]}
+        assert line["used"] <= line["heard"] and -12 <= line["receiverOffsetDb"] <= 12
+        assert len(line["region95"]["polygon"]) >= 3
+
+
+def test_the_truth_adds_errors(world, tmp_path):
+    folder, _, test, _ = world
+    truth = tmp_path / "truth.csv"
+    truth.write_text("session,time,x,y\n,0,0,0\n,5,10,0\n")
+    for line in locate(folder, "--truth", truth):
+        at = line["time"]
+        assert line["truth"] == {"x": 2 * at, "y": 0, "floor": None, "place": None}
+        if line["state"] != "none":
+            spot = line["position"]
+            assert line["errorM"] == pytest.approx(math.hypot(spot["x"] - 2 * at, spot["y"]), abs=1e-3)
+    text = pharos.checked("locate", folder / "map.json", "--from", folder / "test.jsonl", "--truth", truth).out
+    assert "off by" in text.splitlines()[-1] and "in 75 %" in text
+
+
+# ---- the same run in every form
+def as_csv(test, path):
+    rows = ["session,place,x,y,floor,heading,time,beacon,rssi"]
+    for number, (_, vectors) in enumerate(test):
+        for second, heard in enumerate(vectors):
+            start = f"s{number},,,,,,{second}"
+            rows += [f"{start},beacon-{beacon},{level:.0f}" for beacon, level in heard.items()] or [f"{start},,"]
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_csv_gives_the_same_as_json_lines(world):
+    folder, _, test, _ = world
+    as_csv(test, folder / "test.csv")
+    for algorithm in ("nn", "field"):
+        lines, rows = (locate(folder, "--algorithm", algorithm, run=run) for run in ("test.jsonl", "test.csv"))
+        assert [row.pop("session") for row in rows][-1] == f"s{len(test) - 1}"
+        assert [{**line, "session": None} for line in lines] == [{**row, "session": None} for row in rows]
+
+
+def test_a_walk_of_one_session_is_one_run(world, tmp_path):
+    folder, survey, test, beacons = world
+    rows, vectors = ["session,time,x,y,beacon,rssi"], [heard for _, part in test[:2] for heard in part]
+    for second, heard in enumerate(vectors):
+        rows += [f"walk,{second},{second},0,beacon-{beacon},{level:.0f}" for beacon, level in heard.items()]
+    path = tmp_path / "walk.csv"
+    path.write_text("\n".join(rows) + "\n")
+    result = pharos.checked("locate", folder / "map.json", "--from", path, "--algorithm", "nn", "--window-s", "5",
+                            "--scores")
+    for second, line in enumerate(result.lines()):
+        expected = positioning.nearest(survey, vectors[max(0, second - 4):second + 1], beacons)
+        assert all(map(same, line["scores"].values(), expected))
+
+
+def test_lines_without_a_stay_are_a_run(world, tmp_path):
+    folder = world[0]
+    path = tmp_path / "run.jsonl"
+    text = (folder / "test.jsonl").read_text().splitlines()
+    path.write_text("\n".join(line for line in text[2:8]) + "\n")
+    whole = locate(folder)[:6]
+    assert pharos.checked("locate", folder / "map.json", "--from", path, "--json").lines() == whole
+    piped = pharos.checked("locate", folder / "map.json", "--from", "-", "--json", stdin=path.read_text()).lines()
+    assert piped == whole
+
+
+@pytest.fixture(scope="module")
+def tape(tmp_path_factory):
+    """Three places with three beacons each second, as packets and as a survey, and the map of it."""
+    folder = tmp_path_factory.mktemp("tape")
+    chance = random.Random(3)
+    levels = {"A": (-50, -70, -80), "B": (-70, -50, -70), "C": (-80, -70, -50)}
+    lines, packets, at = ['{"survey":1}'], [], 0
+    for number, (place, means) in enumerate(levels.items()):
+        lines.append(json.dumps({"stay": number + 1, "place": place, "position": [3.0 * number, 0.0]}))
+        for second in range(20):
+            heard = {}
+            for beacon, mean in enumerate(means):
+                rssi = round(chance.gauss(mean, 2))
+                heard[f"ibeacon:{UUID}/1/{beacon}"] = [rssi]
+                packets.append((at * 1_000_000 + beacon * 100_000 + 1,
+                                report(address(beacon + 1), ibeacon(1, beacon), rssi)))
+            lines.append(json.dumps({"t": second, "rssi": heard}))
+            at += 1
+    (folder / "survey.jsonl").write_text("\n".join(lines) + "\n")
+    pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss")
+    (folder / "nothing.csv").write_text("time\n1\n")
+    return folder, packets, recording(folder / "walk.btsnoop", packets)
+
+
+def test_a_recording_is_located_as_the_survey_of_it(tape):
+    folder, _, path = tape
+    lines = pharos.checked("locate", folder / "map.json", "--from", path, "--json").lines()
+    assert [line["time"] for line in lines] == list(range(60))
+    right = [line["place"] == "ABC"[line["time"] // 20] for line in lines if line["time"] % 20 >= 5]
+    assert sum(right) / len(right) > 0.9
+    assert all(line["session"] is None and line["heard"] == 3 for line in lines)
+    scanned = pharos.checked("scan", "--replay", path, "--json").out
+    assert pharos.checked("locate", folder / "map.json", "--from", "-", "--json", stdin=scanned).lines() == lines
+    rare = pharos.checked("locate", folder / "map.json", "--from", path, "--json", "--every-s", "10").lines()
+    assert rare == lines[::10]
+
+
+def test_a_silent_second_is_told(tape):
+    folder, packets, _ = tape
+    path = recording(folder / "gap.btsnoop", [packet for packet in packets if not 5e6 <= packet[0] < 15e6])
+    lines = pharos.checked("locate", folder / "map.json", "--from", path, "--json").lines()
+    assert [line["time"] for line in lines] == list(range(60))
+    assert lines[12]["state"] == "none" and lines[12]["reason"] == "nothing heard" and "position" not in lines[12]
+    assert lines[16]["state"] != "none"
+
+
+def test_a_map_of_another_site_gives_none_with_the_reason(tape, world):
+    lines = pharos.checked("locate", world[0] / "map.json", "--from", tape[2], "--json").lines()
+    assert {line["state"] for line in lines} == {"none"} and {line["used"] for line in lines} == {0}
+    assert {line["reason"] for line in lines} == {"none of the beacons heard is on this map"}
+    assert not any({"position", "place", "floor"} & set(line) for line in lines)
+
+
+def test_two_devices_of_one_identity_are_told_apart(tape):
+    folder, packets, _ = tape
+    twice = packets + [(at + 50_000, report(address(9), octets[14:-1], -40)) for at, octets in packets
+                       if octets[7:13] == bytes.fromhex(address(1).replace(":", ""))[::-1]]
+    path = recording(folder / "twice.btsnoop", sorted(twice, key=lambda packet: packet[0]))
+    result = pharos.checked("locate", folder / "map.json", "--from", path, "--json")
+    assert "sent by several devices at once" in result.err
+    # The map has the identity alone: nobody knows whose it is.
+    assert {line["used"] for line in result.lines()[5:]} == {2}
+
+
+def test_fewer_than_three_beacons_are_poor(tape):
+    folder, packets, _ = tape
+    path = recording(folder / "two.btsnoop", [packet for packet in packets if packet[1][7] != 3])
+    lines = pharos.checked("locate", folder / "map.json", "--from", path, "--json").lines()
+    assert {line["state"] for line in lines} == {"poor"} and {line["used"] for line in lines} == {2}
+
+
+def test_live_ends_and_says_what_it_hears(tape):
+    result = pharos.checked("locate", tape[0] / "map.json", "--adapter", "virtual", "--duration-s", "2.2", "--json")
+    assert [line["time"] for line in result.lines()][:2] == [0, 1]
+    assert {line["used"] for line in result.lines()} <= {0, 1}
+
+
+# ---- bad input
+@pytest.mark.parametrize("options, code, said", [
+    (["nowhere.json", "--from", "x"], 66, "no such file"),
+    (["map.json", "--from", "nowhere"], 66, "no such file"),
+    (["survey.jsonl", "--from", "survey.jsonl"], 65, "survey.jsonl:"),
+    (["map.json", "--from", "map.json"], 65, "there is no second"),
+    (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
+    (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),
+    (["map.json", "--from", "survey.jsonl", "--receiver-offset", "loud"], 64, "not a number"),
+    (["map.json", "--from", "survey.jsonl", "--every-s", "0"], 64, "0.1 s"),
+    (["map.json", "--from", "survey.jsonl", "--adapter", "virtual"], 64, "--from"),
+    (["map.json", "--from", "survey.jsonl", "--truth", "nothing.csv"], 65, "columns x and y"),
+])
+def test_mistakes_are_sentences(tape, options, code, said):
+    result = pharos.run("locate", *options, cwd=tape[0])
+    assert result.code == code and said in result.err, result.err
+    assert result.err.startswith("pharos: ")
+
+
+@pytest.mark.parametrize("line", [
+    '{"t":1,"rssi":{"a":[127,-200,0]}}', '{"t":-5,"rssi":{}}', '{"t":1e99,"rssi":{}}', '{"t":1,"rssi":{"a":["x"]}}',
+    '{"t":NaN,"rssi":{}}', '{"t":1,"rssi":{"":[-70]}}', "nonsense", '{"t":1}', "[]", "{}", '{"end":7}', '{"drop":3}',
+    '{"t":1,"rssi":{' + ",".join(f'"b{n}":[-70]' for n in range(10_000)) + "}}",
+])
+def test_hostile_lines_lose_themselves_only(world, tmp_path, line):
+    path = tmp_path / "run.jsonl"
+    path.write_text((world[0] / "test.jsonl").read_text() + line + "\n")
+    for algorithm in ("gauss", "field", "nn"):
+        result = pharos.run("locate", world[0] / "map.json", "--from", path, "--json", "--algorithm", algorithm)
+        assert result.code == 0, result.err
+        assert result.lines()[:30] == locate(world[0], "--algorithm", algorithm)[:30]
+
+
+def test_a_damaged_map_is_a_sentence(world, tmp_path):
+    octets = bytearray((world[0] / "map.json").read_bytes())
+    chance = random.Random(5)
+    for attempt in range(40):
+        damaged = bytearray(octets)
+        for _ in range(4):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(32, 127)
+        path = tmp_path / "map.json"
+        path.write_bytes(damaged if attempt % 2 else damaged[:chance.randrange(len(damaged))])
+        result = pharos.run("locate", path, "--from", world[0] / "test.jsonl", "--json")
+        assert result.code in (0, 65), result.err

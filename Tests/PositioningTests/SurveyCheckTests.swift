@@ -1,0 +1,105 @@
+import Airtime
+import Configuration
+import Positioning
+import Testing
+
+/// Surveys with one fault each, found by its sentence.
+@Suite struct SurveyCheckTests {
+    /// Six places in a row with four beacons, two sessions on two days, four headings.
+    static func lines(
+        _ change: (_ stay: Int, _ place: Int, _ session: String) -> Int = { _, place, _ in place },
+        shift: (_ beacon: Int, _ session: String) -> Int = { _, _ in 0 }
+    ) -> String {
+        var text = ""
+        var stay = 0
+        for (session, day) in [("may", "2026-05-01"), ("june", "2026-06-02")] {
+            text += "{\"survey\":1,\"started\":\"\(day)T09:00:00Z\"}\n"
+            for place in 0..<6 {
+                for heading in [0, 180] {
+                    stay += 1
+                    text +=
+                        "{\"stay\":\(stay),\"place\":\"P\(place)\",\"position\":[\(place * 3),0],\"heading\":\(heading),"
+                    text += "\"session\":\"\(session)\"}\n"
+                    let really = change(stay, place, session)
+                    for second in 0..<12 {
+                        let levels = (0..<4).map { beacon in
+                            let level = -50 - 6 * abs(5 * beacon - 3 * really) / 3 - second % 3
+                            return "\"b\(beacon)\":[\(level + shift(beacon, session))]"
+                        }
+                        text += "{\"t\":\(second),\"rssi\":{\(levels.joined(separator: ","))}}\n"
+                    }
+                }
+            }
+        }
+        return text
+    }
+
+    static func check(_ text: String) -> SurveyCheck {
+        var reader = SurveyReader()
+        reader.take(text.utf8)
+        reader.finish()
+        return SurveyCheck(reader.survey)
+    }
+
+    @Test func goodSurveyHasNoErrors() {
+        #expect(Self.check(Self.lines()).findings.filter(\.isError) == [])
+    }
+
+    @Test func stayAtAnotherPlaceIsFoundByItsLevels() {
+        let check = Self.check(Self.lines { stay, place, _ in stay == 3 ? 5 : place })
+        #expect(check.findings.filter(\.isError).map(\.stay) == [2])
+        #expect(check.findings.contains { $0.message.contains("P5") && $0.message.contains("was it taken there?") })
+    }
+
+    @Test func movedBeaconIsFoundBetweenSessions() {
+        let moved = Self.lines(shift: { $0 == 1 && $1 == "june" ? -15 : 0 })
+        let check = Self.check(moved)
+        #expect(check.findings.contains { $0.isError && $0.message.hasPrefix("b1 differs by") })
+    }
+
+    @Test func renamedBeaconIsFound() {
+        let lines = Self.lines().split(separator: "\n").map(String.init)
+        let half = lines.firstIndex { $0.contains("2026-06-02") } ?? 0
+        let text = lines.enumerated().map {
+            $0.offset > half ? $0.element.replacing("\"b2\"", with: "\"new\"") : $0.element
+        }
+        let check = Self.check(text.joined(separator: "\n") + "\n")
+        #expect(
+            check.findings.contains {
+                $0.isError && $0.message.hasPrefix("new in the session june is heard where b2 was")
+            })
+    }
+
+    @Test func shortStayOneHeadingAndOneSessionAreSaid() {
+        let text = """
+            {"survey":1}
+            {"stay":7,"place":"A","position":[0,0],"heading":90}
+            {"t":0,"rssi":{"a":[-60]}}
+            {"stay":8}
+            {"t":0,"rssi":{"a":[-61]}}
+
+            """
+        let messages = Self.check(text).findings.map { ($0.isError, $0.stay, $0.message) }
+        #expect(messages.contains { $0.0 && $0.1 == 0 && $0.2.contains("1 seconds") })
+        #expect(messages.contains { $0.0 && $0.1 == 1 && $0.2.contains("neither a place nor a position") })
+        #expect(messages.contains { !$0.0 && $0.2.contains("one heading only") })
+        #expect(messages.contains { !$0.0 && $0.2.contains("one session only") })
+    }
+
+    @Test func placesThatCannotBeToldApartAreNamed() {
+        let check = Self.check(Self.lines { _, place, _ in place == 3 ? 4 : place })
+        #expect(check.findings.contains { $0.message.hasPrefix("P3 and P4 look alike") })
+        #expect(!check.findings.contains { $0.message.hasPrefix("P0 and P5") })
+    }
+
+    @Test func uselessBeaconsAndSharedIdentitiesAreNamed() {
+        let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+        let text = Self.lines().replacing(
+            "\"b0\":",
+            with: "\"same\":[-60],\"ibeacon:\(uuid)/1/2@C0:00:00:00:00:01\":[-70],"
+                + "\"ibeacon:\(uuid)/1/2@C0:00:00:00:00:02\":[-80],\"b0\":")
+        let messages = Self.check(text).findings.map(\.message)
+        #expect(messages.contains { $0.hasPrefix("same is useless") })
+        #expect(messages.contains { $0.contains("is shared by several devices: 2 are told apart") })
+    }
+}
