@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
         .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
         .library(name: "Inventory", targets: ["Inventory"]),
+        .library(name: "PositioningReport", targets: ["PositioningReport"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -115,8 +116,8 @@ let package = Package(
             name: "PositioningFiles",
             dependencies: [
                 "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
-                "FleetStore", "LinuxHost", "Listener", "ListenerService", "Positioning", "Sightings", "Sites",
-                "TextEscaping",
+                "FleetStore", "LinuxHost", "Listener", "ListenerService", "Planner", "Positioning", "Sightings",
+                "Sites", "TextEscaping",
             ],
             swiftSettings: strict),
         .target(
@@ -129,6 +130,10 @@ let package = Package(
         .target(
             name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
             swiftSettings: small),
+        .target(
+            name: "PositioningReport",
+            dependencies: ["Airtime", "Configuration", "PlanReport", "Positioning", "Sites", "TextEscaping"],
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(name: "QRCodes", swiftSettings: small),
         .target(
             name: "Fleet",
@@ -201,8 +206,8 @@ let package = Package(
             dependencies: [
                 "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
                 "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-                "ListenerService", "Positioning", "PositioningFiles", "Sightings", "Sites", "TextEscaping", "Zones",
-                argumentParser,
+                "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Sightings", "Sites",
+                "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -345,6 +350,13 @@ let package = Package(
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "LinuxHost", "ListenerService",
                 "Positioning", "PositioningFiles", "Sightings", "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PositioningReportTests",
+            dependencies: [
+                "Airtime", "Configuration", "PlanReport", "Positioning", "PositioningReport", "PositioningWorlds",
+                "Sites", crypto,
             ],
             swiftSettings: strict),
         .testTarget(

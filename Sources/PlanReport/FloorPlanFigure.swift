@@ -1,15 +1,12 @@
 internal import Airtime
 
 /// The floor from above: values as colored squares, walls, beacons, the ways people walk, and the weakest places.
-struct FloorPlanFigure {
+package struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
     let limits: PageLimits
 
     /// More beacons than that are dots without names.
     private static let namedBeacons = 300
-    /// Walls are drawn in these widths.
-    private static let wallWidths = [1.5, 2.5, 3.5, 5]
-
     /// Beacons beyond so many have no room for their names.
     private static let labelledBeacons = 60
 
@@ -22,7 +19,7 @@ struct FloorPlanFigure {
         for path in plan.paths.prefix(100) {
             drawing.path(SVGPath(line: path.points.prefix(500).map(frame.place)), class: "way")
         }
-        drawWalls(in: &drawing, frame)
+        frame.draw(CurveFigure.thinned(plan.walls, to: limits.walls), in: &drawing)
         if let target = plan.target {
             drawing.path(
                 FloorPlanCells(plan, limit: limits.spots).contour(at: target, frame), class: "contour", id: "contour")
@@ -37,18 +34,6 @@ struct FloorPlanFigure {
         return HTML.figure(
             id: "floorPlan", title: plan.title, drawing: drawing.element(label: label), caption: caption,
             table: table, legend: legend(shades))
-    }
-
-    /// One path for all walls of a width: a stronger wall is a wider one, in steps of 5 dB.
-    private func drawWalls(in drawing: inout SVG, _ frame: Frame) {
-        var paths = Self.wallWidths.map { _ in SVGPath() }
-        for wall in CurveFigure.thinned(plan.walls, to: limits.walls) {
-            let strength = wall.attenuation.isFinite ? max(0, min(19, wall.attenuation)) / 5 : 0
-            paths[Int(strength)].addLine(from: frame.place(wall.from), to: frame.place(wall.to))
-        }
-        for (path, width) in zip(paths, Self.wallWidths) {
-            drawing.path(path, class: "wall", strokeWidth: width)
-        }
     }
 
     private func drawBeacons(in drawing: inout SVG, _ frame: Frame) {
@@ -156,20 +141,20 @@ struct FloorPlanFigure {
 
 extension FloorPlanFigure {
     /// From metres on the floor to units of the drawing.
-    struct Frame {
-        static let width = 600.0
+    package struct Frame {
+        package static let width = 600.0
         private static let margin = 16.0
         /// Room for the rule below the plan.
         private static let ruleHeight = 44.0
 
         /// Units of the drawing for one metre.
-        let scale: Double
-        let height: Double
+        package let scale: Double
+        package let height: Double
         private let left: Double
         private let upper: Double
         private let offset: Double
 
-        init(of plan: PlanPageContent.FloorPlan) {
+        package init(of plan: PlanPageContent.FloorPlan) {
             let points =
                 plan.outline + plan.walls.flatMap { [$0.from, $0.to] } + plan.beacons.map(\.position)
                 + plan.spots.map(\.position) + plan.paths.flatMap(\.points)
@@ -185,13 +170,26 @@ extension FloorPlanFigure {
             offset = (Self.width - wide * scale) / 2
         }
 
-        func place(_ point: PlanPageContent.Point) -> (x: Double, y: Double) {
+        package func place(_ point: PlanPageContent.Point) -> (x: Double, y: Double) {
             guard abs(point.x) < 1e6, abs(point.y) < 1e6 else { return (.nan, .nan) }
             return (offset + (point.x - left) * scale, Self.margin + (upper - point.y) * scale)
         }
 
+        /// Walls are drawn in these widths.
+        private static let wallWidths = [1.5, 2.5, 3.5, 5]
+
+        /// One path for all walls of a width: a stronger wall is a wider one, in steps of 5 dB.
+        package func draw(_ walls: [PlanPageContent.FloorPlan.Wall], in drawing: inout SVG) {
+            var paths = Self.wallWidths.map { _ in SVGPath() }
+            for wall in walls {
+                let strength = wall.attenuation.isFinite ? max(0, min(19, wall.attenuation)) / 5 : 0
+                paths[Int(strength)].addLine(from: place(wall.from), to: place(wall.to))
+            }
+            for (path, width) in zip(paths, Self.wallWidths) { drawing.path(path, class: "wall", strokeWidth: width) }
+        }
+
         /// A rule of a round length.
-        func drawRule(in drawing: inout SVG) {
+        package func drawRule(in drawing: inout SVG) {
             let rough = 120 / scale
             let power = pow(10, log10(rough).rounded(.down))
             let length = [5, 2, 1].map { $0 * power }.first { $0 <= rough } ?? power

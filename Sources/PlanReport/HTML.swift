@@ -1,7 +1,7 @@
 internal import TextEscaping
 
 /// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
-enum HTML {
+package enum HTML {
     /// What is longer is no name, but would make the page too large.
     private static let longestName = 160
 
@@ -10,7 +10,7 @@ enum HTML {
     }
 
     /// A drawing with its title, its explanation and, for who cannot see it, the same as a table.
-    static func figure(
+    package static func figure(
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
         let hidden =
@@ -21,7 +21,7 @@ enum HTML {
     }
 
     /// A table with a caption. The first cell of each row is its heading; the others are numbers, set to the right.
-    static func table(caption: String, header: [String], rows: [[String]]) -> String {
+    package static func table(caption: String, header: [String], rows: [[String]]) -> String {
         let head = header.map { "<th scope=\"col\">\(text($0))</th>" }.joined()
         let body = rows.map { row in
             "<tr>"
@@ -35,7 +35,7 @@ enum HTML {
     }
 
     /// What a colour or a line of a drawing means.
-    struct LegendEntry {
+    package struct LegendEntry {
         /// The class of its swatch.
         let swatch: String
         let name: String
@@ -43,13 +43,13 @@ enum HTML {
         let id: String
         var isHidden = false
 
-        init(_ swatch: String, _ name: String, id: String = "", isHidden: Bool = false) {
+        package init(_ swatch: String, _ name: String, id: String = "", isHidden: Bool = false) {
             (self.swatch, self.name, self.id, self.isHidden) = (swatch, name, id, isHidden)
         }
     }
 
     /// A list of what the colors of a drawing mean.
-    static func legend(_ entries: [LegendEntry]) -> String {
+    package static func legend(_ entries: [LegendEntry]) -> String {
         let items = entries.map { entry in
             let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
             let name =
@@ -73,8 +73,8 @@ enum HTML {
 }
 
 /// Text from outside, made safe to stand in a page.
-enum HTMLEscaping {
-    static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
-    static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }
-    static func shortened(_ raw: String, to length: Int) -> String { MarkupText.shortened(raw, to: length) }
+package enum HTMLEscaping {
+    package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
+    package static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }
+    package static func shortened(_ raw: String, to length: Int) -> String { MarkupText.shortened(raw, to: length) }
 }

@@ -48,7 +48,7 @@ public enum NumberText {
 
     /// With so many decimals, 0...12; a dash for what is not finite. Numbers too large to be written out are written as
     /// Swift writes them.
-    static func fixed(_ value: Double?, _ decimals: Int) -> String {
+    package static func fixed(_ value: Double?, _ decimals: Int) -> String {
         guard let value, value.isFinite else { return none }
         let places = min(max(0, decimals), 12)
         let scaled = (abs(value) * tenTo(places)).rounded()

@@ -14,11 +14,11 @@ enum PageScript {
 
 /// The style of the page: paper and ink, one blue, one amber; a dark scheme on screens that ask for one, and paper in
 /// print. Its file stands in `Page`.
-enum PageStyle {
-    static let text = PageFile.joined([PackageResources.page_css])
+package enum PageStyle {
+    package static let text = PageFile.joined([PackageResources.page_css])
 
     /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-4ukjrDJ98hzD8M4YcWQD6ng3A0m5YvSHzff8PnryAfo='"
+    package static let source = "'sha256-4ukjrDJ98hzD8M4YcWQD6ng3A0m5YvSHzff8PnryAfo='"
 }
 
 /// The files of the page as the build embeds them.
@@ -29,7 +29,7 @@ private enum PageFile {
 }
 
 /// A value of the page's block of JSON, from which its script starts.
-indirect enum PageData {
+package indirect enum PageData {
     /// `null` for none and for what is not finite.
     case number(Double?)
     case text(String)
@@ -38,7 +38,7 @@ indirect enum PageData {
     case object([(String, PageData)])
 
     /// JSON that may stand inside a script element.
-    var json: String {
+    package var json: String {
         switch self {
         case .number(let value): NumberText.exact(value) ?? "null"
         case .text(let value): HTMLEscaping.json(value)

@@ -82,14 +82,8 @@ struct PageText {
     }
 
     private var head: String {
-        let hashes = "style-src \(PageStyle.source); script-src \(PageScript.source)"
-        return "<head>\n<meta charset=\"utf-8\">\n"
-            + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \(hashes); img-src data:; "
-            + "base-uri 'none'; form-action 'none'\">\n"
-            + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            + "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
-            + "<title>\(text(content.title))</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-            + "<style>\(PageStyle.text)</style>\n</head>\n"
+        PageShell.head(
+            title: text(content.title), styles: [(PageStyle.text, PageStyle.source)], script: PageScript.source)
     }
 
     /// Headline, answer and command. Where there are controls it is said whose they are.
@@ -98,7 +92,7 @@ struct PageText {
         let reconciliation =
             content.reconciliation.isEmpty ? "" : "<p class=\"reconciliation\">\(text(content.reconciliation))</p>\n"
         return
-            "<header><p class=\"brand\">\(Self.lighthouse)\(name(content.maker))</p>\n<h1>\(text(content.title))</h1>\n"
+            "<header>\(PageShell.brand(name(content.maker)))\n<h1>\(text(content.title))</h1>\n"
             + origin + "<p class=\"answer\">\(text(content.answer))</p>\n" + reconciliation
             + "<div class=\"command\"><code>\(text(content.command))</code></div></header>\n"
     }
@@ -143,15 +137,7 @@ struct PageText {
     }
 
     private var bottom: String {
-        let notes = content.notes.prefix(limits.notes).map {
-            "<li>\(HTMLEscaping.text(HTMLEscaping.shortened($0, to: limits.note)))</li>"
-        }.joined()
-        let list =
-            notes.isEmpty
-            ? ""
-            : "<section aria-labelledby=\"notesTitle\"><h2 id=\"notesTitle\">What this rests on</h2>"
-                + "<ul class=\"notes\">\(notes)</ul></section>"
-        return "<footer>\(list)<p>Made by Pharos. This page holds all it needs and asks no network.</p></footer>\n"
+        PageShell.footer(notes: content.notes.prefix(limits.notes).map { HTMLEscaping.shortened($0, to: limits.note) })
     }
 
     private func text(_ raw: String) -> String {
@@ -159,11 +145,4 @@ struct PageText {
     }
 
     private func name(_ raw: String) -> String { HTMLEscaping.text(limits.shortened(raw)) }
-
-    /// A lighthouse and its beam.
-    private static let lighthouse =
-        "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">"
-        + "<path d=\"M16 9L30 3V15Z\" fill=\"#e39a1d\" opacity=\".55\"/><path d=\"M12 9L2 5V13Z\" fill=\"#e39a1d\" "
-        + "opacity=\".35\"/><path d=\"M11 12h6l2 16H9Z\" fill=\"currentColor\"/>"
-        + "<path d=\"M11 6h6v5h-6Z\" fill=\"#e39a1d\"/><path d=\"M10 6l4-4 4 4Z\" fill=\"currentColor\"/></svg>"
 }

@@ -1,22 +1,22 @@
 /// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
-struct SVG {
+package struct SVG {
     let width: Double
     let height: Double
     private var body = ""
 
-    init(width: Double, height: Double) {
+    package init(width: Double, height: Double) {
         self.width = width
         self.height = height
     }
 
     /// Where a text stands on its point.
-    enum Anchor: String {
+    package enum Anchor: String {
         case start
         case middle
         case end
     }
 
-    mutating func line(
+    package mutating func line(
         _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String, id: String = ""
     ) {
         guard x1.isFinite, y1.isFinite, x2.isFinite, y2.isFinite else { return }
@@ -25,15 +25,17 @@ struct SVG {
             + "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\"/>"
     }
 
-    mutating func circle(_ x: Double, _ y: Double, radius: Double, class name: String, title: String = "") {
+    package mutating func circle(
+        _ x: Double, _ y: Double, radius: Double, class name: String, title: String = "", id: String = ""
+    ) {
         guard x.isFinite, y.isFinite, radius.isFinite, radius >= 0 else { return }
         let inner = title.isEmpty ? "" : "<title>\(HTMLEscaping.text(title))</title>"
         body +=
-            "<circle\(attributes(name, "")) cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" "
+            "<circle\(attributes(name, id)) cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" "
             + "r=\"\(Self.number(radius))\">\(inner)</circle>"
     }
 
-    mutating func text(
+    package mutating func text(
         _ text: String, _ x: Double, _ y: Double, anchor: Anchor = .start, class name: String = "", id: String = ""
     ) {
         guard x.isFinite, y.isFinite else { return }
@@ -43,21 +45,21 @@ struct SVG {
     }
 
     /// A path; an empty one is drawn only when a script may fill it by its `id`.
-    mutating func path(_ path: SVGPath, class name: String, id: String = "", strokeWidth: Double? = nil) {
+    package mutating func path(_ path: SVGPath, class name: String, id: String = "", strokeWidth: Double? = nil) {
         guard !path.data.isEmpty || !id.isEmpty else { return }
         let stroke = strokeWidth.map { " stroke-width=\"\(Self.number($0))\"" } ?? ""
         body += "<path\(attributes(name, id))\(stroke) d=\"\(path.data)\"/>"
     }
 
     /// The element. Screen readers get `label`, and the table beside it.
-    func element(label: String, id: String = "") -> String {
+    package func element(label: String, id: String = "") -> String {
         let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
         return "<svg\(attributes("", id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
             + "aria-label=\"\(name)\">\(body)</svg>"
     }
 
     /// Two decimals at most, which is a tenth of a pixel on any screen.
-    static func number(_ value: Double) -> String {
+    package static func number(_ value: Double) -> String {
         NumberText.trimmed(NumberText.fixed(max(-1e6, min(1e6, value)), 2))
     }
 
@@ -68,13 +70,13 @@ struct SVG {
 }
 
 /// The data of a path. What is not finite interrupts a line and is otherwise left out.
-struct SVGPath {
+package struct SVGPath {
     private(set) var data = ""
 
-    init() {}
+    package init() {}
 
     /// A line through points.
-    init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
+    package init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
         // How many points the stretch has that is being drawn: one alone is a dot.
         var length = 0
         for point in points {
@@ -97,7 +99,7 @@ struct SVGPath {
         data = SVGPath(line: [(first.x, base)] + kept + [(last.x, base)], isClosed: true).data
     }
 
-    mutating func addLine(from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
+    package mutating func addLine(from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
         guard start.x.isFinite, start.y.isFinite, end.x.isFinite, end.y.isFinite else { return }
         data += "M\(SVG.number(start.x)) \(SVG.number(start.y))L\(SVG.number(end.x)) \(SVG.number(end.y))"
     }
@@ -108,7 +110,7 @@ struct SVGPath {
         data += "M\(SVG.number(place.x)) \(SVG.number(place.y))h0"
     }
 
-    mutating func addRectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
+    package mutating func addRectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
         guard x.isFinite, y.isFinite, width.isFinite, height.isFinite, width > 0, height > 0 else { return }
         let (across, down) = (SVG.number(width), SVG.number(height))
         data += "M\(SVG.number(x)) \(SVG.number(y))h\(across)v\(down)h-\(across)z"

@@ -17,7 +17,8 @@ LEVELS = [
     ["pharos", "pharos-hub"],
     ["CommandSupport", "HubService"],
     [
-        "Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles", "Inventory",
+        "Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles",
+        "PositioningReport", "Inventory",
     ],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",

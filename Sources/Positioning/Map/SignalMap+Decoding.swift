@@ -5,8 +5,6 @@ internal import Sites
 extension SignalMap {
     /// Reads a map file.
     ///
-    /// The evaluation is not read back: it says of how the map was made, and nothing follows from it.
-    ///
     /// - Returns: the map, `nil` where there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
@@ -54,6 +52,7 @@ extension ConfigurationDecoder {
         }
         map.settings = settings
         for node in root["vectors"]?.elements ?? [] { vector(node, &map) }
+        map.evaluation = present(root["evaluation"]).flatMap { Evaluation($0) }
         if let node = present(root["field"]) { map.plan = plan(node, beacons: beacons.count) }
         return map
     }

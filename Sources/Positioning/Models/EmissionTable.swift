@@ -77,6 +77,47 @@ public struct EmissionTable: Sendable {
         return scale > 0 ? (1 / (Self.degreesOfFreedom * scale)).squareRoot() : .infinity
     }
 
+    /// The chance to hear a beacon at a cell in a second; 0 where nothing is known of it.
+    public func chance(beacon: Int, cell: Int) -> Double {
+        let index = beacon * cellCount + cell
+        guard scales[index] > 0 else { return 0 }
+        return 1 / (1 + exp(-(gains[index] - 0.5 * log(Self.degreesOfFreedom * scales[index]))))
+    }
+
+    /// How well each cell explains, on average, a second of somebody who is at another: the log-likelihoods at the mean
+    /// levels and spreads of `truth`, by cell, each with the receiver's offset that suits it best.
+    ///
+    /// - Parameter offsetVariance: How far off receivers are, in dB²; 0 where the receiver is the surveyor's.
+    func expectedLogLikelihoods(at truth: Int, offsetVariance: Double) -> [Double] {
+        var result = silence
+        var weights = [Double](repeating: offsetVariance > 0 ? 1 / offsetVariance : .infinity, count: cellCount)
+        var offsets = [Double](repeating: 0, count: cellCount)
+        let heard = (0..<beaconCount).map { chance(beacon: $0, cell: truth) }
+        let certain = heard.indices.filter { heard[$0] > Self.chances.lowerBound * 1.001 }
+        for beacon in certain {
+            let start = beacon * cellCount
+            for cell in 0..<cellCount {
+                let weight = heard[beacon] * scales[start + cell]
+                weights[cell] += weight * Self.degreesOfFreedom
+                offsets[cell] += weight * Self.degreesOfFreedom * (means[start + truth] - means[start + cell])
+            }
+        }
+        for cell in 0..<cellCount {
+            offsets[cell] /= weights[cell]
+            if offsetVariance > 0 { result[cell] -= offsets[cell] * offsets[cell] / (2 * offsetVariance) }
+        }
+        for beacon in certain {
+            let start = beacon * cellCount
+            let spread = 1 / (Self.degreesOfFreedom * scales[start + truth])
+            for cell in 0..<cellCount {
+                let difference = means[start + truth] - means[start + cell] - offsets[cell]
+                let misfit = log1p((difference * difference + spread) * scales[start + cell])
+                result[cell] += heard[beacon] * (gains[start + cell] - (Self.degreesOfFreedom + 1) / 2 * misfit)
+            }
+        }
+        return result
+    }
+
     /// The log-likelihoods of one vector for a receiver that hears so many dB more than the surveyor's: by offset, then
     /// by cell.
     public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {

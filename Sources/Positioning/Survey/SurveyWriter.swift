@@ -1,5 +1,5 @@
 internal import Airtime
-internal import Configuration
+package import Configuration
 
 /// Writes the lines of a survey, as ``SurveyReader`` reads them. Each ends with a line feed.
 public enum SurveyWriter {
@@ -69,7 +69,7 @@ extension JSONValue {
     }
 
     /// The same with so many digits behind the point at most.
-    static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
+    package static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
         return real((value * scale).rounded() / scale)

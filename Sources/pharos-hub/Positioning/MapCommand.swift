@@ -13,6 +13,7 @@ struct MapCommand: ParsableCommand {
     private static let subcommands = Subcommands(
         below: "map",
         entries: [
-            ("fit", { MapFit.self }), ("check", { MapCheck.self }), ("evaluate", { MapEvaluate.self }),
+            ("fit", { MapFit.self }), ("show", { MapShow.self }), ("check", { MapCheck.self }),
+            ("evaluate", { MapEvaluate.self }),
         ])
 }

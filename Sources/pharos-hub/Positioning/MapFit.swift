@@ -12,9 +12,13 @@ struct MapFit: ParsableCommand {
             pharos map fit survey.jsonl --output map.json
             pharos map fit may.jsonl june.csv --absent 100 --output map.json --beacon-positions museum-site.json
             pharos map fit survey.jsonl --algorithm gauss --output map.json
+            pharos map fit --from-site museum-site.json --output map.json
 
             auto tries the algorithms by leaving visits out, takes the one with the smallest mean error, and says by how \
             much it is better. The same surveys give the same file.
+
+            A map of a site file alone holds what the planner expects: the beacons' places and powers, the path loss and \
+            the walls. Its beacons have the keys that their names in the site are, those of a fleet their identities.
             """)
 
     /// An algorithm, or all of them.
@@ -62,6 +66,10 @@ struct MapFit: ParsableCommand {
         completion: .file())
     var beaconPositions: String?
 
+    @Option(
+        help: ArgumentHelp("Make a map of this site without any survey.", valueName: "site"), completion: .file())
+    var fromSite: String?
+
     @OptionGroup var levels: SurveyReadingOptions
     @OptionGroup var parameters: AlgorithmOptions
 
@@ -69,11 +77,15 @@ struct MapFit: ParsableCommand {
     var json = false
 
     func validate() throws {
-        if survey.isEmpty { throw ValidationError("Name at least one survey.") }
+        if survey.isEmpty, fromSite == nil { throw ValidationError("Name at least one survey, or a --from-site.") }
+        if fromSite != nil, !survey.isEmpty || beaconPositions != nil {
+            throw ValidationError("--from-site takes no survey and no --beacon-positions: the site says all.")
+        }
         if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
     }
 
     func run() throws {
+        if let fromSite { return try fit(site: fromSite) }
         let files = try levels.read(survey)
         let positions = try beaconPositions.map { path in try MapFile.beaconPositions(path) } ?? [:]
         var base = LocatorSettings()
@@ -96,6 +108,20 @@ struct MapFit: ParsableCommand {
         for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
         try MapFile.write(map, to: output)
         let report = FitReport(choice, files.survey, output: output)
+        if output == "-" { return Terminal.writeError(report.text) }
+        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+    }
+
+    /// A map without any survey.
+    private func fit(site path: String) throws {
+        var settings = LocatorSettings()
+        if case .one(let algorithm) = algorithm { settings.algorithm = algorithm }
+        settings.gridMetres = gridM
+        parameters.apply(to: &settings)
+        let map = try MapFile.map(ofSite: path, settings: settings)
+        for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
+        try MapFile.write(map, to: output)
+        let report = SiteFitReport(map, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
         Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
     }

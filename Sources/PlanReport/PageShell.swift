@@ -1,0 +1,40 @@
+/// What every page has, whatever it shows: its head with the policy that holds it to itself, the brand, and the end.
+package enum PageShell {
+    /// The head, which allows these styles and this script by their hashes, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - title: Escaped.
+    ///   - styles: With what a Content-Security-Policy calls each.
+    ///   - script: What the policy calls the script.
+    package static func head(title: String, styles: [(text: String, source: String)], script: String) -> String {
+        let hashes = "style-src \(styles.map(\.source).joined(separator: " ")); script-src \(script)"
+        return "<head>\n<meta charset=\"utf-8\">\n"
+            + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \(hashes); img-src data:; "
+            + "base-uri 'none'; form-action 'none'\">\n"
+            + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            + "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
+            + "<title>\(title)</title>\n<link rel=\"icon\" href=\"data:,\">\n"
+            + styles.map { "<style>\($0.text)</style>\n" }.joined() + "</head>\n"
+    }
+
+    /// Who made the page, escaped, behind a lighthouse.
+    package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
+
+    /// The end of the page, with what its numbers rest on.
+    package static func footer(notes: [String]) -> String {
+        let items = notes.map { "<li>\(HTMLEscaping.text($0))</li>" }.joined()
+        let list =
+            items.isEmpty
+            ? ""
+            : "<section aria-labelledby=\"notesTitle\"><h2 id=\"notesTitle\">What this rests on</h2>"
+                + "<ul class=\"notes\">\(items)</ul></section>"
+        return "<footer>\(list)<p>Made by Pharos. This page holds all it needs and asks no network.</p></footer>\n"
+    }
+
+    /// A lighthouse and its beam.
+    private static let lighthouse =
+        "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">"
+        + "<path d=\"M16 9L30 3V15Z\" fill=\"#e39a1d\" opacity=\".55\"/><path d=\"M12 9L2 5V13Z\" fill=\"#e39a1d\" "
+        + "opacity=\".35\"/><path d=\"M11 12h6l2 16H9Z\" fill=\"currentColor\"/>"
+        + "<path d=\"M11 6h6v5h-6Z\" fill=\"#e39a1d\"/><path d=\"M10 6l4-4 4 4Z\" fill=\"currentColor\"/></svg>"
+}

@@ -1,0 +1,220 @@
+public import Airtime
+internal import Sites
+
+/// What a map looks like: what is heard of each beacon where, how many of them, how far off answers are to be expected,
+/// and which places are taken for each other.
+///
+/// All of it follows from the map's own field, and so at places that nobody has surveyed too. Where leaving visits out has
+/// told how large errors are, the expected ones are scaled to have the same mean at the surveyed places.
+public struct MapPicture: Sendable {
+    /// What it is a picture of.
+    public let map: SignalMap
+    /// The cells of all floors; the places themselves, in their order, where none has a position.
+    public let cells: [Cell]
+    /// The side of a cell, in metres; `nil` where the cells are the places themselves.
+    public let step: Double?
+    /// By cell: how far off an answer is to be expected, in metres; empty for places without positions.
+    public private(set) var expectedErrors: [Double] = []
+    /// By cell: how many beacons are heard there as a rule.
+    public let heard: [Int]
+    /// By place: how far off answers are there, in metres: by leaving visits out where that was tried, else as the field
+    /// expects; `nil` without positions.
+    public private(set) var placeErrors: [Double?] = []
+    /// By place: the places that it is taken for, most often first, at most five, with how often.
+    public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
+    /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are heard, largest first.
+    public private(set) var gaps: [Gap] = []
+
+    /// An area in which too few beacons are heard.
+    public struct Gap: Hashable, Sendable {
+        /// Of the cell nearest to its middle.
+        public let position: FloorPosition
+        public let floor: String?
+        /// In m².
+        public let area: Double
+        /// The fewest beacons that are heard at any of its cells.
+        public let heard: Int
+    }
+
+    private static let confusionLimit = 5
+    private static let leastShare = 0.005
+    /// Between how many cells errors are worked out: the square of it, times the number of beacons.
+    private static let work = 20_000_000.0
+
+    private let table: EmissionTable
+    private let cellOfPlace: [Int?]
+
+    /// - Parameter cellLimit: About so many cells at most.
+    public init(_ map: SignalMap, cellLimit: Int = 900) throws(PositioningError) {
+        self.map = map
+        let isPlaced = map.plan != nil || map.places.contains { $0.position != nil }
+        var spots: [CellGrid.Spot] = []
+        if isPlaced {
+            let limit = min(Double(cellLimit), (Self.work / Double(max(1, map.beacons.count))).squareRoot())
+            let model = try FieldModel(map, gridMetres: Self.step(map, limit: limit))
+            cells = model.grid.cells
+            spots = model.grid.spots
+            step = model.grid.step
+            table = model.table
+            cellOfPlace = map.places.map { place in
+                place.position.flatMap { model.grid.nearest(to: $0, floor: place.floor) }
+            }
+        } else {
+            let model = GaussModel(map)
+            (cells, table, step) = (model.cells, model.table, nil)
+            cellOfPlace = map.places.indices.map { $0 }
+        }
+        // A planner's field hears a beacon at the sensitivity in the middle of its chances.
+        let least = map.plan == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
+        let (table, count) = (table, cells.count)
+        heard = (0..<count).map { cell in
+            map.beacons.indices.count { table.chance(beacon: $0, cell: cell) >= least }
+        }
+        expect(isPlaced: isPlaced)
+        if isPlaced { gaps = Self.gaps(cells, spots, heard) }
+    }
+
+    /// The mean level of a beacon at a cell as the field has it, in dBm.
+    public func level(beacon: Int, cell: Int) -> Double { table.mean(beacon: beacon, cell: cell) }
+
+    /// The chance to hear a beacon at a cell in a second.
+    public func chance(beacon: Int, cell: Int) -> Double { table.chance(beacon: beacon, cell: cell) }
+
+    /// How much stronger a beacon was measured at a place than the field has it there, in dB; `nil` where it was not heard
+    /// or the place has no position.
+    public func residual(beacon: Int, place: Int) -> Double? {
+        guard let cell = cellOfPlace[place],
+            let found = map.statistics[place].first(where: { $0.beacon == beacon })
+        else { return nil }
+        return found.mean - table.mean(beacon: beacon, cell: cell)
+    }
+
+    /// How many beacons are heard at a place as a rule; `nil` for a place without a position among others with one.
+    public func heard(at place: Int) -> Int? { cellOfPlace[place].map { heard[$0] } }
+
+    /// Half a metre, or as much as makes about `limit` cells.
+    private static func step(_ map: SignalMap, limit: Double) -> Double {
+        var corners: [String?: (low: FloorPosition, high: FloorPosition)] = [:]
+        var placed = map.places.compactMap { place in place.position.map { (floor: place.floor, position: $0) } }
+        if let bounds = map.plan?.bounds {
+            placed += [(map.places[0].floor, bounds.low), (map.places[0].floor, bounds.high)]
+        }
+        for (floor, position) in placed {
+            let known = corners[floor] ?? (position, position)
+            corners[floor] = (
+                FloorPosition(x: min(known.low.x, position.x), y: min(known.low.y, position.y)),
+                FloorPosition(x: max(known.high.x, position.x), y: max(known.high.y, position.y))
+            )
+        }
+        var step = 0.5
+        func count(_ step: Double) -> Double {
+            corners.values.reduce(0) {
+                $0 + (($1.high.x - $1.low.x) / step + 1) * (($1.high.y - $1.low.y) / step + 1)
+            }
+        }
+        while count(step) > limit { step *= 1.25 }
+        return step
+    }
+
+    /// Errors and confusion: how likely each cell is to somebody who is at another.
+    private mutating func expect(isPlaced: Bool) {
+        let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
+        let deviation =
+            isKnown ? 0 : map.plan == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
+        let scale = Double(map.settings.effectiveWindow ?? 1).squareRoot() / LocatorSettings.pointTemper
+        let placeOfCell = isPlaced ? cells.map { Self.nearest($0, map.places) } : Array(cells.indices)
+        var cellIsPlace = [Bool](repeating: false, count: cells.count)
+        for cell in cellOfPlace.compactMap({ $0 }) { cellIsPlace[cell] = true }
+        var shares: [Int: [Double]] = [:]
+        for truth in cells.indices where isPlaced || cellIsPlace[truth] {
+            let found = table.expectedLogLikelihoods(at: truth, offsetVariance: deviation * deviation)
+            let best = found.max() ?? 0
+            let weights = found.map { exp(($0 - best) * scale) }
+            let sum = weights.reduce(0, +)
+            if isPlaced {
+                let position = cells[truth].position
+                var error = 0.0
+                for (cell, weight) in weights.enumerated() where weight > 1e-6 {
+                    let penalty = cells[cell].floor == cells[truth].floor ? 0 : Evaluation.floorPenalty
+                    error += weight * (cells[cell].position.distance(to: position) + penalty)
+                }
+                expectedErrors.append(error / sum)
+            }
+            guard cellIsPlace[truth] else { continue }
+            var byPlace = [Double](repeating: 0, count: map.places.count)
+            for (cell, weight) in weights.enumerated() { byPlace[placeOfCell[cell]] += weight / sum }
+            shares[truth] = byPlace
+        }
+        confusion = map.places.indices.map { place in
+            guard let cell = cellOfPlace[place], let found = shares[cell] else { return [] }
+            let others = found.indices.filter { $0 != place && found[$0] >= Self.leastShare }
+            return others.sorted { (found[$0], $1) > (found[$1], $0) }.prefix(Self.confusionLimit)
+                .map { .init(place: $0, probability: found[$0]) }
+        }
+        tellPlaces(isPlaced: isPlaced)
+    }
+
+    /// What leaving visits out has told comes before what the field expects, and gives that its scale.
+    private mutating func tellPlaces(isPlaced: Bool) {
+        var known: [String: Double] = [:]
+        for result in map.evaluation?.byPlace ?? [] { if let error = result.meanError { known[result.place] = error } }
+        guard isPlaced else {
+            placeErrors = map.places.map { known[$0.name] }
+            return
+        }
+        let expected = cellOfPlace.map { $0.map { expectedErrors[$0] } }
+        var (sum, other) = (0.0, 0.0)
+        for (place, error) in zip(map.places, expected) {
+            guard let error, let honest = known[place.name] else { continue }
+            (sum, other) = (sum + honest, other + error)
+        }
+        if sum > 0, other > 0 {
+            let scale = sum / other
+            expectedErrors = expectedErrors.map { $0 * scale }
+        }
+        placeErrors = map.places.indices.map { place in
+            known[map.places[place].name] ?? cellOfPlace[place].map { expectedErrors[$0] }
+        }
+    }
+
+    private static func nearest(_ cell: Cell, _ places: [Place]) -> Int {
+        var best = (distance: Double.infinity, place: 0)
+        for (index, place) in places.enumerated() where place.floor == cell.floor {
+            guard let position = place.position else { continue }
+            let distance = position.distance(to: cell.position)
+            if distance < best.distance { best = (distance, index) }
+        }
+        return best.place
+    }
+
+    /// Cells with too few beacons that touch each other are one gap.
+    private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ heard: [Int]) -> [Gap] {
+        var left: [CellGrid.Spot: Int] = [:]
+        for cell in cells.indices where heard[cell] < MapAdvice.fewestBeacons { left[spots[cell]] = cell }
+        var gaps: [Gap] = []
+        for cell in cells.indices where left[spots[cell]] != nil {
+            left[spots[cell]] = nil
+            var members = [cell]
+            var next = 0
+            while next < members.count {
+                let spot = spots[members[next]]
+                next += 1
+                for (column, row) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+                    let other = CellGrid.Spot(
+                        floor: spot.floor, column: spot.column + column, row: spot.row + row)
+                    if let found = left.removeValue(forKey: other) { members.append(found) }
+                }
+            }
+            let x = members.reduce(0) { $0 + cells[$1].position.x } / Double(members.count)
+            let y = members.reduce(0) { $0 + cells[$1].position.y } / Double(members.count)
+            let middle = FloorPosition(x: x, y: y)
+            let distances = members.map { cells[$0].position.distance(to: middle) }
+            let nearest = members[distances.indices.min { distances[$0] < distances[$1] } ?? 0]
+            gaps.append(
+                Gap(
+                    position: cells[nearest].position, floor: cells[nearest].floor,
+                    area: members.reduce(0) { $0 + cells[$1].area }, heard: members.map { heard[$0] }.min() ?? 0))
+        }
+        return gaps.enumerated().sorted { ($0.element.area, $1.offset) > ($1.element.area, $0.offset) }.map(\.element)
+    }
+}

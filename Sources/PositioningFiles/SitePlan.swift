@@ -1,0 +1,85 @@
+internal import BeaconService
+public import Configuration
+internal import EddystoneSecurity
+internal import Fleet
+internal import FleetStore
+public import ListenerService
+internal import Planner
+public import Positioning
+internal import Sightings
+internal import Sites
+
+extension MapFile {
+    /// A map of a site file alone: what the planner expects of its beacons, or of those of the fleet that it names.
+    ///
+    /// Beacons of a site file have the keys that their names are; those of a fleet the identities that they send first.
+    ///
+    /// - Throws: where the file is missing, or no site, or without beacons.
+    public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
+        let octets = try contents(path, limit: 1 << 25)
+        var site = try site(path)
+        var keys: [String: BeaconKey] = [:]
+        let name = path == "-" ? "standard input" : path
+        if let reference = site.fleet {
+            var placed = SiteFleet(reference, of: site)
+            let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+            do throws(FleetStoreError) {
+                let fleet = reference.path.hasPrefix("/") ? reference.path : directory + reference.path
+                for beacon in try NamedFleet(path: fleet).manifest().beacons {
+                    placed.add(beacon)
+                    let identity = beacon.advertisements.lazy.compactMap { BeaconIdentity($0.identity) }.first
+                    if let identity { keys[beacon.name] = BeaconKey(identity) }
+                }
+            } catch {
+                throw .fleet(error)
+            }
+            do throws(FileProblem) {
+                _ = try placed.fill(&site)
+            } catch {
+                throw .refused(.invalid, error.text(file: name))
+            }
+        }
+        do throws(PositioningError) {
+            var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
+            var settings = settings
+            settings.temper = map.settings.temper
+            map.settings = settings
+            var digest = RunningDigest()
+            digest.take(octets)
+            map.sources = [.init(name: name, sha256: digest.text)]
+            _ = try Locator(map)
+            return map
+        } catch {
+            throw MapFitting.refusal(error)
+        }
+    }
+}
+
+/// What a map of a site file alone holds, as text and as JSON.
+public struct SiteFitReport: Sendable {
+    private let map: SignalMap
+    private let output: String
+
+    /// - Parameter output: Where the map was written.
+    public init(_ map: SignalMap, output: String) {
+        self.map = map
+        self.output = output
+    }
+
+    /// For people.
+    public var text: String {
+        "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
+            + "took \(map.settings.algorithm.rawValue): the planner's path loss and walls; nobody knows how good it is here "
+            + "before something is surveyed\n"
+    }
+
+    /// The same for programs, with the keys of a map of surveys.
+    public var json: JSONValue {
+        .record([
+            ("map", .string(output)), ("places", .integer(map.places.count)),
+            ("beacons", .integer(map.beacons.count)), ("vectors", 0), ("stays", 0), ("sessions", 0),
+            ("algorithm", map.settings.json), ("evaluation", .null), ("trials", []), ("advice", []),
+            ("notices", .array(map.notices.map(JSONValue.string))),
+        ])
+    }
+}

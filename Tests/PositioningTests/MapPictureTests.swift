@@ -1,0 +1,105 @@
+import Airtime
+import Configuration
+import PositioningWorlds
+import Testing
+
+@testable import Positioning
+
+/// What pages and heat maps are drawn from.
+@Suite struct MapPictureTests {
+    @Test func chanceIsTheOneThatWasSet() {
+        var table = EmissionTable(cells: 1, beacons: 3)
+        table.set(beacon: 0, cell: 0, mean: -60, variance: 9, chance: 0.7)
+        table.set(beacon: 1, cell: 0, mean: -60, variance: 30, chance: 1)
+        #expect(abs(table.chance(beacon: 0, cell: 0) - 0.7) < 1e-12)
+        #expect(abs(table.chance(beacon: 1, cell: 0) - 0.98) < 1e-12)
+        #expect(table.chance(beacon: 2, cell: 0) == 0)
+    }
+
+    /// A cell explains itself best, and a cell that differs by a mere offset almost as well.
+    @Test func offsetsAreNoDifference() {
+        var table = EmissionTable(cells: 3, beacons: 2)
+        for beacon in 0..<2 {
+            table.set(beacon: beacon, cell: 0, mean: -60 - 10 * Double(beacon), variance: 9, chance: 0.9)
+            table.set(beacon: beacon, cell: 1, mean: -66 - 10 * Double(beacon), variance: 9, chance: 0.9)
+            table.set(beacon: beacon, cell: 2, mean: -66 + 2 * Double(beacon), variance: 9, chance: 0.9)
+        }
+        let free = table.expectedLogLikelihoods(at: 0, offsetVariance: 16)
+        let fixed = table.expectedLogLikelihoods(at: 0, offsetVariance: 0)
+        #expect(free[0] > free[1] && free[1] > free[2] && fixed[0] > fixed[1])
+        #expect(free[0] - free[1] < fixed[0] - fixed[1])
+        #expect(abs(free[0] - fixed[0]) < 1e-9)
+    }
+
+    @Test func pictureOfASurveyedBuilding() throws {
+        let survey = SimulatedBuilding(seed: 3).survey
+        let map = try AlgorithmChoice(survey, candidates: [.field]).map
+        let picture = try MapPicture(map, cellLimit: 200)
+        #expect(picture.cells.count <= 260 && picture.cells.count > 60)
+        #expect(picture.expectedErrors.count == picture.cells.count)
+        #expect(picture.expectedErrors.allSatisfy { $0 > 0 && $0 < 20 })
+        // As leaving visits out has told.
+        let honest = try #require(map.evaluation)
+        for (place, error) in zip(map.places, picture.placeErrors) {
+            #expect(error == honest.byPlace.first { $0.place == place.name }?.meanError)
+        }
+        for place in map.places.indices {
+            for beacon in map.beacons.indices {
+                let isHeard = map.statistics[place].contains { $0.beacon == beacon }
+                let residual = picture.residual(beacon: beacon, place: place)
+                #expect((residual != nil) == isHeard)
+                #expect(abs(residual ?? 0) < 20)
+            }
+        }
+        #expect(picture.confusion.contains { !$0.isEmpty })
+        for (place, others) in picture.confusion.enumerated() {
+            #expect(others.allSatisfy { $0.place != place && $0.probability > 0 && $0.probability < 1 })
+        }
+        #expect(try SignalMap.decode(Array(map.text.utf8)).map?.evaluation == Evaluation(#require(node(map.text))))
+    }
+
+    private func node(_ text: String) -> JSONNode? { JSONDocument.parse(Array(text.utf8)).root?["evaluation"] }
+
+    /// One beacon fills one end of a long hall: the other end is a gap.
+    @Test func gapIsWhereTooFewAreHeard() throws {
+        var survey = Survey()
+        let numbers = (0..<5).compactMap { number in BeaconKey("b\(number)").flatMap { survey.number(of: $0) } }
+        for place in 0..<12 {
+            survey.begin(Survey.Stay(number: place, place: "P\(place)", position: .init(x: Double(place) * 3, y: 0)))
+            for second in 0..<20 {
+                let readings = numbers.filter { $0 == 0 || place < 6 }.map {
+                    SignalVector.Reading(beacon: $0, level: -60 - Double(place))
+                }
+                survey.append(SignalVector(seconds: Double(second), readings: readings))
+            }
+        }
+        let picture = try MapPicture(SignalMap(survey))
+        let gap = try #require(picture.gaps.first)
+        #expect(picture.gaps.count == 1 && gap.heard == 1 && gap.position.x > 20 && gap.floor == nil)
+        #expect(picture.heard(at: 0) == 5 && picture.heard(at: 11) == 1)
+        // The hall's two ends are told apart, its neighbors less so.
+        #expect(picture.confusion[0].allSatisfy { $0.place < 6 })
+    }
+
+    @Test func placesWithoutPositionsHaveConfusionOnly() throws {
+        let survey = SimulatedBuilding(seed: 3).survey
+        var nameless = Survey()
+        let beacons = survey.beacons.compactMap { nameless.number(of: $0) }
+        for stay in survey.stays {
+            nameless.begin(Survey.Stay(number: stay.number, place: stay.place))
+            for index in stay.vectors { nameless.append(survey.vector(index)) }
+        }
+        #expect(beacons.count == 9)
+        let picture = try MapPicture(SignalMap(nameless))
+        #expect(picture.step == nil && picture.expectedErrors.isEmpty && picture.gaps.isEmpty)
+        #expect(picture.cells.count == 27 && picture.placeErrors.allSatisfy { $0 == nil })
+        #expect(picture.confusion.contains { !$0.isEmpty })
+    }
+
+    @Test func pictureOfASiteWithoutASurvey() throws {
+        let picture = try MapPicture(SignalMap(site: SiteMapTests.site()))
+        #expect(picture.gaps.isEmpty && picture.heard.allSatisfy { $0 >= 4 })
+        #expect(picture.placeErrors.count == 8 && picture.placeErrors.allSatisfy { ($0 ?? 99) < 8 })
+        #expect(picture.residual(beacon: 0, place: 0) == nil)
+    }
+}
