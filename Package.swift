@@ -57,6 +57,8 @@ let package = Package(
         .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
         .library(name: "Inventory", targets: ["Inventory"]),
         .library(name: "PositioningReport", targets: ["PositioningReport"]),
+        .library(name: "Publishing", targets: ["Publishing"]),
+        .library(name: "Broker", targets: ["Broker"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -173,9 +175,16 @@ let package = Package(
             ],
             swiftSettings: small),
         .target(
+            name: "Publishing",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "TextEscaping"],
+            swiftSettings: strict),
+        .systemLibrary(name: "CPaho", providers: [.apt(["libpaho-mqtt-dev"])]),
+        .target(name: "Broker", dependencies: ["CPaho", "LinuxHost"], swiftSettings: strict),
+        .target(
             name: "HubService",
             dependencies: [
-                "BeaconService", "Configuration", "LinuxHost", "Listener", "ListenerService", "Sightings", "Zones",
+                "BeaconService", "Broker", "Configuration", "LinuxHost", "Listener", "ListenerService", "Publishing",
+                "Sightings", "Zones",
             ],
             swiftSettings: strict),
         // What the two programs' command lines share.
@@ -204,9 +213,10 @@ let package = Package(
         .executableTarget(
             name: "pharos-hub",
             dependencies: [
-                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport", "Configuration",
-                "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-                "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Sightings", "Sites",
+                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "CommandSupport",
+                "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost",
+                "Listener", "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Publishing",
+                "Sightings", "Sites",
                 "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
@@ -403,6 +413,12 @@ let package = Package(
                 "HCITransports", "LinuxHost", "TestSupport",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "PublishingTests",
+            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Publishing", "Sightings"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BrokerTests", dependencies: ["Broker", "LinuxHost", "TestSupport"], swiftSettings: strict),
         // Runs the built program as a user does, and links nothing of it.
         .testTarget(
             name: "PharosCommandTests",

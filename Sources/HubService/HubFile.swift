@@ -1,10 +1,11 @@
 internal import BeaconService
 public import Configuration
 public import ListenerService
+public import Publishing
 internal import Sightings
 public import Zones
 
-/// A listener file with everything that only the service makes use of: zones, hooks, history.
+/// A listener file with everything that only the service makes use of: zones, hooks, history, a broker.
 public struct HubFile {
     /// The receiver, and whom it knows.
     public let listener: ListenerFile
@@ -13,6 +14,8 @@ public struct HubFile {
     public let zones: [ZoneRule]
     public let hooks: [HookRule]
     public let history: HistoryRule
+    /// `nil` where no broker is told.
+    public let broker: BrokerSection?
     /// What the file does not forbid and its author should know, one sentence each.
     public let warnings: [String]
     /// The outermost object, for sections that others read.
@@ -46,6 +49,7 @@ public struct HubFile {
         zones = sections.zones
         hooks = sections.hooks
         history = sections.history ?? HistoryRule()
+        broker = sections.broker
         warnings =
             known.warnings + problems.map { $0.text(file: name) } + Self.warnings(sections.zones, known, name)
     }
@@ -125,6 +129,7 @@ struct HubSections {
     private(set) var zones: [ZoneRule] = []
     private(set) var hooks: [HookRule] = []
     private(set) var history: HistoryRule?
+    private(set) var broker: BrokerSection?
     private(set) var problems: [FileProblem] = []
 
     static let hookKeys = ["on", "zone", "run"]
@@ -141,7 +146,9 @@ struct HubSections {
         var decoder = ConfigurationDecoder()
         hooks = (decoder.list(root["hooks"], of: "hooks") ?? []).compactMap { hook($0, &decoder) }
         history = history(root["history"], &decoder)
-        problems = section.problems + decoder.problems
+        let (broker, found) = BrokerSection.decode(root["mqtt"])
+        self.broker = broker
+        problems = section.problems + decoder.problems + found
     }
 
     private func hook(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) -> HookRule? {

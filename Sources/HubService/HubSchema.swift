@@ -1,5 +1,6 @@
 internal import Configuration
 internal import ListenerService
+internal import Publishing
 internal import Zones
 
 /// The JSON Schema of a whole listener file.
@@ -10,7 +11,7 @@ public enum HubSchema {
     private static var sections: [String: JSONValue] {
         [
             "zones": ZoneSchema.json,
-            "mqtt": ["description": "A broker: only the service uses it.", "type": "object"],
+            "mqtt": BrokerSchema.json,
             "history": [
                 "description": "What is kept of what happened.", "type": "object",
                 "properties": [

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Broker
 internal import CommandSupport
 internal import Inventory
 
@@ -21,12 +22,24 @@ struct PharosHub: ParsableCommand {
 
     static func main() {
         CommandProgram.main(PharosHub.self, working: ["map"]) { error in
-            (error as? InventoryError).map { (ExitStatus($0), $0.messages) }
+            switch error {
+            case let error as InventoryError: (ExitStatus(error), error.messages)
+            case let error as BrokerError: (ExitStatus(error), ["\(error)"])
+            default: nil
+            }
         }
     }
 }
 
 extension ExitStatus {
+    fileprivate init(_ error: BrokerError) {
+        if case .missing = error {
+            self = .noInput
+        } else {
+            self = error.needsSomebody ? .configuration : .unavailable
+        }
+    }
+
     fileprivate init(_ error: InventoryError) {
         self =
             switch error.kind {

@@ -22,7 +22,7 @@ LEVELS = [
     ],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",
-        "PlanReport", "Sightings", "Auditing", "ESPHomeAPI", "Zones",
+        "PlanReport", "Sightings", "Auditing", "ESPHomeAPI", "Zones", "Publishing", "Broker",
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",
@@ -44,6 +44,7 @@ OWNERS = {
     "CryptoExtras": {"EddystoneSecurity"},
     "CBlueZ": {"HCITransports"},
     "CLinux": {"LinuxHost"},
+    "CPaho": {"Broker"},
 }
 
 

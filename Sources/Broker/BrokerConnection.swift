@@ -1,0 +1,210 @@
+public import LinuxHost
+
+/// A connection to a broker of MQTT 3.1.1 that is made again whenever it is lost.
+///
+/// It belongs to one thread, whose loop waits for ``descriptor`` and ``nextWakeUp`` and then calls ``poll(at:)``. What the
+/// library's own threads see comes out there and nowhere else. Nothing here waits, but ``close(waitingMilliseconds:)``.
+///
+/// What was published and not acknowledged when the connection went is told as abandoned: whoever has it written down
+/// publishes it again, so that nothing is kept twice.
+public final class BrokerConnection {
+    private enum State {
+        /// Not begun, or to be tried again at that moment.
+        case waiting(until: UInt64)
+        case connecting
+        case connected(since: UInt64)
+        case closed
+    }
+
+    public let options: BrokerOptions
+    private let inbox: BrokerInbox
+    private let client: PahoClient
+    private var state = State.waiting(until: 0)
+    private var backoff = BrokerBackoff()
+    private var generator = SystemRandomNumberGenerator()
+    /// By Paho's number.
+    private var inFlight: [Int32: BrokerTicket] = [:]
+    /// Of those without acknowledgement: how many are not written yet.
+    private var unwritten = 0
+    private var lastTicket: UInt64 = 0
+
+    /// Checks the files, and connects to nobody yet.
+    ///
+    /// - Throws: `missing`, or `file` where one cannot be read, or where others may read the key.
+    public init(_ options: BrokerOptions) throws(BrokerError) {
+        self.options = options
+        for file in [options.authorityFile, options.certificateFile].compactMap(\.self) {
+            do throws(SystemError) { _ = try Files.read(file) } catch { throw BrokerError(error, reading: file) }
+        }
+        if let file = options.keyFile {
+            let secret: Files.Secret
+            do throws(SystemError) { secret = try Files.readSecret(file) } catch {
+                throw BrokerError(error, reading: file)
+            }
+            if let weakness = secret.weakness { throw .file(weakness.text("key", at: file)) }
+        }
+        inbox = try BrokerInbox(messageLimit: options.messageLimit, queueLimit: options.queueLimit)
+        client = try PahoClient(options, inbox)
+    }
+
+    /// To poll for reading; then call ``poll(at:)``.
+    public var descriptor: Descriptor { inbox.wakeUp }
+
+    /// When ``poll(at:)`` wants to be called although nothing came, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for
+    /// never.
+    public var nextWakeUp: UInt64? {
+        if case .waiting(let until) = state { until } else { nil }
+    }
+
+    public var isConnected: Bool {
+        if case .connected = state { true } else { false }
+    }
+
+    /// Whether a message would be taken now.
+    public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
+
+    /// How many messages are on their way.
+    public var onTheWay: Int { inFlight.count + unwritten }
+
+    /// Publishes a message.
+    ///
+    /// - Returns: what an event will tell of it, for those of QoS 1; `nil` where it was not taken: nobody is connected, too
+    ///   many are on their way, or the topic is none.
+    public func publish(_ message: BrokerMessage) -> BrokerTicket? {
+        guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
+            let token = client.send(message)
+        else { return nil }
+        lastTicket += 1
+        let ticket = BrokerTicket(number: lastTicket)
+        if message.quality == .atMostOnce { unwritten += 1 } else { inFlight[token] = ticket }
+        return ticket
+    }
+
+    /// Connects where it is time, and tells what has happened since the last time.
+    ///
+    /// - Parameter now: In nanoseconds of `LinuxHost/MonotonicClock`.
+    public func poll(at now: UInt64) -> [BrokerEvent] {
+        var events: [BrokerEvent] = []
+        let (notices, dropped) = inbox.take()
+        for notice in notices { take(notice, at: now, &events) }
+        if dropped > 0 { events.append(.dropped(dropped)) }
+        if case .waiting(let until) = state, until <= now {
+            _ = inbox.takeTLSErrors()
+            state = .connecting
+            if !client.connect() { end(with: .unreachable(options.name, reason: nil), at: now, &events) }
+        }
+        return events
+    }
+
+    private func take(_ notice: BrokerInbox.Notice, at now: UInt64, _ events: inout [BrokerEvent]) {
+        switch (notice, state) {
+        case (_, .closed), (.disconnected, _): break
+        case (.message(let message), _): events.append(.message(message))
+        case (.connected, _):
+            state = .connected(since: now)
+            options.subscriptions.forEach(client.subscribe)
+            events.append(.connected)
+        case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
+        case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
+        // Those of a connection that is over have been abandoned.
+        case (.delivered(let token), .connected): complete(token, &events) { .acknowledged($0) }
+        case (.undelivered(let token), .connected): complete(token, &events) { .abandoned($0) }
+        case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _): break
+        }
+    }
+
+    private func complete(
+        _ token: Int32, _ events: inout [BrokerEvent], _ event: (BrokerTicket) -> BrokerEvent
+    ) {
+        if let ticket = inFlight.removeValue(forKey: token) {
+            events.append(event(ticket))
+        } else {
+            unwritten = max(0, unwritten - 1)
+        }
+    }
+
+    private func end(with error: BrokerError, at now: UInt64, _ events: inout [BrokerEvent]) {
+        var lasted: Int?
+        if case .connected(let since) = state { lasted = Int(clamping: (now - min(now, since)) / 1_000_000) }
+        let wait = backoff.wait(after: lasted, using: &generator)
+        state = .waiting(until: now + UInt64(wait) * 1_000_000)
+        events += inFlight.values.sorted { $0.number < $1.number }.map { .abandoned($0) }
+        inFlight.removeAll()
+        unwritten = 0
+        events.append(.disconnected(error))
+    }
+
+    private func error(_ code: Int32, _ text: String?) -> BrokerError {
+        if let refusal = BrokerError.Refusal(rawValue: code) { return .refused(options.name, refusal) }
+        let tls = inbox.takeTLSErrors()
+        guard !tls.isEmpty else { return .unreachable(options.name, reason: text) }
+        return .insecure(options.name, reason: TLSErrorText.reason(tls))
+    }
+
+    /// Waits until everything that was published is acknowledged, at most so long, and takes leave: the broker does not
+    /// publish our will.
+    ///
+    /// - Returns: what happened meanwhile.
+    public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
+        var events: [BrokerEvent] = []
+        let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
+        while isConnected, onTheWay > 0, MonotonicClock.nanoseconds() < deadline {
+            _ = try? Poller.wait([.init(descriptor, .read)], until: deadline)
+            events += poll(at: MonotonicClock.nanoseconds())
+        }
+        if isConnected, client.disconnect() {
+            var isOver = false
+            while !isOver, MonotonicClock.nanoseconds() < deadline {
+                _ = try? Poller.wait([.init(descriptor, .read)], until: deadline)
+                isOver = inbox.take().notices.contains { if case .disconnected = $0 { true } else { false } }
+            }
+        }
+        state = .closed
+        return events
+    }
+}
+
+/// What OpenSSL says of a failure, in fewer words.
+enum TLSErrorText {
+    /// The last part of its first line: `error:0A000086:SSL routines::certificate verify failed`.
+    static func reason(_ lines: [String]) -> String? {
+        guard let line = lines.first else { return nil }
+        let parts = line.split(separator: ":", omittingEmptySubsequences: false)
+        guard let start = parts.firstIndex(of: "error"), parts.count > start + 4 else { return nil }
+        return String(parts[start + 4]).trimmed
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String? {
+        let text = String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        return text.isEmpty ? nil : text
+    }
+}
+
+/// How long is waited before a broker is tried again: twice as long each time, never the same as others.
+public struct BrokerBackoff: Hashable, Sendable {
+    /// The first wait and the longest one, in milliseconds.
+    public static let range = 1000...60_000
+    /// A connection that lasted so long was a good one: the next wait is short again. In milliseconds.
+    public static let goodMilliseconds = 10_000
+
+    private var next = BrokerBackoff.range.lowerBound
+
+    /// Nothing has failed yet.
+    public init() {}
+
+    /// Takes a failure, or the end of a connection.
+    ///
+    /// - Parameter lasted: How long there was a connection, in milliseconds; `nil` where there was none.
+    /// - Returns: what is waited now, in milliseconds: by up to a fifth more or less than planned, so that a broker that
+    ///   comes back does not find all its clients at the door at once.
+    public mutating func wait(
+        after lasted: Int?, using generator: inout some RandomNumberGenerator
+    ) -> Int {
+        if let lasted, lasted >= Self.goodMilliseconds { next = Self.range.lowerBound }
+        let wait = next
+        next = min(next * 2, Self.range.upperBound)
+        return wait + Int.random(in: -wait / 5...wait / 5, using: &generator)
+    }
+}

@@ -1,0 +1,87 @@
+internal import CPaho
+internal import LinuxHost
+internal import Synchronization
+
+/// What the threads of Paho have seen, until the thread that owns the connection takes it.
+///
+/// It is never given back: a callback may be under way when its connection goes.
+final class BrokerInbox: Sendable {
+    enum Notice: Sendable {
+        case connected
+        /// A code of CONNACK where it is positive, otherwise one of Paho's.
+        case refused(code: Int32, text: String?)
+        case lost
+        case disconnected
+        case delivered(Int32)
+        case undelivered(Int32)
+        case message(BrokerMessage)
+    }
+
+    private struct State {
+        var notices: [Notice] = []
+        var messages = 0
+        var dropped = 0
+        /// What OpenSSL said since the last attempt began.
+        var tlsErrors: [String] = []
+    }
+
+    /// Becomes readable with the first notice.
+    let wakeUp: Descriptor
+    let messageLimit: Int
+    let queueLimit: Int
+    private let state = Mutex(State())
+
+    init(messageLimit: Int, queueLimit: Int) throws(BrokerError) {
+        let number = eventfd(0, PHAROS_EVENTFD_FLAGS)
+        guard number >= 0 else { throw .file("eventfd: no more files can be opened") }
+        wakeUp = Descriptor(owning: number)
+        self.messageLimit = messageLimit
+        self.queueLimit = queueLimit
+    }
+
+    func add(_ notice: Notice) {
+        state.withLock { $0.notices.append(notice) }
+        wake()
+    }
+
+    private func wake() { _ = try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0]) }
+
+    /// Makes a message only where there is room for it.
+    func offer(octets: Int, _ make: () -> BrokerMessage?) {
+        let hasRoom = state.withLock { state in
+            let hasRoom = octets <= messageLimit && state.messages < queueLimit
+            if hasRoom { state.messages += 1 } else { state.dropped += 1 }
+            return hasRoom
+        }
+        guard hasRoom else { return wake() }
+        if let message = make() { return add(.message(message)) }
+        state.withLock { state in
+            state.messages -= 1
+            state.dropped += 1
+        }
+        wake()
+    }
+
+    func addTLSError(_ text: String) {
+        state.withLock { if $0.tlsErrors.count < 8 { $0.tlsErrors.append(text) } }
+    }
+
+    /// Everything since the last time, in its order, and how many messages were thrown away meanwhile.
+    func take() -> (notices: [Notice], dropped: Int) {
+        _ = try? wakeUp.read(upTo: 8)
+        return state.withLock { state in
+            defer {
+                state.notices.removeAll()
+                (state.messages, state.dropped) = (0, 0)
+            }
+            return (state.notices, state.dropped)
+        }
+    }
+
+    func takeTLSErrors() -> [String] {
+        state.withLock { state in
+            defer { state.tlsErrors.removeAll() }
+            return state.tlsErrors
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import CPaho
+internal import Glibc
+
+/// A handle of Paho's with its callbacks, which all end in a ``BrokerInbox``.
+///
+/// Nothing here may be called while an attempt to connect is under way: Paho would let the caller wait until a name has
+/// been looked up.
+@safe final class PahoClient {
+    private var handle: MQTTAsync?
+    private let context: UnsafeMutableRawPointer
+    private let options: BrokerOptions
+
+    init(_ options: BrokerOptions, _ inbox: BrokerInbox) throws(BrokerError) {
+        self.options = options
+        unsafe context = Unmanaged.passRetained(inbox).toOpaque()
+        let host = options.host.utf8.contains(UInt8(ascii: ":")) ? "[\(options.host)]" : options.host
+        let address = "\(options.isSecure ? "ssl" : "tcp")://\(host):\(options.port)"
+        guard unsafe pharos_mqtt_create(&handle, address, options.clientName) == 0 else {
+            throw .file("\(options.name): this address of a broker cannot be used")
+        }
+        unsafe MQTTAsync_setCallbacks(
+            handle, context,
+            { context, _ in unsafe BrokerInbox.of(context)?.add(.lost) },
+            { context, topic, length, message in
+                unsafe BrokerInbox.of(context)?.offer(topic, Int(length), message)
+                var (topic, message) = unsafe (topic, message)
+                unsafe MQTTAsync_freeMessage(&message)
+                unsafe MQTTAsync_free(topic)
+                unsafe topic = nil
+                return 1
+            }, nil)
+    }
+
+    deinit { unsafe MQTTAsync_destroy(&handle) }
+
+    /// Begins an attempt; a notice tells how it went.
+    func connect() -> Bool {
+        // Of what is passed everything is copied, but must be there until then.
+        var texts: [UnsafeMutablePointer<CChar>] = unsafe []
+        defer { unsafe texts.forEach { unsafe free($0) } }
+        func kept(_ text: String?) -> UnsafePointer<CChar>? {
+            guard let text, let copy = unsafe strdup(text) else { return nil }
+            unsafe texts.append(copy)
+            return unsafe UnsafePointer(copy)
+        }
+        var connection = unsafe pharos_mqtt_connection()
+        unsafe connection.keepAliveSeconds = options.keepAliveSeconds
+        unsafe connection.timeoutSeconds = 10
+        unsafe connection.user = kept(options.user?.name)
+        unsafe connection.isSecure = options.isSecure ? 1 : 0
+        unsafe connection.authorities = kept(options.authorityFile)
+        unsafe connection.certificate = kept(options.certificateFile)
+        unsafe connection.key = kept(options.keyFile)
+        unsafe connection.willTopic = kept(options.will?.topic)
+        unsafe connection.willQuality = options.will?.quality.rawValue ?? 0
+        unsafe connection.willIsRetained = options.will?.isRetained == true ? 1 : 0
+        return unsafe (options.user?.password ?? []).withUnsafeBytes { password in
+            unsafe (options.will?.payload ?? []).withUnsafeBytes { will in
+                unsafe connection.password = options.user == nil ? nil : password.baseAddress
+                unsafe connection.passwordLength = Int32(password.count)
+                unsafe connection.will = will.baseAddress
+                unsafe connection.willLength = Int32(will.count)
+                return unsafe pharos_mqtt_connect(
+                    handle, context, connection,
+                    { context, _ in unsafe BrokerInbox.of(context)?.add(.connected) },
+                    { context, data in
+                        let text = unsafe data?.pointee.message.map { unsafe String(cString: $0) }
+                        unsafe BrokerInbox.of(context)?.add(.refused(code: data?.pointee.code ?? -1, text: text))
+                    },
+                    { text, length, context in
+                        let octets = unsafe UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : length)
+                        unsafe BrokerInbox.of(context)?.addTLSError(String(decoding: octets, as: UTF8.self))
+                        return 1
+                    }) == 0
+            }
+        }
+    }
+
+    func subscribe(_ filter: String) { _ = unsafe pharos_mqtt_subscribe(handle, filter, 1) }
+
+    /// Hands a message over.
+    ///
+    /// - Returns: the number under which a notice will tell of it, 0 for one of QoS 0; `nil` where it was not taken.
+    func send(_ message: BrokerMessage) -> Int32? {
+        var token: Int32 = 0
+        let result = unsafe message.payload.withUnsafeBytes { payload in
+            unsafe pharos_mqtt_send(
+                handle, context, message.topic, payload.baseAddress, Int32(payload.count), message.quality.rawValue,
+                message.isRetained ? 1 : 0,
+                { context, data in unsafe BrokerInbox.of(context)?.add(.delivered(data?.pointee.token ?? 0)) },
+                { context, data in unsafe BrokerInbox.of(context)?.add(.undelivered(data?.pointee.token ?? 0)) },
+                &token)
+        }
+        return result == 0 ? token : nil
+    }
+
+    /// Takes leave, so that the broker does not publish our will; a notice tells when that is done.
+    func disconnect() -> Bool {
+        unsafe pharos_mqtt_disconnect(
+            handle, context, 200, { context, _ in unsafe BrokerInbox.of(context)?.add(.disconnected) },
+            { context, _ in unsafe BrokerInbox.of(context)?.add(.disconnected) }) == 0
+    }
+}
+
+extension BrokerInbox {
+    /// The inbox behind the context of a callback.
+    static func of(_ context: UnsafeMutableRawPointer?) -> BrokerInbox? {
+        unsafe context.map { unsafe Unmanaged<BrokerInbox>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// - Parameter length: Of the topic, where the library tells: more than its text has is a zero octet in it, which
+    ///   nobody of us asked for.
+    func offer(_ topic: UnsafePointer<CChar>?, _ length: Int, _ message: UnsafePointer<MQTTAsync_message>?) {
+        guard let topic = unsafe topic, let message = unsafe message,
+            unsafe length <= 0 || strlen(topic) == length
+        else {
+            return offer(octets: Int.max) { nil }
+        }
+        let count = Int(unsafe message.pointee.payloadlen)
+        offer(octets: count) {
+            guard let name = unsafe String(validatingCString: topic) else { return nil }
+            let octets = unsafe Array(UnsafeRawBufferPointer(start: message.pointee.payload, count: count))
+            return BrokerMessage(
+                name, octets, isRetained: unsafe message.pointee.retained != 0,
+                quality: unsafe message.pointee.qos == 0 ? .atMostOnce : .atLeastOnce)
+        }
+    }
+}

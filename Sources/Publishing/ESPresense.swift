@@ -1,0 +1,73 @@
+internal import BluetoothTypes
+internal import Configuration
+internal import Sightings
+
+/// What ESPresense publishes, for programs that read that: its Companion, and Home Assistant's `mqtt_room`.
+public struct ESPresense: Hashable, Sendable {
+    private let receiver: TopicLevel
+
+    /// - Parameter receiver: The listener's name, which is a room there.
+    public init(receiver: String) { self.receiver = TopicLevel(receiver) }
+
+    /// `online` or `offline`, retained.
+    public var statusTopic: String { "espresense/rooms/\(receiver)/status" }
+
+    /// Every 15 s, in microseconds.
+    public static let telemetryMicroseconds = 15_000_000
+
+    /// A node's account of itself.
+    ///
+    /// - Parameters:
+    ///   - uptimeSeconds: Since it began to listen.
+    ///   - advertisements: All that were heard.
+    ///   - seen: Devices that were heard.
+    ///   - reported: Devices that were published.
+    public func telemetry(
+        address: String?, uptimeSeconds: Int, version: String, advertisements: Int, seen: Int, reported: Int
+    ) -> Publication {
+        Publication(
+            "espresense/rooms/\(receiver)/telemetry",
+            .record([
+                ("ip", .optional(address, JSONValue.string)), ("uptime", .integer(uptimeSeconds)),
+                ("ver", .string(version)), ("adverts", .integer(advertisements)), ("seen", .integer(seen)),
+                ("reported", .integer(reported)),
+            ]), isAssured: false)
+    }
+
+    /// What was measured of a device; `nil` where ESPresense has no id for it, or nobody knows how far it is.
+    public func device(_ reading: BeaconReading) -> Publication? {
+        guard let id = id(reading), let distance = reading.distance, let level = reading.meanLevel else { return nil }
+        // A factor each way becomes a variance: half of the interval is one standard deviation.
+        let deviation = (distance.highMeters - distance.lowMeters) / 2
+        return Publication(
+            "espresense/devices/\(id)/\(receiver)",
+            .record([
+                ("mac", .optional(reading.addressDigits(isUppercase: false), JSONValue.string)), ("id", .string(id)),
+                ("name", .string(reading.name)), ("rssi@1m", .optional(reading.powerAtOneMeter, JSONValue.integer)),
+                ("rssi", Rounded.number(level, 10)), ("rssiVar", Rounded.number(reading.levelVariance, 10)),
+                ("distance", Rounded.meters(distance.meters)), ("var", Rounded.number(deviation * deviation, 1)),
+                ("int", .optional(reading.intervalMilliseconds, JSONValue.integer)),
+            ]), isAssured: false)
+    }
+
+    /// What ESPresense calls a device. It comes from the files that name it, not from the air.
+    ///
+    /// Of a UID the sixth octet stands twice, as the nodes print it. A device that is known by the key of its addresses has
+    /// that key as id there; a key stays here, so that its name is the id.
+    func id(_ reading: BeaconReading) -> String? {
+        switch reading.identity {
+        case .iBeacon(let uuid, let major, let minor): return "iBeacon:\(uuid.uuidText)-\(major)-\(minor)"
+        case .altBeacon(_, let id):
+            let octets = id.octets
+            guard let uuid = FixedOctets<16>(Array(octets[..<16])) else { return nil }
+            let major = UInt16(octets[16]) << 8 | UInt16(octets[17])
+            let minor = UInt16(octets[18]) << 8 | UInt16(octets[19])
+            return "altBeacon:\(uuid.uuidText)-\(major)-\(minor)"
+        case .eddystoneUID(let namespace, let instance):
+            let octets = namespace.octets
+            return "eddy:\(Hexadecimal.text(octets[...4]))\(Hexadecimal.text(octets[4...]))-\(instance)"
+        case .address: return reading.addressDigits(isUppercase: false).map { "known:\($0)" }
+        case .eddystoneURL, .eddystoneEID, nil: return "name:\(TopicLevel(identifier: reading.name))"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Configuration
+
+/// What makes Home Assistant show a beacon by itself: its MQTT discovery.
+///
+/// Names travel in the payload; neither templates nor topics have anything in them that was received.
+public struct HomeAssistant: Hashable, Sendable {
+    /// Where Home Assistant says that it has come.
+    public static let statusTopic = "homeassistant/status"
+    /// What it says then: everything is to be published again.
+    public static let birth = "online"
+
+    /// What the trackers of older versions need beside their attributes.
+    public struct Settings: Hashable, Sendable {
+        /// The version, such as `2026.7`, before which the one that listens is; `nil` for a newer one. Older ones show a
+        /// tracker without a state as unknown.
+        public var before: String?
+
+        /// See the property of the same name.
+        public init(before: String? = nil) { self.before = before }
+    }
+
+    private let tree: TopicTree
+    private let settings: Settings
+    private let version: String
+
+    /// - Parameters:
+    ///   - tree: Where the beacons' states are published.
+    ///   - version: That of this program.
+    public init(_ tree: TopicTree, _ settings: Settings = Settings(), version: String) {
+        self.tree = tree
+        self.settings = settings
+        self.version = version
+    }
+
+    /// The entities of a beacon, each with everything that Home Assistant must know of its device.
+    ///
+    /// - Parameter hasBattery: Whether it tells of its battery.
+    public func discovery(_ beacon: String, hasBattery: Bool) -> [Publication] {
+        let state: (String, JSONValue) = ("state_topic", .string(tree.beaconState(beacon)))
+        var found = [
+            entity(
+                beacon, "sensor", "room", "Room",
+                [state, ("value_template", "{{ value_json.room }}"), ("icon", "mdi:map-marker")]),
+            entity(
+                beacon, "binary_sensor", "present", "Present",
+                [
+                    state, ("value_template", "{{ value_json.present }}"), ("device_class", "presence"),
+                    ("payload_on", "ON"), ("payload_off", "OFF"),
+                ]),
+            entity(
+                beacon, "sensor", "distance", "Distance",
+                [
+                    state, ("value_template", "{{ value_json.distanceM }}"), ("device_class", "distance"),
+                    ("unit_of_measurement", "m"), ("state_class", "measurement"),
+                ]),
+            entity(beacon, "device_tracker", "tracker", "Tracker", tracker(state)),
+        ]
+        if hasBattery { found.append(battery(beacon)) }
+        return found
+    }
+
+    /// The entity of a battery, which is there once the beacon has told of it.
+    public func battery(_ beacon: String) -> Publication {
+        entity(
+            beacon, "sensor", "battery", "Battery",
+            [
+                ("state_topic", .string(tree.beaconAttributes(beacon))),
+                ("value_template", "{{ value_json.batteryV }}"), ("device_class", "voltage"),
+                ("unit_of_measurement", "V"), ("state_class", "measurement"), ("entity_category", "diagnostic"),
+            ])
+    }
+
+    private func tracker(_ state: (String, JSONValue)) -> [(String, JSONValue)] {
+        guard settings.before != nil else { return [("source_type", "bluetooth_le")] }
+        return [
+            state, ("value_template", "{{ {'ON': 'home', 'OFF': 'not_home'}.get(value_json.present, 'None') }}"),
+            ("source_type", "bluetooth_le"),
+        ]
+    }
+
+    private func entity(
+        _ beacon: String, _ component: String, _ object: String, _ name: String, _ members: [(String, JSONValue)]
+    ) -> Publication {
+        let device = "pharos_\(TopicLevel(identifier: beacon))"
+        var all: [(String, JSONValue)] = [
+            ("name", .string(name)), ("unique_id", .string("\(device)_\(object)")),
+        ]
+        all += members
+        if component == "device_tracker" {
+            all.append(("json_attributes_topic", .string(tree.beaconAttributes(beacon))))
+        }
+        all += [
+            ("availability_topic", .string(tree.status)),
+            ("device", .record([("identifiers", [.string(device)]), ("name", .string(beacon))])),
+            ("origin", .record([("name", "pharos"), ("sw", .string(version))])),
+        ]
+        return Publication(
+            "homeassistant/\(component)/\(device)/\(object)/config", .record(all), isRetained: true)
+    }
+}

@@ -1,0 +1,317 @@
+internal import BeaconFrames
+public import Sightings
+
+/// What one listener tells of what it hears: takes rounds, gives messages.
+///
+/// It has no clock and knows no broker. Nobody leaves while nothing can be heard: after 5 s the receiver is `offline`, so
+/// that its beacons become unavailable and not absent, and what is said of them is marked as no longer known.
+public struct ListenerPublisher {
+    /// What never changes while a listener runs.
+    public struct Subject {
+        /// The listener, and where it is.
+        public var listener: String
+        public var site: String?
+        public var room: String?
+        /// Those of the table, in its order.
+        public var known: [KnownBeacon]
+        /// `nil` where the reports do not tell how often a beacon sends.
+        public var rule = DistanceEstimate.Rule()
+        public var tellsIntervals = true
+        /// Tells this run from all others.
+        public var boot: String
+        /// That of this program.
+        public var version: String
+        /// The wall clock at a moment, as RFC 3339; `nil` where nobody knows it.
+        public var time: (HeardInstant) -> String?
+
+        /// See the properties of the same names.
+        public init(
+            listener: String, site: String?, room: String?, known: [KnownBeacon], boot: String, version: String,
+            time: @escaping (HeardInstant) -> String?
+        ) {
+            self.listener = listener
+            self.site = site
+            self.room = room
+            self.known = known
+            self.boot = boot
+            self.version = version
+            self.time = time
+        }
+    }
+
+    /// What is to be sent after a round.
+    public struct Output {
+        /// The newest counts.
+        public var retained: [Publication] = []
+        /// Each counts: the sightings.
+        public var assured: [Publication] = []
+        /// For whoever listens now: nobody misses them later.
+        public var fleeting: [Publication] = []
+    }
+
+    /// What the source can tell beside the beacons.
+    public struct Measures: Hashable, Sendable {
+        /// Since the machine started, in milliseconds, the time that it slept included.
+        public var bootMilliseconds: Int
+        /// How listening is, in a word.
+        public var state: String
+        /// Reports since the start, and those that were lost.
+        public var reports: Int
+        public var lost: Int
+
+        /// See the properties of the same names.
+        public init(bootMilliseconds: Int, state: String, reports: Int, lost: Int) {
+            self.bootMilliseconds = bootMilliseconds
+            self.state = state
+            self.reports = reports
+            self.lost = lost
+        }
+    }
+
+    /// The topics of the receiver.
+    public let tree: TopicTree
+    private let subject: Subject
+    private let homeAssistant: HomeAssistant?
+    private let espresense: ESPresense?
+    private let theengs: Theengs?
+    private var watch: PresenceWatch
+    /// By beacon: its name, what was told last, and when.
+    private var beacons: [Told]
+    private var begunAt: HeardInstant?
+    private var lastRoundAt: HeardInstant?
+    private var lastReports = 0
+    private var sequence = 0
+    private var receiverPace = PublishingPace()
+    private var lastReceiverState: String?
+    private var telemetryDue: HeardInstant?
+
+    private struct Told {
+        let name: String
+        /// Where it is in the table.
+        var places: [Int]
+        /// How long it must be silent before it was never there, in microseconds.
+        let silence: Int
+        var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
+        var hasBattery = false
+        var statePace = PublishingPace()
+        var readingPace = PublishingPace()
+    }
+
+    /// Nothing was heard yet.
+    public init(_ subject: Subject, _ section: BrokerSection) {
+        self.subject = subject
+        tree = TopicTree(site: subject.site, receiver: subject.listener)
+        homeAssistant = section.homeAssistant.map { [tree] in HomeAssistant(tree, $0, version: subject.version) }
+        espresense = section.publishesESPresense ? ESPresense(receiver: subject.listener) : nil
+        theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
+        watch = PresenceWatch(names: subject.known.map(\.name))
+        var found: [Told] = []
+        for (place, group) in watch.groups.enumerated() {
+            if group == found.count {
+                let known = subject.known[place]
+                let silence =
+                    known.intervalMicroseconds.map {
+                        ExitRule.silenceMicroseconds(
+                            period: Double($0 + IntervalEstimate.meanDelayMicroseconds), loss: 0.5)
+                    } ?? ExitRule.unknownMicroseconds
+                found.append(Told(name: known.name, places: [], silence: silence))
+            }
+            found[group].places.append(place)
+        }
+        beacons = found
+    }
+
+    /// What is published for us when we go without a word.
+    public var will: Publication { .status(tree.status, isOnline: false) }
+
+    /// Whether Home Assistant's own announcements are waited for.
+    public var tellsHomeAssistant: Bool { homeAssistant != nil }
+
+    /// What Home Assistant must know of each beacon; nothing where it is told nothing.
+    public var discovery: [Publication] {
+        guard let homeAssistant else { return [] }
+        return beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
+    }
+
+    // MARK: What happens
+
+    /// From now on everything can be heard.
+    public mutating func becomeHearing(at now: HeardInstant) {
+        begunAt = begunAt ?? now
+        watch.becomeHearing(at: now)
+    }
+
+    /// From now on nothing can be heard.
+    public mutating func becomeDeaf(at now: HeardInstant) { watch.becomeDeaf(at: now) }
+
+    private func isDeaf(at now: HeardInstant) -> Bool {
+        guard begunAt != nil else { return true }
+        return watch.deafSince.map { now.microseconds(since: $0) >= PresenceWatch.graceMicroseconds } ?? false
+    }
+
+    /// Takes a round that is over, before the table begins another one.
+    ///
+    /// - Parameter zones: In which zones a beacon is.
+    public mutating func endRound(
+        _ table: SightingTable, at now: HeardInstant, _ measures: Measures, zones: (String) -> [String] = { _ in [] }
+    ) -> Output {
+        for place in table.heardInRound where place < watch.groups.count {
+            if let heard = table.tracks[place].lastHeard { watch.hear(place, at: heard) }
+        }
+        watch.endRound(table)
+        let window = lastRoundAt.map { now.microseconds(since: $0) / 1000 } ?? 1000
+        lastRoundAt = now
+        var output = Output()
+        if begunAt != nil {
+            receiver(measures, window, at: now, &output)
+            for index in beacons.indices { tell(index, table, at: now, zones, &output) }
+            sightings(table, measures, window, at: now, &output)
+        }
+        return output
+    }
+
+    /// The last words: nobody knows from now on what becomes of the beacons.
+    public mutating func finish() -> [Publication] {
+        guard begunAt != nil else { return [] }
+        var last: [Publication] = [.status(tree.status, isOnline: false)]
+        if let espresense { last.append(.status(espresense.statusTopic, isOnline: false)) }
+        let off = ReceiverState(state: "off", deafSince: nil, reportsPerSecond: 0, lost: 0)
+        last.append(Publication(tree.receiverState, off.json, isRetained: true))
+        for index in beacons.indices where beacons[index].state.isKnown {
+            beacons[index].state.isKnown = false
+            last.append(Publication(tree.beaconState(beacons[index].name), beacons[index].state.json, isRetained: true))
+        }
+        return last
+    }
+
+    // MARK: The receiver
+
+    private mutating func receiver(
+        _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
+    ) {
+        let isOnline = !isDeaf(at: now)
+        output.retained.append(.status(tree.status, isOnline: isOnline))
+        if let espresense { output.retained.append(.status(espresense.statusTopic, isOnline: isOnline)) }
+        let rate = (measures.reports - lastReports) * 1000 / max(1, window)
+        lastReports = measures.reports
+        if lastReceiverState != measures.state || receiverPace.isDue(nil, at: now) {
+            lastReceiverState = measures.state
+            let state = ReceiverState(
+                state: measures.state, deafSince: watch.deafSince.flatMap(subject.time), reportsPerSecond: rate,
+                lost: measures.lost)
+            output.retained.append(Publication(tree.receiverState, state.json, isRetained: true))
+        }
+        guard let espresense, let begunAt else { return }
+        if let telemetryDue, now < telemetryDue { return }
+        telemetryDue = now.advanced(byMicroseconds: ESPresense.telemetryMicroseconds)
+        let present = beacons.count { $0.state.isPresent == true }
+        output.fleeting.append(
+            espresense.telemetry(
+                address: nil, uptimeSeconds: now.microseconds(since: begunAt) / 1_000_000, version: subject.version,
+                advertisements: measures.reports, seen: present, reported: present))
+    }
+
+    // MARK: A beacon
+
+    private mutating func tell(
+        _ index: Int, _ table: SightingTable, at now: HeardInstant, _ zones: (String) -> [String],
+        _ output: inout Output
+    ) {
+        let beacon = beacons[index]
+        let newest = beacon.places.filter { table.tracks[$0].isHeard }
+            .max { (table.tracks[$0].lastHeard ?? now) < (table.tracks[$1].lastHeard ?? now) }
+        var state = beacon.state
+        judge(&state, index, at: now)
+        // It is told nothing of what was never known.
+        guard state.isPresent != nil else { return }
+        state.zones = zones(beacon.name)
+        if state.isPresent == false, state.isKnown {
+            (state.level, state.distance) = (nil, nil)
+        }
+        if let newest {
+            let track = table.tracks[newest]
+            state.lastHeard = track.lastHeard.flatMap(subject.time)
+            if state.isPresent == true, track.round.count > 0 {
+                state.level = track.round.trimmedMean
+                state.distance = track.distance(track.round, subject.rule)
+            }
+            if let battery = beacon.places.compactMap({ table.tracks[$0].telemetry?.batteryMillivolts }).last,
+                battery > 0
+            {
+                state.batteryMillivolts = Int(battery)
+            }
+            if track.roundReports > 0, beacons[index].readingPace.isDue(state.distance?.meters, at: now) {
+                let reading = reading(beacon.name, track)
+                output.fleeting += [espresense?.device(reading), theengs?.device(reading)].compactMap(\.self)
+            }
+        }
+        let old = beacon.state
+        let hasMoved =
+            old.isPresent != state.isPresent || old.isKnown != state.isKnown || old.room != state.room
+            || old.zones != state.zones
+        let isDue = state != old && beacons[index].statePace.isDue(state.distance?.meters, at: now)
+        guard hasMoved || isDue else { return }
+        beacons[index].state = state
+        output.retained.append(Publication(tree.beaconState(beacon.name), state.json, isRetained: true))
+        output.retained.append(Publication(tree.beaconAttributes(beacon.name), state.attributes, isRetained: true))
+        if state.batteryMillivolts != nil, !beacon.hasBattery {
+            beacons[index].hasBattery = true
+            if let homeAssistant { output.retained.append(homeAssistant.battery(beacon.name)) }
+        }
+    }
+
+    /// Whether it is here, by what was heard of it.
+    private func judge(_ state: inout BeaconState, _ index: Int, at now: HeardInstant) {
+        switch watch.presence(of: index, at: now) {
+        case .present: (state.isPresent, state.isKnown, state.room) = (true, true, subject.room)
+        case .gone: (state.isPresent, state.isKnown, state.room) = (false, true, nil)
+        case .unknown: state.isKnown = false
+        case nil:
+            guard let begunAt else { return }
+            if isDeaf(at: now) {
+                state.isKnown = false
+            } else if now.microseconds(since: begunAt) >= beacons[index].silence {
+                (state.isPresent, state.isKnown, state.room) = (false, true, nil)
+            }
+        }
+    }
+
+    private func reading(_ name: String, _ track: BeaconTrack) -> BeaconReading {
+        let deviation = track.round.standardDeviation ?? 0
+        return BeaconReading(
+            name: name, identity: track.known?.identity, address: track.sender?.address,
+            isRandomAddress: track.sender?.isRandom ?? false, lastLevel: track.lastLevel.map(Int.init),
+            meanLevel: track.round.trimmedMean, levelVariance: deviation * deviation, reports: track.roundReports,
+            distance: track.distance(track.round, subject.rule), powerAtOneMeter: track.powerAtOneMeter,
+            intervalMilliseconds: subject.tellsIntervals
+                ? track.periodMicroseconds.map { Int(($0 / 1000).rounded()) } : nil)
+    }
+
+    // MARK: Sightings
+
+    /// One batch a part of the site, of the known beacons that were heard.
+    private mutating func sightings(
+        _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
+    ) {
+        var heard: [Int: [SightingBatch.Heard]] = [:]
+        for index in beacons.indices {
+            let tracks = beacons[index].places.map { table.tracks[$0] }.filter { $0.roundReports > 0 }
+            guard let last = tracks.compactMap(\.lastHeard).max() else { continue }
+            var tally = LevelTally()
+            for track in tracks { tally.merge(track.round) }
+            let name = beacons[index].name
+            heard[TopicTree.shard(of: name), default: []].append(
+                SightingBatch.Heard(
+                    id: name, reports: tracks.reduce(0) { $0 + $1.roundReports }, mean: tally.trimmedMean,
+                    minimum: tally.minimum, maximum: tally.maximum,
+                    agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0))
+        }
+        for (shard, list) in heard.sorted(by: { $0.key < $1.key }) {
+            sequence += 1
+            let batch = SightingBatch(
+                boot: subject.boot, sequence: sequence, bootMilliseconds: measures.bootMilliseconds,
+                windowMilliseconds: window, beacons: list)
+            output.assured.append(Publication(tree.sightings(shard: shard), batch.json))
+        }
+    }
+}

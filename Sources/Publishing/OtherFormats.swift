@@ -1,0 +1,75 @@
+public import BluetoothTypes
+public import Configuration
+internal import Sightings
+
+/// What OpenMQTTGateway and Theengs Gateway publish of an iBeacon.
+public struct Theengs: Hashable, Sendable {
+    private let receiver: TopicLevel
+
+    /// - Parameter receiver: The listener's name, which is a gateway there.
+    public init(receiver: String) { self.receiver = TopicLevel(receiver) }
+
+    /// What was measured; `nil` for everything but an iBeacon, which is all of ours that Theengs has a model of.
+    public func device(_ reading: BeaconReading) -> Publication? {
+        guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
+            let digits = reading.addressDigits(isUppercase: true), let address = reading.address
+        else { return nil }
+        return Publication(
+            "home/\(receiver)/BTtoMQTT/\(digits)",
+            .record([
+                ("id", .string(address.description)),
+                ("rssi", .optional(reading.lastLevel, JSONValue.integer)),
+                ("brand", "GENERIC"), ("model", "iBeacon"), ("model_id", "IBEACON"), ("type", "BCON"),
+                ("mfid", "4c00"), ("uuid", .hex(uuid.octets)), ("major", .integer(major)), ("minor", .integer(minor)),
+                ("txpower", .optional(reading.powerAtOneMeter, JSONValue.integer)),
+            ]), isAssured: false)
+    }
+}
+
+/// reelyActive's JSON of one device as receivers decode it.
+public struct Raddec: Hashable, Sendable {
+    /// Types of identifiers.
+    public enum IdentifierType: Int, Hashable, Sendable {
+        case unknown = 0
+        case eui64 = 1
+        case eui48 = 2
+        case random48 = 3
+    }
+
+    private let receiverID: String
+    private let receiverType: IdentifierType
+
+    /// A receiver that is known by its adapter's address.
+    public init(receiver: DeviceAddress) {
+        receiverID = receiver.description.filter { $0 != ":" }.lowercased()
+        receiverType = .eui48
+    }
+
+    /// A receiver that is known by its name: 48 bits of it, marked as random.
+    public init(receiver name: String) {
+        let digits = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
+        receiverID = digits
+        receiverType = .random48
+    }
+
+    /// What was heard; `nil` where the address or the level is not known.
+    ///
+    /// - Parameter unixMilliseconds: When it was heard.
+    public func json(_ reading: BeaconReading, unixMilliseconds: Int) -> JSONValue? {
+        guard let digits = reading.addressDigits(isUppercase: false), let level = reading.meanLevel else { return nil }
+        let type: IdentifierType = reading.isRandomAddress ? .random48 : .eui48
+        return .record([
+            ("transmitterId", .string(digits)), ("transmitterIdType", .integer(type.rawValue)),
+            (
+                "rssiSignature",
+                [
+                    .record([
+                        ("receiverId", .string(receiverID)), ("receiverIdType", .integer(receiverType.rawValue)),
+                        ("rssi", .integer(Int(level.rounded()))), ("numberOfDecodings", .integer(reading.reports)),
+                    ])
+                ]
+            ),
+            ("packets", []), ("timestamp", .integer(unixMilliseconds)),
+        ])
+    }
+}
