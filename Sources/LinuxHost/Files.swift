@@ -193,6 +193,18 @@ public final class OutputFile: Sendable {
         }
     }
 
+    /// Opens `path` to write behind what is there, or creates it. A symbolic link is followed where this user or root has
+    /// made it.
+    public init(appendingTo path: String) throws(SystemError) {
+        self.path = path
+        let place = try FilePlace(path)
+        do throws(SystemError) {
+            descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+        } catch {
+            throw error.about(path)
+        }
+    }
+
     /// Writes `octets` at its end.
     public func append(_ octets: [UInt8]) throws(SystemError) {
         do throws(SystemError) {

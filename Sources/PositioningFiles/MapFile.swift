@@ -32,6 +32,17 @@ public enum MapFile {
         return map
     }
 
+    /// Whether a file looks like a map: JSON that is no line of a survey. Standard input never does.
+    ///
+    /// - Throws: where it is missing.
+    public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
+        guard path != "-" else { return false }
+        let start = try InputPieces(path).peek(1 << 12)
+        guard InputForm(start) == .lines else { return false }
+        let text = start.prefix { $0 != UInt8(ascii: "\n") }.filter { $0 != UInt8(ascii: " ") }
+        return !["survey", "stay", "t", "end", "drop", "move"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
+    }
+
     /// Writes a map in one go, or prints it for `-`.
     public static func write(_ map: SignalMap, to path: String) throws(ListenerServiceError) {
         try write(map.text, to: path)

@@ -9,10 +9,18 @@ public protocol RunConsumer: AnyObject {
     var isSatisfied: Bool { get }
     /// Another run begins: somebody else, or somewhere else.
     func begin(session: String?)
+    /// When the runs began, in microseconds since 1970; `nil` where nobody knows. Told before the first second, where at
+    /// all.
+    func date(_ unixMicroseconds: Int64?)
     /// A second of it: when, in seconds since its start, and what was heard.
     func take(seconds: Double, _ heard: [HeardBeacon])
     /// A sentence for whoever watches.
     func say(_ sentence: String, isWarning: Bool)
+}
+
+extension RunConsumer {
+    /// It does not matter.
+    public func date(_ unixMicroseconds: Int64?) {}
 }
 
 /// A file with runs, or with packets that are one: btsnoop, pcap, pcapng, what `pharos scan --json` prints, JSON Lines as
@@ -49,7 +57,7 @@ public struct RunFile {
         case .recording:
             let source = SightingSource.recording(pieces)
             let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
-            gatherer.tell(consumer)
+            gatherer.tell(consumer, source.clock)
             try source.run(gatherer)
         case .lines where Self.isScan(start): try scan(pieces, consumer)
         case .lines: try lines(pieces, consumer)
@@ -65,7 +73,7 @@ public struct RunFile {
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
         let clock = HearingClock()
         let gatherer = SecondGatherer(known, clock, isOnlyKnown: isOnlyKnown, shared: shared)
-        gatherer.tell(consumer)
+        gatherer.tell(consumer, clock)
         var lines = ScanLines(gatherer, clock, name: pieces.name)
         while !consumer.isSatisfied {
             let piece = try pieces.next()
@@ -122,10 +130,13 @@ public struct RunFile {
 
 extension SecondGatherer {
     /// Hands everything on as one run without a name.
-    public func tell(_ consumer: any RunConsumer) {
+    public func tell(_ consumer: any RunConsumer, _ clock: HearingClock) {
         var hasBegun = false
-        onSecond = { second, heard in
-            if !hasBegun { consumer.begin(session: nil) }
+        onSecond = { [unowned self] second, heard in
+            if !hasBegun {
+                consumer.date(origin.flatMap { clock.unixMicroseconds(at: $0) })
+                consumer.begin(session: nil)
+            }
             hasBegun = true
             consumer.take(seconds: Double(second), heard)
         }
@@ -147,6 +158,8 @@ private struct SurveyTeller {
             if !hasBegun {
                 hasBegun = true
                 vector = current.vectors.lowerBound
+                let recording = current.recording.map { survey.recordings[$0] }
+                consumer.date(recording?.started.map { Int64($0.secondsSince1970) * 1_000_000 })
                 consumer.begin(session: survey.session(of: current))
             }
             while vector < current.vectors.upperBound, !consumer.isSatisfied {

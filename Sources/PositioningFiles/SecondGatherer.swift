@@ -57,7 +57,8 @@ public final class SecondGatherer: SightingConsumer {
     public var isEnough: () -> Bool = { false }
 
     private var table: SightingTable
-    private var origin: HeardInstant?
+    /// When the first second began; `nil` before that.
+    private(set) var origin: HeardInstant?
     private var second = 0
     private var wasDeaf = false
     private var isDeaf = false

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import pharos
+import positioning
 from test_scan import address, ibeacon, recording, report, tlm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +17,7 @@ PROFILE = ROOT / "profiles/lobby-north.json"
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 KEY = "0102030405060708090a111213141516"
 #: Objects whose keys are data.
-DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.")
+DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.", "scores.")
 
 
 def output(*arguments) -> str:
@@ -118,6 +119,59 @@ def zoned(folder):
     packets = [(at * 100_000, report(address(1), ibeacon(1, 1), -50)) for at in range(100)]
     packets += [(60_000_000, report(address(2), ibeacon(1, 2), -70))]
     return [output("zones", path, "--json", "--replay", recording(folder / "zones.btsnoop", packets))]
+
+
+def surveyed(folder):
+    """Two days at nine places, and a run beside them."""
+    survey, test = positioning.generate(7)
+    for day in ("may", "june"):
+        positioning.write(folder / f"{day}.jsonl", survey)
+        text = (folder / f"{day}.jsonl").read_text().replace('"place"', f'"session":"{day}","place"')
+        (folder / f"{day}.jsonl").write_text(text)
+    positioning.write(folder / "test.jsonl", test)
+    return [folder / "may.jsonl", folder / "june.jsonl"]
+
+
+def fitted(folder):
+    one = folder / "one.jsonl"
+    one.write_text('{"survey":1}\n{"stay":1,"place":"A"}\n{"t":0,"rssi":{"a":[-60]}}\n')
+    fit = ("map", "fit", "--output", folder / "map.json", "--json")
+    return [output(*fit, "--algorithm", "auto", *surveyed(folder)), output(*fit, one, "--algorithm", "nn"),
+            output(*fit, folder / "may.jsonl", "--algorithm", "hmm")]
+
+
+def evaluated(folder):
+    one = folder / "one.jsonl"
+    one.write_text('{"survey":1}\n' + "".join(
+        f'{{"stay":{n},"place":"{place}"}}\n{{"t":0,"rssi":{{"a":[{level}]}}}}\n'
+        for n, (place, level) in enumerate([("A", -60), ("B", -80), ("A", -61), ("B", -79)])))
+    return [output("map", "evaluate", *surveyed(folder), "--all-algorithms", "--json"),
+            output("map", "evaluate", one, "--leave", "fingerprint", "--algorithm", "nn", "--json")]
+
+
+def located(folder):
+    output("map", "fit", *surveyed(folder), "--output", folder / "map.json", "--algorithm", "gauss")
+    one = folder / "one.jsonl"
+    one.write_text('{"survey":1}\n{"stay":1,"place":"A"}\n{"t":0,"rssi":{"beacon-1":[-60]}}\n{"t":1,"rssi":{}}\n')
+    output("map", "fit", one, "--output", folder / "one.json", "--algorithm", "nn")
+    (folder / "truth.csv").write_text("time,x,y\n0,0,0\n3,6,0\n")
+    run = ("--from", folder / "test.jsonl", "--json", "--truth", folder / "truth.csv", "--scores")
+    return [output("locate", folder / "map.json", *run),
+            output("locate", folder / "map.json", *run, "--algorithm", "nn"),
+            output("locate", folder / "one.json", *run), output("locate", folder / "one.json", "--from", one, "--json")]
+
+
+def recorded(folder):
+    record = ("map", "record", folder / "survey.jsonl", "--json", "--seconds", "2")
+    (folder / "silence.jsonl").write_text('{"t":0,"rssi":{}}\n{"t":1,"rssi":{}}\n')
+    return [output(*record, "--place", "A", "--position", "1,1", "--adapter", "virtual"),
+            output(*record, "--place", "A", "--from", folder / "silence.jsonl"),
+            output(*record, "--place", "B", "--position", "9,1", "--adapter", "virtual")]
+
+
+def survey_checked(folder):
+    (folder / "bad.jsonl").write_text('{"survey":1}\n{"stay":1,"place":"A"}\n{"t":0,"rssi":{"a":[-60]}}\nx\n')
+    return [output("map", "check", folder / "bad.jsonl", "--json")]
 
 
 def audited(folder):
@@ -408,6 +462,11 @@ OUTPUTS = [
     Output("scan", "", "scan", heard),
     Output("listen", "", "listen", listened),
     Output("zones", "", "zones", zoned),
+    Output("map", "record", "map record", recorded),
+    Output("map", "check", "map check", survey_checked),
+    Output("map", "fit", "map fit", fitted),
+    Output("map", "evaluate", "map evaluate", evaluated),
+    Output("locate", "", "locate", located),
     Output("audit", "", "audit", audited),
     Output("qualify", "", "qualify", qualified),
     Output("calibrate", "", "calibrate", calibrated),
@@ -479,6 +538,8 @@ def test_each_command_with_a_json_output_is_held_against_its_page():
             visit(child)
 
     visit(pharos.commands())
+    # Its formats are tables.
+    found.discard("map export")
     assert found == {command for each in OUTPUTS for command in each.commands.split(", ")}
 
 
@@ -497,6 +558,9 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
         found = {key: is_null for key, is_null in found.items()
                  if key == "events" or f"advertisements[].{key}" not in documented}
         found["advertisements[]"] = False
+    if (case.page, case.section) == ("map", "fit"):
+        # Those of evaluations stand beside map evaluate.
+        found = {key: is_null for key, is_null in found.items() if "evaluation." not in key}
     if (case.page, case.section) == ("plan", "collisions"):
         # Those of a site have the same keys.
         found = {key.removeprefix("sites[]."): is_null for key, is_null in found.items()} | {"sites[]": False}

@@ -80,7 +80,7 @@ import Testing
 
             """
         let messages = Self.check(text).findings.map { ($0.isError, $0.stay, $0.message) }
-        #expect(messages.contains { $0.0 && $0.1 == 0 && $0.2.contains("1 seconds") })
+        #expect(messages.contains { $0.0 && $0.1 == 0 && $0.2.contains("1 second:") })
         #expect(messages.contains { $0.0 && $0.1 == 1 && $0.2.contains("neither a place nor a position") })
         #expect(messages.contains { !$0.0 && $0.2.contains("one heading only") })
         #expect(messages.contains { !$0.0 && $0.2.contains("one session only") })

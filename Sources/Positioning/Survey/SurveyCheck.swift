@@ -55,7 +55,10 @@ public struct SurveyCheck: Sendable {
             }
             let seconds = stay.vectors.count
             if seconds < Self.fewestSeconds {
-                add(true, index, "it has \(seconds) seconds: record at least \(Self.fewSeconds), or take it back")
+                add(
+                    true, index,
+                    "it has \(seconds) second\(seconds == 1 ? "" : "s"): record at least \(Self.fewSeconds), or take it back"
+                )
             } else if seconds < Self.fewSeconds {
                 add(false, index, "it has only \(seconds) seconds: 40 in four headings are usual")
             }
@@ -105,7 +108,8 @@ public struct SurveyCheck: Sendable {
             guard count < MapAdvice.fewestBeacons else { continue }
             add(
                 false, nil,
-                "\(map.places[place].name): \(count) beacons are heard in half of its seconds; four are the least, ten good"
+                "\(map.places[place].name): \(count) beacon\(count == 1 ? " is" : "s are") heard in half of its seconds; four "
+                    + "are the least, ten good"
             )
         }
         guard map.places.count <= Self.comparedPlaces else { return }

@@ -86,7 +86,7 @@ public enum SurveyTable {
     static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     /// Text as a cell: plain where nothing in it means anything else.
-    private static func cell(_ text: String) -> String {
+    static func cell(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { octet in
             octet >= 0x20 && octet != UInt8(ascii: ",") && octet != UInt8(ascii: "\"") && octet != UInt8(ascii: ";")
         }
@@ -97,5 +97,5 @@ public enum SurveyTable {
     }
 
     /// Text between tabs.
-    private static func word(_ text: String) -> String { String(text.map { $0 == "\t" ? " " : $0 }) }
+    static func word(_ text: String) -> String { String(text.map { $0 == "\t" ? " " : $0 }) }
 }

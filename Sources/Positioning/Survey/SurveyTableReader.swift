@@ -26,7 +26,7 @@ public struct SurveyTableReader {
         _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false,
         acceptsRuns: Bool = false
     ) -> (survey: Survey?, problems: [FileProblem]) {
-        let (table, problems) = CSVTable.open(octets, file: file)
+        let (table, problems) = CSVTable.open(MeasurementTable.translated(octets) ?? octets, file: file)
         guard let table, !problems.contains(where: \.isError) else { return (nil, problems) }
         var reader = SurveyTableReader(
             table: table, absent: absent, acceptsZero: acceptsZero, acceptsRuns: acceptsRuns, problems: problems)

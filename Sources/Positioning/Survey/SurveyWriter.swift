@@ -1,4 +1,4 @@
-internal import Airtime
+public import Airtime
 package import Configuration
 
 /// Writes the lines of a survey, as ``SurveyReader`` reads them. Each ends with a line feed.
@@ -37,11 +37,24 @@ public enum SurveyWriter {
     /// Takes a stay back.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
+    /// Moves a stay to where it was really taken.
+    public static func move(stay: Int, to position: FloorPosition, place: String? = nil) -> String {
+        var members: [(String, JSONValue)] = [
+            ("move", .integer(stay)), ("position", .array([.real(position.x), .real(position.y)])),
+        ]
+        if let place { members.append(("place", .string(place))) }
+        return JSONValue.record(members).line + "\n"
+    }
+
     /// A whole survey; stays that were dropped are left out, moved ones stand where they were moved to.
-    public static func text(_ survey: Survey) -> String {
+    ///
+    /// - Parameter first: The number that the first stay gets, the others counting on; `nil` to keep their own.
+    public static func text(_ survey: Survey, numberingFrom first: Int? = nil) -> String {
         var text = ""
         var recording: Int? = -1
-        for stay in survey.stays where !stay.isDropped {
+        for (index, kept) in survey.stays.filter({ !$0.isDropped }).enumerated() {
+            var stay = kept
+            if let first { stay.number = first + index }
             if stay.recording != recording {
                 recording = stay.recording
                 text += line(stay.recording.map { survey.recordings[$0] } ?? Survey.Recording())

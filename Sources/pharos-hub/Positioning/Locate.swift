@@ -28,6 +28,11 @@ struct Locate: ParsableCommand {
     @OptionGroup var source: RunSourceOptions
 
     @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop listening after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Option(
         help: ArgumentHelp(
             "How the place is found (default: the map's): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
             valueName: "name"),
@@ -57,6 +62,9 @@ struct Locate: ParsableCommand {
     var json = false
 
     func validate() throws {
+        if source.from != nil, durationS != nil {
+            throw ValidationError("--from reads a file: it goes without --duration-s.")
+        }
         if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
     }
 
@@ -74,7 +82,7 @@ struct Locate: ParsableCommand {
         let printer = LocatePrinter(
             locator, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
             form: scores ? .scores : json ? .json : Terminal.outputIsTerminal && source.from == nil ? .plan : .lines)
-        try source.run(printer, shared: map.sharedIdentities, purpose: "pharos locate")
+        try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
         printer.finish()
     }
 }
@@ -102,24 +110,20 @@ struct RunSourceOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var fleet: String?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop listening after so many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
-    var durationS: Int?
-
     @OptionGroup var levels: SurveyReadingOptions
 
     func validate() throws {
-        if from != nil, adapter != nil || durationS != nil {
-            throw ValidationError("--from reads a file: it goes without --adapter and --duration-s.")
-        }
+        if from != nil, adapter != nil { throw ValidationError("--from reads a file: it goes without --adapter.") }
     }
 
     /// Tells `consumer` everything, to the end.
     ///
-    /// - Parameter shared: Identities that are known to come from several devices.
+    /// - Parameters:
+    ///   - shared: Identities that are known to come from several devices.
+    ///   - duration: How long an adapter is listened to, in microseconds; `nil` until somebody ends it.
     func run(
-        _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, purpose: String
+        _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, duration: Int? = nil,
+        purpose: String
     ) throws {
         let known = try KnownBeacons(fleet.map { [$0] } ?? [])
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
@@ -129,12 +133,12 @@ struct RunSourceOptions: ParsableArguments {
             return try file.run(consumer)
         }
         var options = SightingSource.Options(adapter: adapter)
-        options.durationMicroseconds = durationS
+        options.durationMicroseconds = duration
         options.samples = known.profiles
         options.purpose = purpose
         let source = try SightingSource.live(options)
         let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
-        gatherer.tell(consumer)
+        gatherer.tell(consumer, source.clock)
         try source.run(gatherer)
     }
 }

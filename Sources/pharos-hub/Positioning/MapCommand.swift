@@ -13,7 +13,12 @@ struct MapCommand: ParsableCommand {
     private static let subcommands = Subcommands(
         below: "map",
         entries: [
-            ("fit", { MapFit.self }), ("show", { MapShow.self }), ("check", { MapCheck.self }),
+            ("record", { MapRecord.self }),
+            ("check", { MapCheck.self }),
+            ("fit", { MapFit.self }),
+            ("show", { MapShow.self }),
             ("evaluate", { MapEvaluate.self }),
+            ("export", { MapExport.self }),
+            ("import", { MapImport.self }),
         ])
 }

@@ -1,3 +1,4 @@
+internal import Airtime
 internal import ArgumentParser
 internal import CommandSupport
 internal import LinuxHost
@@ -99,6 +100,41 @@ enum MapValue {
     static func absent(_ text: String) throws -> Double {
         guard let value = Double(text) else { throw Mistake("it is not a number, such as 100, -200 or nan") }
         return value
+    }
+
+    /// Metres east and north.
+    static func position(_ text: String) throws -> FloorPosition {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
+            Double($0.trimmingPrefix(" "))
+        }
+        guard parts.count == 2, let x = parts[0], let y = parts[1], abs(x) <= Survey.extent, abs(y) <= Survey.extent
+        else { throw Mistake("a position is two numbers, metres east and north, such as 4,6") }
+        return FloorPosition(x: x, y: y)
+    }
+
+    /// Where a front points; no degrees where nobody knows.
+    struct Heading {
+        let degrees: Double?
+    }
+
+    static func heading(_ text: String) throws -> Heading {
+        guard text != "unknown" else { return Heading(degrees: nil) }
+        let degrees = try number(text, in: -360...360)
+        return Heading(degrees: degrees < 0 ? degrees + 360 : degrees == 360 ? 0 : degrees)
+    }
+
+    /// A place on a way, and when it was passed.
+    struct Mark {
+        let place: String
+        let seconds: Double?
+    }
+
+    static func walk(_ text: String) throws -> [Mark] {
+        try text.split(separator: " ").map { word in
+            guard let at = word.lastIndex(of: "@") else { return Mark(place: String(word), seconds: nil) }
+            let seconds = try number(String(word[word.index(after: at)...]), in: 0...1_000_000)
+            return Mark(place: String(word[..<at]), seconds: seconds)
+        }
     }
 
     static func offset(_ text: String) throws -> LocatorSettings.ReceiverOffset {

@@ -1,0 +1,212 @@
+"""`pharos map record`, `map check`, `map export` and `map import` as a surveyor runs them."""
+
+import json
+import statistics
+
+import pharos
+import pytest
+from test_scan import address, ibeacon, recording, report
+
+UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+KEYS = [f"ibeacon:{UUID}/1/{beacon}" for beacon in range(4)]
+
+
+@pytest.fixture
+def tape(tmp_path):
+    """Twelve seconds of four beacons, two packets a second each; the last one is heard in a third of the seconds."""
+    packets = [(second * 1_000_000 + beacon * 100_000 + part * 450_000 + 1,
+                report(address(beacon + 1), ibeacon(1, beacon), -50 - 5 * beacon - part))
+               for second in range(12) for part in range(2) for beacon in range(4) if beacon < 3 or second % 3 == 0]
+    return recording(tmp_path / "tape.btsnoop", packets)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def record(survey, *options):
+    return pharos.checked("map", "record", survey, *options)
+
+
+def test_every_packet_of_every_second_is_kept(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    result = record(survey, "--place", "A3", "--position", "4,6", "--floor", "ground", "--heading", "90", "--session",
+                    "may", "--seconds", "10", "--from", tape)
+    assert result.out == "4 beacons in 10 s, 1 of them in less than half of the seconds\n"
+    header, stay, *seconds, end = lines(survey)
+    assert header["survey"] == 1 and header["receiver"] == {"name": str(tape)} and header["started"].endswith("Z")
+    assert stay == {"stay": 1, "place": "A3", "position": [4, 6], "floor": "ground", "heading": 90, "session": "may"}
+    assert end == {"end": 1, "seconds": 10}
+    for number, line in enumerate(seconds):
+        expected = {key: [-50 - 5 * beacon, -51 - 5 * beacon] for beacon, key in enumerate(KEYS)
+                    if beacon < 3 or number % 3 == 0}
+        assert line == {"t": number, "rssi": expected}
+
+
+def test_the_same_recording_gives_the_same_lines(tmp_path, tape):
+    for name in ("a", "b"):
+        record(tmp_path / name, "--place", "A", "--position", "1,2", "--from", tape)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_survey_grows_and_is_never_written_again(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--from", tape)
+    before = survey.read_bytes()
+    told = pharos.checked("map", "record", survey, "--place", "A", "--turn", "--seconds", "12", "--from", tape,
+                          "--json").lines()[0]
+    assert survey.read_bytes().startswith(before) and told["stays"] == [2, 3, 4, 5] and told["position"] == [1, 2]
+    stays = [line for line in lines(survey) if "stay" in line]
+    assert [stay.get("heading") for stay in stays] == [None, 0, 90, 180, 270]
+    assert [line["seconds"] for line in lines(survey) if "end" in line] == [12, 3, 3, 3, 3]
+    record(survey, "--drop", "1")
+    record(survey, "--move", "2", "--position", "9,-2")
+    assert lines(survey)[-2:] == [{"drop": 1}, {"move": 2, "position": [9, -2]}]
+    rows = pharos.checked("map", "export", survey, "--format", "wide").out.splitlines()[1:]
+    assert len(rows) == 12 and {row.split(",")[3] for row in rows if row.split(",")[5] == "0"} == {"-2"}
+
+
+def test_a_cut_line_loses_itself_only(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--from", tape)
+    survey.write_bytes(survey.read_bytes()[:-40])
+    kept = survey.read_bytes()
+    record(survey, "--place", "B", "--position", "5,2", "--from", tape)
+    assert survey.read_bytes().startswith(kept + b"\n")
+    found = pharos.run("map", "check", survey, "--json").lines()[0]["problems"]
+    assert [each["line"] for each in found if "cut" in each["message"]] == [kept.count(b"\n") + 1]
+    rows = pharos.checked("map", "export", survey, "--format", "wide").out.splitlines()[1:]
+    assert sum(",A," in row for row in rows) >= 10 and sum(",B," in row for row in rows) == 12
+
+
+def test_places_that_are_alike_are_told(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A3", "--position", "4,6", "--from", tape)
+    told = record(survey, "--place", "A4", "--position", "6,6", "--from", tape).out
+    assert told.endswith("; A4 looks like A3: 100 % overlap\n")
+
+
+def test_a_walk_is_interpolated(tmp_path, tape):
+    site = tmp_path / "site.json"
+    site.write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]],
+        "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": name, "position": spot} for name, spot in [("a", [0, 1]), ("b", [8, 1]), ("c", [8, 5])]]}))
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--walk", "a@0 b@4 c@8", "--site", site, "--from", tape)
+    spots = [line["position"] for line in lines(survey) if "stay" in line]
+    assert spots == [[1, 1], [3, 1], [5, 1], [7, 1], [8, 1.5], [8, 2.5], [8, 3.5], [8, 4.5]]
+    assert lines(survey)[0]["site"] == "hall"
+
+
+def test_live_on_the_virtual_air(tmp_path):
+    survey = tmp_path / "s.jsonl"
+    result = record(survey, "--place", "A", "--position", "-1.5,2", "--adapter", "virtual", "--seconds", "2")
+    assert "fewer than four" in result.err and result.out == "1 beacon in 2 s\n"
+    assert [len(line["rssi"]) for line in lines(survey) if "t" in line] == [1, 1]
+
+
+def test_only_known_beacons(tmp_path, tape):
+    profile = tmp_path / "known.json"
+    profile.write_text(json.dumps({"version": 1, "name": "desk", "advertisements": [{
+        "type": "ibeacon", "uuid": UUID, "major": 1, "minor": 1, "measuredPowerDbm": -59,
+        "intervalMs": 500}]}))
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--from", tape, "--fleet", profile, "--only-known")
+    assert {key for line in lines(survey) if "t" in line for key in line["rssi"]} == {"desk"}
+
+
+def test_tables_go_out_and_come_back(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    for place, spot in [("A", "1,2"), ("B, \"left\"", "-3,4.5")]:
+        record(survey, "--place", place, "--position", spot, "--floor", "g", "--session", "may", "--from", tape)
+    table = pharos.checked("map", "export", survey).out
+    assert table.splitlines()[0] == "session,place,x,y,floor,heading,time,beacon,rssi"
+    assert len(table.splitlines()) == 1 + 2 * (12 * 6 + 4 * 2)
+    (tmp_path / "t.csv").write_text(table)
+    pharos.checked("map", "import", tmp_path / "t.csv", "--output", tmp_path / "back.jsonl")
+    assert pharos.checked("map", "export", tmp_path / "back.jsonl").out == table
+    assert pharos.checked("map", "import", "-", stdin=table).out == (tmp_path / "back.jsonl").read_text()
+    wide = pharos.checked("map", "export", survey, "--format", "wide").out
+    again = pharos.checked("map", "export", "-", "--format", "wide", stdin=wide).out
+    assert again == wide and wide.splitlines()[0].endswith(",".join(KEYS))
+
+
+def test_node_medians_are_those_of_the_readings(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--from", tape)
+    record(survey, "--place", "B", "--position", "3,2", "--from", tape, "--seconds", "3")
+    head, *rows = pharos.checked("map", "export", survey, "--format", "medians").out.splitlines()
+    assert head.split("\t") == ["measurement", *KEYS]
+    medians = [statistics.median([-50 - 5 * beacon, -51 - 5 * beacon]) for beacon in range(4)]
+    assert [list(map(float, row.split("\t"))) for row in rows] == [[1, *medians], [2, *medians]]
+    dump = pharos.checked("map", "export", survey, "--format", "dump").out
+    assert dump.splitlines()[0] == f"1\t{KEYS[0]}\t-50"
+    (tmp_path / "dump.tsv").write_text(dump)
+    pharos.checked("map", "import", tmp_path / "dump.tsv", "--output", tmp_path / "i.jsonl")
+    back = pharos.checked("map", "export", tmp_path / "i.jsonl", "--format", "dump").out
+    assert sorted(back.splitlines()) == sorted(dump.splitlines())
+    again = pharos.checked("map", "export", tmp_path / "i.jsonl", "--format", "medians").out
+    assert again == pharos.checked("map", "export", survey, "--format", "medians").out
+
+
+def test_a_map_has_statistics(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--from", tape)
+    pharos.checked("map", "fit", survey, "--output", tmp_path / "map.json", "--algorithm", "nn")
+    rows = pharos.checked("map", "export", tmp_path / "map.json").out.splitlines()
+    assert rows[0] == "place,x,y,floor,seconds,beacon,heard,mean,median,min,max,sd"
+    assert rows[1] == f"A,1,2,,12,{KEYS[0]},12,-50.5,-50.5,-50.5,-50.5,0"
+    assert rows[4].startswith(f"A,1,2,,12,{KEYS[3]},4,")
+
+
+def test_absent_values_are_levels_unless_named(tmp_path):
+    (tmp_path / "t.csv").write_text("place,x,y,a,b\nA,0,0,-50,100\nB,1,0,100,-60\n")
+    plain = pharos.checked("map", "import", tmp_path / "t.csv")
+    assert "--absent 100" in plain.err
+    told = pharos.checked("map", "import", tmp_path / "t.csv", "--absent", "100")
+    assert told.err == "" and [json.loads(line)["rssi"] for line in told.out.splitlines() if '"t"' in line] == [
+        {"a": [-50]}, {"b": [-60]}]
+
+
+@pytest.mark.parametrize("options, code, said", [
+    (["s.jsonl"], 64, "Say where this is"),
+    (["s.jsonl", "--place", "Z"], 64, "add --position"),
+    (["s.jsonl", "--place", "Z", "--position", "4"], 64, "two numbers"),
+    (["s.jsonl", "--place", "Z", "--position", "nan,1"], 64, "two numbers"),
+    (["s.jsonl", "--position", "1,1", "--seconds", "0"], 64, "out of range"),
+    (["s.jsonl", "--position", "1,1", "--heading", "north"], 64, "not a number"),
+    (["s.jsonl", "--position", "1,1", "--from", "nowhere"], 66, "no such file"),
+    (["s.jsonl", "--position", "1,1", "--from", "empty"], 65, "empty"),
+    (["s.jsonl", "--walk", "a"], 64, "at least two"),
+    (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "later"),
+    (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
+    (["s.jsonl", "--drop", "9"], 64, "no stay 9"),
+    (["s.jsonl", "--move", "1"], 64, "--position"),
+    (["tape.btsnoop", "--position", "1,1"], 65, "recording of packets"),
+    (["table.csv", "--position", "1,1", "--adapter", "virtual"], 65, "map import"),
+    (["other.json", "--position", "1,1", "--adapter", "virtual"], 65, "something else than a survey"),
+])
+def test_mistakes_of_recording_are_sentences(tmp_path, tape, options, code, said):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "table.csv").write_text("place,x,y,a\nA,0,0,-50\n")
+    (tmp_path / "other.json").write_text('{"version": 1, "name": "desk"}\n')
+    others = {name: (tmp_path / name).read_bytes() for name in ("tape.btsnoop", "table.csv", "other.json")}
+    result = pharos.run("map", "record", *options, cwd=tmp_path)
+    assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
+    assert all((tmp_path / name).read_bytes() == octets for name, octets in others.items())
+
+
+@pytest.mark.parametrize("command, code, said", [
+    (["export"], 64, "at least one"), (["export", "nowhere"], 66, "no such file"),
+    (["export", "empty"], 65, "no second"), (["export", "tape.btsnoop"], 65, "recording of packets"),
+    (["export", "s.jsonl", "--format", "xml"], 64, "use csv"), (["import"], 64, "at least one"),
+    (["import", "nowhere"], 66, "no such file"), (["import", "empty"], 65, "no second"),
+    (["import", "s.jsonl", "--output", "tape.btsnoop"], 65, "recording of packets"),
+    (["check"], 64, "at least one"), (["check", "nowhere"], 66, "no such file"), (["check", "empty"], 1, "no second"),
+])
+def test_mistakes_with_tables_are_sentences(tmp_path, tape, command, code, said):
+    (tmp_path / "empty").write_text("")
+    record(tmp_path / "s.jsonl", "--position", "1,1", "--from", tape)
+    result = pharos.run("map", *command, cwd=tmp_path)
+    assert result.code == code and said in result.err + result.out, result.err
