@@ -66,6 +66,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "BluetoothTypes", swiftSettings: strict),
         .target(name: "TextEscaping", swiftSettings: small),
         .systemLibrary(name: "CLinux"),
@@ -174,6 +175,8 @@ let package = Package(
                 "Profiles", "Sightings", "VirtualController",
             ],
             swiftSettings: small),
+        // The only one that knows SQLite.
+        .target(name: "Store", dependencies: ["CSQLite", "LinuxHost"], swiftSettings: strict),
         .target(
             name: "Publishing",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "TextEscaping"],
@@ -183,8 +186,8 @@ let package = Package(
         .target(
             name: "HubService",
             dependencies: [
-                "BeaconService", "Broker", "Configuration", "LinuxHost", "Listener", "ListenerService", "Publishing",
-                "Sightings", "Zones",
+                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "Configuration", "HCI",
+                "LinuxHost", "Listener", "ListenerService", "Publishing", "Sightings", "Store", "TextEscaping", "Zones",
             ],
             swiftSettings: strict),
         // What the two programs' command lines share.
@@ -216,8 +219,7 @@ let package = Package(
                 "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "CommandSupport",
                 "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost",
                 "Listener", "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Publishing",
-                "Sightings", "Sites",
-                "TextEscaping", "Zones", argumentParser,
+                "Sightings", "Sites", "Store", "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -336,11 +338,11 @@ let package = Package(
                 "HCITransports", "LinuxHost", "Listener", "ListenerService", "Sightings", "TestSupport",
             ],
             swiftSettings: strict),
+        .testTarget(name: "StoreTests", dependencies: ["LinuxHost", "Store", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "HubServiceTests",
             dependencies: [
-                "BeaconService", "BluetoothTypes", "Configuration", "HubService", "LinuxHost", "ListenerService",
-                "Sightings", "TestSupport", "Zones",
+                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "TestSupport", "Zones",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

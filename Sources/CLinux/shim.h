@@ -77,6 +77,8 @@ static inline int pharos_clock_watch_arm(int timer) {
 static inline int pharos_rename(int directory, const char *name, const char *other, unsigned flags) {
     return (int)syscall(SYS_renameat2, directory, name, directory, other, flags);
 }
+// A file without a name in memory, closed at exec: memfd_create(2), which the C library has for GNU's friends only.
+static inline int pharos_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u); }
 static const int PHAROS_O_PATH = 010000000;
 static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_SYMLINK_NOFOLLOW = 0x100, PHAROS_AT_REMOVEDIR = 0x200;
 

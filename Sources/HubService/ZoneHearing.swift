@@ -1,3 +1,4 @@
+internal import HCI
 internal import LinuxHost
 public import Listener
 public import ListenerService
@@ -10,7 +11,8 @@ public final class ZoneHearing: SightingConsumer {
     public private(set) var engine: ZoneEngine
     public private(set) var table: SightingTable
     /// Reports since the start.
-    public private(set) var reports = 0
+    public var reports: Int { kinds.values.reduce(0, +) }
+    private var kinds: [AdvertisingReportType: Int] = [:]
     /// What is done with each event, in their order.
     public var onEvent: (ZoneEvent) -> Void = { _ in }
     /// What is done where nothing more is there for the moment.
@@ -36,14 +38,28 @@ public final class ZoneHearing: SightingConsumer {
     }
 
     /// Takes over the rules of a file that was read anew: what was learned is lost, who is inside is not.
+    ///
+    /// - Parameter unix: When a moment was, in microseconds since 1970.
     public func replace(
-        _ file: HubFile, _ source: SightingSource, _ presences: [ZoneEngine.Presence], at now: HeardInstant
+        _ file: HubFile, _ source: SightingSource, at now: HeardInstant, _ unix: (ZoneMoment) -> Int64?
     ) {
-        let isHearing = source.state.isHearing
+        let presences = engine.presences(unix)
         table = file.known.table(source.clock, strangers: .counted)
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
-        if isHearing { engine.becomeHearing(at: now) }
+        beginDeaf(at: now)
+        if source.state.isHearing { engine.becomeHearing(at: now) }
+    }
+
+    /// The clock begins before anything can be heard: after 5 s nobody knows anything.
+    public func beginDeaf(at now: HeardInstant) {
+        engine.becomeHearing(at: now)
+        engine.becomeDeaf(at: now)
+    }
+
+    /// Reports since the start, by the kind of their packets.
+    var reportsByKind: [String: Int] {
+        Dictionary(kinds.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
     }
 
     /// Ends a round: what the table counts by rounds begins anew.
@@ -59,7 +75,7 @@ public final class ZoneHearing: SightingConsumer {
     }
 
     public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        reports += 1
+        kinds[report.type, default: 0] += 1
         guard let place = table.hear(report.sighting, octets, range) else { return }
         engine.hear(place, in: table, report.sighting)
         while let event = engine.nextEvent(until: report.sighting.instant) { onEvent(event) }

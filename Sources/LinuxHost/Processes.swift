@@ -4,6 +4,7 @@ internal import Glibc
 /// A program that this one has started, without a shell between them: its arguments are what they are.
 public final class ChildProcess {
     private let id: pid_t
+    private let isGroup: Bool
     private var isOver = false
     /// What it writes to its standard output.
     public let output: Descriptor
@@ -15,8 +16,14 @@ public final class ChildProcess {
     /// - Parameters:
     ///   - arguments: The program, looked for in PATH where it has no slash, and what it is given.
     ///   - input: The file that it reads as its standard input.
+    ///   - octets: What it reads instead of a file; `nil` for the file.
+    ///   - environment: Added to this program's own, each as `NAME=value`.
+    ///   - isGroup: Whether whatever it starts ends with it, and a terminal's signals do not reach it.
     /// - Throws: ENOENT where there is no such program; EINVAL for none and for a zero octet in an argument.
-    public init(_ arguments: [String], input: String = "/dev/null") throws(SystemError) {
+    public init(
+        _ arguments: [String], input: String = "/dev/null", octets: [UInt8]? = nil, environment: [String] = [],
+        isGroup: Bool = false
+    ) throws(SystemError) {
         guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
             throw SystemError("posix_spawn", arguments.first ?? "", errno: EINVAL)
         }
@@ -25,7 +32,12 @@ public final class ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+        let memory = try octets.map { octets throws(SystemError) in try Self.memory(octets) }
+        if let memory {
+            unsafe posix_spawn_file_actions_adddup2(&actions, memory.number, STDIN_FILENO)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+        }
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
         // Signals that this program has blocked or ignores are as usual there.
@@ -38,13 +50,17 @@ public final class ChildProcess {
         unsafe sigaddset(&usual, SIGPIPE)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let group = isGroup ? POSIX_SPAWN_SETPGROUP : 0
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
         var id: pid_t = 0
-        let result = unsafe posix_spawnp(&id, program, &actions, &attributes, &copies, environ)
+        var variables = unsafe Self.inherited + environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe variables.suffix(environment.count + 1).forEach { unsafe free($0) } }
+        let result = unsafe posix_spawnp(&id, program, &actions, &attributes, &copies, &variables)
         guard result == 0 else { throw SystemError("posix_spawn", program, errno: result) }
         self.id = id
+        self.isGroup = isGroup
         self.output = output
         self.errors = errors
     }
@@ -68,7 +84,7 @@ public final class ChildProcess {
     @discardableResult
     public func end() -> Int32 {
         guard !isOver else { return 0 }
-        _ = kill(id, SIGKILL)
+        _ = kill(isGroup ? -id : id, SIGKILL)
         return ended(0) ?? 0
     }
 
@@ -82,6 +98,29 @@ public final class ChildProcess {
         guard result > 0 else { return 0 }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : -signal
+    }
+
+    /// Its exit code as ``wait(until:)`` has it, where it is over; `nil` while it runs.
+    public func code() -> Int32? { isOver ? 0 : ended(WNOHANG) }
+
+    /// This program's environment.
+    private static var inherited: [UnsafeMutablePointer<CChar>?] {
+        var list: [UnsafeMutablePointer<CChar>?] = unsafe []
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            unsafe list.append(text)
+            unsafe entry += 1
+        }
+        return unsafe list
+    }
+
+    /// A file without a name that holds `octets`, read from its start.
+    private static func memory(_ octets: [UInt8]) throws(SystemError) -> Descriptor {
+        let file = Descriptor(
+            owning: try retryingInterrupts("memfd_create") { unsafe pharos_memory_file("input") })
+        try file.writeAll(octets)
+        _ = lseek(file.number, 0, SEEK_SET)
+        return file
     }
 
     private static func pipe() throws(SystemError) -> (Descriptor, Descriptor) {

@@ -52,10 +52,17 @@ public final class ScanKeeper {
 
     private let surroundings: any ScanSurroundings
     private let adapter: String
+    private let isProven: Bool
 
-    /// - Parameter adapter: How it is called in sentences.
-    public init(adapter: String, pacing: SupervisorPacing = SupervisorPacing(), in surroundings: any ScanSurroundings) {
+    /// - Parameters:
+    ///   - adapter: How it is called in sentences.
+    ///   - isProven: Whether a scan that was just turned on is asked for, before it is believed.
+    public init(
+        adapter: String, pacing: SupervisorPacing = SupervisorPacing(), isProven: Bool = false,
+        in surroundings: any ScanSurroundings
+    ) {
         self.adapter = adapter
+        self.isProven = isProven
         self.surroundings = surroundings
         supervisor = Supervisor(adapter: adapter, pacing: pacing, at: surroundings.now)
     }
@@ -163,6 +170,12 @@ public final class ScanKeeper {
             let session = try surroundings.makeSession(after: self.session)
             self.session = session
             try session.start()
+            if isProven {
+                let restarts = session.restarts
+                guard try session.verify(), session.restarts == restarts else {
+                    return .failed(.refused, "\(adapter) acknowledged a scan, and does not scan")
+                }
+            }
             surroundings.log(.notice, "listening \(wasListening ? "again " : "")on \(adapter)")
             return .started("listening on \(adapter)")
         }

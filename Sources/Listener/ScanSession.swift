@@ -29,6 +29,8 @@ public final class ScanSession {
     public private(set) var state = State.off
     /// How often the scan was turned on again: because somebody had turned it off, or nobody knows why.
     public private(set) var restarts = 0
+    /// Those of them after another program had turned the scan on or off.
+    public private(set) var foreignRestarts = 0
     /// Is shown each packet in either direction at its passing.
     public var onPacket: HCIHost.Observer?
     /// Is told each change of ``state``.
@@ -66,6 +68,7 @@ public final class ScanSession {
         isExtended = capabilities.hasExtendedAdvertising
         deafness = previous?.deafness ?? DeafnessWatch()
         restarts = previous?.restarts ?? 0
+        foreignRestarts = previous?.foreignRestarts ?? 0
         host.observer = { [weak self] packet, isFromController, time in
             self?.see(packet, isFromController, time)
         }
@@ -107,8 +110,9 @@ public final class ScanSession {
             foreignSeen = nil
             return true
         }
-        foreignSeen = nil
         restarts += 1
+        if foreignSeen != nil { foreignRestarts += 1 }
+        foreignSeen = nil
         try enable(true)
         deafness.breakOff(at: host.now)
         nextProbe = nil

@@ -6,6 +6,8 @@ internal import Synchronization
 /// What the wall clock shows at a moment of a ``SightingSource``: the machine's own, or that of a recording.
 public final class HearingClock: Sendable {
     private let recording = Mutex<RecordingClock?>(nil)
+    /// What the wall clock was ahead of this machine's own, in microseconds, as far as that has not moved.
+    private let offset = Mutex<Int64?>(nil)
     private let written = Mutex((second: Int.min, prefix: ""))
 
     /// The machine's own.
@@ -18,12 +20,22 @@ public final class HearingClock: Sendable {
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
         recording.withLock { clock in
             if let clock { return clock.unixMicroseconds(at: instant) }
-            let now = Self.machine
-            let wall = Int64(WallClock.microseconds())
-            return instant <= now
-                ? wall - Int64(now.microseconds(since: instant)) : wall + Int64(instant.microseconds(since: now))
+            let now = Int64(Self.machine.nanoseconds / 1000)
+            return Int64(instant.nanoseconds / 1000) + offset(Int64(WallClock.microseconds()) - now)
         }
     }
+
+    /// The same moment is always told by the same time: the two clocks cannot be read at once.
+    private func offset(_ found: Int64) -> Int64 {
+        offset.withLock { offset in
+            if let known = offset, abs(known - found) < Self.tolerance { return known }
+            offset = found
+            return found
+        }
+    }
+
+    /// By less the two clocks are not set apart, in microseconds.
+    private static let tolerance: Int64 = 1000
 
     /// RFC 3339 with microseconds; `nil` where a recording does not tell.
     public func text(_ instant: HeardInstant) -> String? {

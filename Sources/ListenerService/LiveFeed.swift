@@ -21,6 +21,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     private var source: SightingSource?
     private var consumer: (any SightingConsumer)?
     private var opened: OpenAdapter?
+    /// The adapter's, for the session, which outlives it.
+    private var channel: ClosableChannel?
     private var claim: AdapterClaim?
     private var air: VirtualAirServer?
     private var sample: SampleBeacon?
@@ -31,6 +33,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
+        hasListened = options.waitsForAdapter
         // Before an adapter is raised: a file that cannot be written must not leave it raised.
         if let path = options.recording { recording = try PacketRecording(path) } else { recording = nil }
         do throws(SystemError) {
@@ -44,11 +47,12 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         (self.source, self.consumer) = (source, consumer)
         defer { (self.source, self.consumer) = (nil, nil) }
         recording?.onEnd = { consumer.say($0, isWarning: true) }
-        let keeper = ScanKeeper(adapter: options.adapter?.description ?? "the adapter", in: self)
+        let keeper = ScanKeeper(
+            adapter: options.adapter?.description ?? "the adapter", isProven: options.waitsForAdapter, in: self)
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
         keeper.wake()
         // What has never listened ends with its error, and a signal in the middle of a start is an ordinary end.
-        if !keeper.isListening, !isStopWanted {
+        if !keeper.isListening, !isStopWanted, !options.waitsForAdapter {
             keeper.handle(.stop)
             throw reason(keeper)
         }
@@ -65,6 +69,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             keeper.wake()
             sample?.wake(at: now)
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
+            source.counts.foreignRestarts = keeper.session?.foreignRestarts ?? source.counts.foreignRestarts
             source.change(keeper.state, at: heard(now))
             source.counts.lostInKernel = lost
             source.advance(to: heard(now))
@@ -80,7 +85,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                     + "than they were read", isWarning: true)
         }
         try? opened?.close()
-        // Why it cannot go on has been said.
+        // Why it cannot go on has been said, but for what could never begin.
+        if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
         if keeper.ended == false { throw .service(.refused(.unavailable, [])) }
     }
 
@@ -121,7 +127,9 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                 throw missing
             }
             source?.adapter = name
-            opened = try claimAndOpen(name)
+            let opened = try claimAndOpen(name)
+            self.opened = opened
+            channel = ClosableChannel(opened.channel)
             if let air, sample == nil { sample = try SampleBeacon(air, options.samples) }
         } catch {
             throw fault(error)
@@ -154,7 +162,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     /// What has never listened ends with its error; what has is waited for.
     private func fault(_ error: any Error) -> BeaconFault {
         let fault = AdapterFinder.fault(error)
-        guard !hasListened else { return fault }
+        guard !hasListened || Self.isForGood(error) else { return fault }
         refusal = error
         if let error = error as? TransportError, error.reason == .notPermitted(.netRaw), let name = source?.adapter {
             refusal = Self.missingRight(for: name, []) ?? error
@@ -162,17 +170,25 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         return BeaconFault(fault.cause, fault.text, isPermanent: true)
     }
 
+    /// What no waiting helps against: this user may not listen.
+    private static func isForGood(_ error: any Error) -> Bool {
+        if case .refused(.notPermitted, _)? = error as? BeaconServiceError { return true }
+        if let error = error as? TransportError, case .notPermitted = error.reason { return true }
+        return false
+    }
+
     func close() {
         lostBefore = lost ?? lostBefore
-        opened = nil
+        channel?.close()
+        (opened, channel) = (nil, nil)
     }
 
     /// What the kernel has thrown away of all that was opened so far; `nil` where it never told.
     private var lost: Int? { opened?.lostPackets.map { $0 + (lostBefore ?? 0) } ?? lostBefore }
 
     func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
-        guard let opened else { throw .command(.channel(.gone("the adapter is closed"))) }
-        let host = HCIHost(channel: opened.channel)
+        guard let opened, let channel else { throw .command(.channel(.gone("the adapter is closed"))) }
+        let host = HCIHost(channel: channel)
         let capabilities: ControllerCapabilities
         do throws(HCICommandError) {
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)

@@ -1,7 +1,7 @@
 public import BeaconService
 public import BluetoothTypes
 internal import HCI
-internal import LinuxHost
+public import LinuxHost
 public import Listener
 internal import Sightings
 
@@ -24,7 +24,9 @@ public final class SightingSource {
         /// What a second controller sends where the adapter is `virtual`; without any, an iBeacon.
         public var samples: [LoadedProfile] = []
         /// Where signals come, for several sources at once: whichever reads one, all see it. `nil` for one of its own.
-        var signals: SignalDescriptor?
+        public var signals: SignalDescriptor?
+        /// Whether a missing adapter is waited for from the beginning, as a service does.
+        public var waitsForAdapter = false
 
         /// The adapter, and the standard for everything else.
         public init(adapter: AdapterName? = nil) { self.adapter = adapter }
@@ -42,6 +44,8 @@ public final class SightingSource {
         public var incomplete = 0
         /// How often scanning was turned on again.
         public var restarts = 0
+        /// Those of them after which another program was seen at work.
+        public var foreignRestarts = 0
         /// How long less than everything could be heard since listening began, in microseconds.
         public var deafMicroseconds = 0
     }

@@ -63,6 +63,18 @@ public struct ZoneEngine: Sendable {
     /// How many are inside.
     public func insideCount(_ zone: Int) -> Int { pairs.count { $0.zone == zone && $0.isInside } }
 
+    /// Who is inside, for ``resume(_:unixMicroseconds:)``; of a place whose time nobody can tell nothing.
+    ///
+    /// - Parameter unix: When a moment was, in microseconds since 1970.
+    public func presences(_ unix: (ZoneMoment) -> Int64?) -> [Presence] {
+        units.compactMap { unit in
+            guard let first = unit.inside.first, let since = unix(unit.since) else { return nil }
+            return Presence(
+                zone: rules[unit.zone].name, beacon: beacons[ears[pairs[first].ear].beacon].name, since: since,
+                dwells: unit.dwells)
+        }
+    }
+
     /// How many events of a kind a zone has had.
     public func count(_ kind: ZoneEvent.Kind, of zone: Int) -> Int { counts[zone][kind] ?? 0 }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Broker
 internal import CommandSupport
 internal import Inventory
+internal import Store
 
 /// The root command of the program that keeps what is heard. People call it by way of `pharos`, whose name it bears.
 @main
@@ -12,6 +13,7 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version, subcommands: subcommands.types)
 
     private static let subcommands = Subcommands(entries: [
+        ("history", { History.self }),
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("locate", { Locate.self }),
@@ -25,6 +27,7 @@ struct PharosHub: ParsableCommand {
             switch error {
             case let error as InventoryError: (ExitStatus(error), error.messages)
             case let error as BrokerError: (ExitStatus(error), ["\(error)"])
+            case let error as StoreError: (ExitStatus(error), ["\(error)"])
             default: nil
             }
         }
@@ -38,6 +41,17 @@ extension ExitStatus {
         } else {
             self = error.needsSomebody ? .configuration : .unavailable
         }
+    }
+
+    fileprivate init(_ error: StoreError) {
+        self =
+            switch error.kind {
+            case .missing: .noInput
+            case .notPermitted: .notPermitted
+            case .corrupt, .foreign: .dataFormat
+            case .busy: .unavailable
+            case .full, .system: .osError
+            }
     }
 
     fileprivate init(_ error: InventoryError) {

@@ -6,6 +6,7 @@ internal import LinuxHost
 /// program does not, and is started in its place.
 enum HubProgram {
     static let commands: [Subcommands.Entry] = [
+        ("history", { History.self }),
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("locate", { Locate.self }),
@@ -53,6 +54,12 @@ struct HubArguments: ParsableArguments {
 struct Listen: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Hear the beacons that a listener file knows.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct History: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Tell what happened with a beacon or in a zone.")
     @OptionGroup var arguments: HubArguments
 }
 

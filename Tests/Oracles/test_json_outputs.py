@@ -452,6 +452,17 @@ class Output(NamedTuple):
     made: object
 
 
+def kept(folder):
+    """What a second of the service has left."""
+    path = folder / "hall.json"
+    known = [{"name": "desk", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}, "attachments": {"a": "b"}}]
+    zone = {"name": "desk", "beacons": ["desk"], "aboveDbm": -100, "onEnter": {"title": "x", "body": "y"}}
+    path.write_text(json.dumps({"version": 1, "name": "hall", "known": known, "zones": [zone]}))
+    pharos.checked("listen", path, "--adapter", "virtual", "--duration-s", "2", "--state-dir", folder,
+                   "--runtime-dir", folder)
+    return [output("history", "desk", "--json", "--history", folder / "hall.db")]
+
+
 OUTPUTS = [
     Output("decode", "", "decode", decoded),
     Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, encode raw",
@@ -467,6 +478,7 @@ OUTPUTS = [
     Output("map", "fit", "map fit", fitted),
     Output("map", "evaluate", "map evaluate", evaluated),
     Output("locate", "", "locate", located),
+    Output("history", "", "history", kept),
     Output("audit", "", "audit", audited),
     Output("qualify", "", "qualify", qualified),
     Output("calibrate", "", "calibrate", calibrated),
@@ -553,6 +565,9 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
         # Their frames have the keys that the page of decode lists.
         found = {key: is_null for key, is_null in found.items()
                  if not key.startswith("frames[].") or key == "frames[].type"}
+    if case.page in ("zones", "history"):
+        # The keys of attachments are those of the file.
+        found.pop("attachments.a")
     if case.page == "advertise":
         # Those of a single frame stand in two places.
         found = {key: is_null for key, is_null in found.items()
@@ -573,9 +588,6 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
     if case.page == "encode":
         # A payload that was just built breaks no rule.
         absent = {key for key in documented if key.startswith("problems[].")}
-    if case.page == "zones":
-        # Its keys are those of the file.
-        found.pop("attachments.a")
     if case.page in ("scan", "listen"):
         # The virtual controller listens at once, and nothing disturbs it.
         absent = {"state", "restarts"} - ({"state"} if case.page == "listen" else set())

@@ -262,8 +262,9 @@ def test_wrong_words_and_files(tmp_path, tape):
                   ["listen", path, "--print", "--replay", tape, "--duration-s", "1"],
                   ["listen", "-", "--print", "--replay", "-"], ["listen", path, "--print", "--every-s", "0.01"]):
         assert pharos.run(*words).code == 64, words
-    service = pharos.run("listen", path)
-    assert service.code == 69 and "pharos-hub" in service.err and "--print" in service.err
+    service = pharos.run("listen", path, "--replay", tape)
+    assert service.code == 64 and "--print" in service.err
+    assert pharos.run("listen", tmp_path / "missing").code == 66
     assert pharos.run("listen", tmp_path / "missing", "--print").code == 66
     (tmp_path / "text").write_text("no JSON")
     assert pharos.run("listen", tmp_path / "text", "--print").code == 65

@@ -37,9 +37,10 @@ import Testing
                 ["listen"],
                 [
                     "<file>", "--print", "-a, --adapter", "--replay", "--duration-s", "--every-s", "--json",
-                    "--schema",
+                    "--schema", "--state-dir", "--runtime-dir", "--metrics-file",
                 ]
             ),
+            (["history"], ["<name>", "--from", "--to", "--history", "--state-dir", "--csv", "--json"]),
             (
                 ["qualify"],
                 ["--sender", "--receiver", "--duration-s", "--hears", "--known", "--json"]

@@ -10,9 +10,14 @@ struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Hear the beacons that a listener file knows.",
         discussion: """
+            pharos listen hall.json
             pharos listen hall.json --print
             pharos listen hall.json --print --replay capture.btsnoop --json
             pharos listen --schema
+
+            The service, meant for systemd (systemctl enable --now pharos-listen@NAME): it keeps who is in which zone in \
+            one file of SQLite, starts hooks, and tells each event in the journal; SIGHUP reads the file again, SIGTERM \
+            ends it. It waits for a missing adapter.
 
             --print tells round by round what would be kept: the known beacons by name, present, gone or unknown, and \
             how many others there are. Nobody is gone while nothing can be heard.
@@ -47,7 +52,24 @@ struct Listen: ParsableCommand {
         transform: OptionValue.round)
     var everyS: Int?
 
-    @Flag(help: "Print one JSON object a line, one a round.")
+    @Option(
+        help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
+        completion: .directory)
+    var stateDir: String?
+
+    @Option(
+        help: ArgumentHelp("Directory of status files and locks (default: /run/pharos).", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "File for the Prometheus metrics (default: NAME.listener.prom in the runtime directory).",
+            valueName: "file"),
+        completion: .file())
+    var metricsFile: String?
+
+    @Flag(help: "Print one JSON object a line: of --print one a round, else one an event.")
     var json = false
 
     @Flag(help: "Print the JSON Schema of listener files, for editors.")
@@ -55,6 +77,14 @@ struct Listen: ParsableCommand {
 
     func validate() throws {
         guard schema || file != nil else { throw ValidationError("Name a listener file, or ask for its --schema.") }
+        if !isPrinted && !schema {
+            if replay != nil { throw ValidationError("--replay goes with --print; `pharos zones` replays zones.") }
+            if everyS != nil { throw ValidationError("--every-s goes with --print.") }
+            if file == "-" { throw ValidationError("The service reads its file again: it cannot be standard input.") }
+        } else if isPrinted, stateDir != nil || runtimeDir != nil || metricsFile != nil {
+            throw ValidationError(
+                "--print keeps nothing: it goes without --state-dir, --runtime-dir and --metrics-file.")
+        }
         if replay != nil && (adapter != nil || durationS != nil) {
             throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
         }
@@ -64,13 +94,8 @@ struct Listen: ParsableCommand {
     func run() throws {
         if schema { return Terminal.write(HubSchema.text) }
         guard let file else { return }
+        guard isPrinted else { return try serve(file) }
         let listener = try ListenerFile.read(file)
-        guard isPrinted else {
-            throw Failure(
-                .unavailable,
-                "\(file): listening as a service needs the package pharos-hub, which this machine does not have; add "
-                    + "--print to hear in the foreground what would be kept")
-        }
         let known = try KnownBeacons(listener, at: file)
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
         if !listener.serviceKeys.isEmpty {
@@ -80,6 +105,17 @@ struct Listen: ParsableCommand {
         let source = try open(listener, known)
         source.levelOffset = listener.levelOffset
         try source.run(ListenPrinter(listener, known, source, roundMicroseconds: everyS ?? 1_000_000, json: json))
+    }
+
+    private func serve(_ file: String) throws {
+        var options = ListenService.Options(path: file)
+        options.adapter = adapter
+        options.stateDirectory = stateDir
+        options.runtimeDirectory = runtimeDir
+        options.metricsFile = metricsFile
+        options.duration = durationS
+        if json { options.onLine = { Terminal.write($0) } }
+        try ListenService.run(options)
     }
 
     private func open(_ listener: ListenerFile, _ known: KnownBeacons) throws -> SightingSource {

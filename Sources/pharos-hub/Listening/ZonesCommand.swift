@@ -112,7 +112,7 @@ private final class ZonePrinter {
             row.removeAll()
             octets.append(UInt8(ascii: "\n"))
         } else {
-            octets += (line(event) + "\n").utf8
+            octets += (ZoneText.line(event, telling) + "\n").utf8
         }
         if octets.count >= 1 << 16 { flush() }
     }
@@ -121,23 +121,6 @@ private final class ZonePrinter {
         guard !octets.isEmpty else { return }
         Terminal.write(octets)
         octets.removeAll(keepingCapacity: true)
-    }
-
-    private func line(_ event: ZoneEvent) -> String {
-        var parts = [
-            telling.unixMicroseconds(event.instant).map(ZoneEvent.time) ?? "-", event.kind.rawValue, event.zone,
-        ]
-        if let beacon = event.beacon { parts.append(beacon) }
-        if let distance = event.distance {
-            parts.append("\(DecimalText.thousandths(Int((distance * 10).rounded()) * 100)) m")
-        }
-        if event.kind == .exit || event.kind == .dwell, let lasted = event.lastedMicroseconds(telling) {
-            parts.append("after \(lasted / 1_000_000) s")
-        }
-        if let cause = event.cause { parts.append("(\(cause.rawValue))") }
-        let content = [event.content?.title, event.content?.body].compactMap(\.self).filter { !$0.isEmpty }
-        if !content.isEmpty { parts.append(TerminalText.line(content.joined(separator: ": "))) }
-        return parts.joined(separator: "  ")
     }
 
     /// Who is where in the end, for people.

@@ -1,0 +1,11 @@
+#ifndef PHAROS_CSQLITE_H
+#define PHAROS_CSQLITE_H
+
+#include <sqlite3.h>
+
+/* SQLITE_TRANSIENT is a cast, which is not imported: the text is copied. */
+static inline int pharos_bind_text(sqlite3_stmt *statement, int place, const char *text, int length) {
+    return sqlite3_bind_text(statement, place, text, length, SQLITE_TRANSIENT);
+}
+
+#endif

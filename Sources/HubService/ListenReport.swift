@@ -1,0 +1,206 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import ListenerService
+internal import Sightings
+internal import TextEscaping
+internal import Zones
+
+/// What a listener leaves for others to read: its status and its metrics.
+struct ListenReport {
+    /// What is told, at one moment.
+    struct State {
+        let file: HubFile
+        let source: SightingSource
+        let hearing: ZoneHearing
+        let hooks: HookRunner
+        let ledger: EventLedger
+        let now: HeardInstant
+        let isOver: Bool
+
+        /// In the words of the status.
+        var word: String {
+            if isOver { return "off" }
+            switch source.state {
+            case .listening: return "listening"
+            // Of what another program's scan lets through repeats may be missing.
+            case .foreign, .paused, .deaf: return "deaf"
+            case .starting, .recovering: return "recovering"
+            case .off: return "off"
+            }
+        }
+    }
+
+    private let name: String
+    private let status: String
+    private let metrics: String
+    private var last = ""
+    private var since = ""
+    private var reports: (count: Int, at: HeardInstant)?
+    private var rate: Double?
+    private var hasListened = false
+    private var lost: Set<String> = []
+    /// How often listening has begun again with an adapter that was gone, or had to be started anew.
+    private var recoveries = 0
+
+    /// - Parameter metrics: `nil` for NAME.prom beside the status.
+    init(name: String, directory: String, metrics: String?) {
+        self.name = name
+        status = "\(directory)/\(name).listener.json"
+        self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
+    }
+
+    mutating func write(_ state: State, _ journal: HubJournal) {
+        if state.word != last {
+            if last == "recovering", state.word == "listening", hasListened { recoveries += 1 }
+            hasListened = hasListened || state.word == "listening"
+            last = state.word
+            since = ZoneEvent.time(WallClock.microseconds())
+        }
+        if let reports, state.now.microseconds(since: reports.at) > 0 {
+            rate =
+                Double(state.hearing.reports - reports.count) * 1_000_000
+                / Double(state.now.microseconds(since: reports.at))
+        }
+        reports = (state.hearing.reports, state.now)
+        put(status, Array((value(state).line + "\n").utf8), journal)
+        put(metrics, Array(text(state).utf8), journal)
+    }
+
+    private mutating func put(_ path: String, _ octets: [UInt8], _ journal: HubJournal) {
+        do throws(SystemError) {
+            try Files.replace(path, with: octets, isDurable: false)
+            if lost.remove(path) != nil { journal.write(.notice, "\(path) can be written again") }
+        } catch {
+            guard lost.insert(path).inserted else { return }
+            journal.write(.warning, "\(error): it tells nothing new until it can be written; it goes on listening")
+        }
+    }
+
+    private func value(_ state: State) -> JSONValue {
+        let table = state.hearing.table
+        let heard = Set(
+            table.tracks.indices.filter { $0 < table.knownCount && table.tracks[$0].roundReports > 0 }
+                .compactMap { table.tracks[$0].known?.name })
+        return .record([
+            ("name", .string(name)), ("adapter", .optional(state.source.adapter) { .string($0.description) }),
+            ("state", .string(state.word)), ("since", .string(since)),
+            ("reportsPerS", .optional(rate) { .number(JSONNumber(thousandths: Int(($0 * 10).rounded()) * 100)) }),
+            ("known", .integer(state.file.known.names.count)), ("heardNow", .integer(heard.count)),
+            ("strangers", .integer(table.strangerSendersInRound)),
+            ("lost", .optional(state.source.counts.lostInKernel, JSONValue.integer)),
+            ("hooksWaiting", .integer(state.hooks.waiting)),
+            ("process", .integer(Int(ProcessIdentity.current.id))),
+        ])
+    }
+
+    // MARK: Prometheus
+
+    private func text(_ state: State) -> String {
+        var text = ""
+        let own = [("listener", name)]
+        func add(_ name: String, _ kind: String, _ help: String, _ samples: [([(String, String)], String)]) {
+            guard !samples.isEmpty else { return }
+            text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+            for (labels, value) in samples {
+                let list = (own + labels).map { "\($0)=\(PrometheusText.label($1))" }.joined(separator: ",")
+                text += "\(name){\(list)} \(value)\n"
+            }
+        }
+        func one(_ name: String, _ kind: String, _ help: String, _ value: String?) {
+            add(name, kind, help, value.map { [([], $0)] } ?? [])
+        }
+        let counts = state.source.counts
+        one("pharos_listening", "gauge", "Whether everything is heard.", state.word == "listening" ? "1" : "0")
+        add(
+            "pharos_reports_total", "counter", "Reports heard, by the kind of their packets.",
+            state.hearing.reportsByKind.sorted { $0.key < $1.key }.map { ([("pdu", $0.key)], "\($0.value)") })
+        add(
+            "pharos_reports_lost_total", "counter", "Reports lost, by where.",
+            (counts.lostInKernel.map { [([("where", "kernel")], "\($0)")] } ?? [])
+                + [
+                    ([("where", "malformed")], "\(counts.malformedEvents)"),
+                    ([("where", "incomplete")], "\(counts.incomplete)"),
+                ])
+        add(
+            "pharos_scan_restarts_total", "counter", "How often scanning was turned on again, by why.",
+            [
+                ([("cause", "foreign")], "\(counts.foreignRestarts)"),
+                ([("cause", "off")], "\(counts.restarts - counts.foreignRestarts)"),
+                ([("cause", "recovery")], "\(recoveries)"),
+            ])
+        one(
+            "pharos_deaf_seconds_total", "counter", "How long less than everything could be heard.",
+            DecimalText.thousandths(counts.deafMicroseconds / 1000))
+        addBeacons(state, add)
+        addZones(state, add)
+        one(
+            "pharos_strangers", "gauge", "Senders that are not known, about, in the last second.",
+            "\(state.hearing.table.strangerSendersInRound)")
+        one("pharos_hooks_waiting", "gauge", "Hooks that were not started yet.", "\(state.hooks.waiting)")
+        one("pharos_hooks_started_total", "counter", "Hooks started.", "\(state.hooks.started)")
+        one("pharos_hooks_failed_total", "counter", "Hooks that failed, or were ended.", "\(state.hooks.failed)")
+        one(
+            "pharos_spool_messages", "gauge", "Events that wait for a disk that takes them.",
+            "\(state.ledger.backlogCount)")
+        add(
+            "pharos_spool_dropped_total", "counter", "What was given up because too much waited, by its kind.",
+            [([("kind", "hooks")], "\(state.hooks.dropped)"), ([("kind", "events")], "\(state.ledger.dropped)")])
+        return text
+    }
+
+    private typealias Adder = (String, String, String, [([(String, String)], String)]) -> Void
+
+    /// Of several identities of one name the one that was heard last.
+    private func addBeacons(_ state: State, _ add: Adder) {
+        let table = state.hearing.table
+        var latest: [String: BeaconTrack] = [:]
+        var heard: [String: Int] = [:]
+        for place in 0..<table.knownCount {
+            let track = table.tracks[place]
+            guard let name = track.known?.name, let last = track.lastHeard else { continue }
+            heard[name, default: 0] += track.reports
+            if let before = latest[name]?.lastHeard, before >= last { continue }
+            latest[name] = track
+        }
+        let names = latest.keys.sorted()
+        func samples(_ value: (BeaconTrack) -> String?) -> [([(String, String)], String)] {
+            names.compactMap { name in latest[name].flatMap(value).map { ([("beacon", name)], $0) } }
+        }
+        add(
+            "pharos_beacon_heard_total", "counter", "Reports of a known beacon.",
+            names.map { ([("beacon", $0)], "\(heard[$0] ?? 0)") })
+        add("pharos_beacon_rssi_dbm", "gauge", "Its last level.", samples { $0.lastLevel.map { "\($0)" } })
+        add(
+            "pharos_beacon_last_heard_timestamp_seconds", "gauge", "When it was heard last.",
+            samples { track in
+                track.lastHeard.flatMap { state.source.clock.unixMicroseconds(at: $0) }.map {
+                    DecimalText.thousandths(Int($0 / 1000))
+                }
+            })
+        add(
+            "pharos_beacon_interval_seconds", "gauge", "Its interval, configured or learned.",
+            samples { $0.periodMicroseconds.map { DecimalText.thousandths(Int(max(0, $0 - 5000) / 1000)) } })
+        add(
+            "pharos_beacon_battery_volts", "gauge", "The battery voltage in its telemetry.",
+            samples { $0.telemetry?.batteryMillivolts.map { DecimalText.thousandths(Int($0)) } })
+    }
+
+    private func addZones(_ state: State, _ add: Adder) {
+        let engine = state.hearing.engine
+        add(
+            "pharos_zone_inside", "gauge", "How many beacons are inside, as far as it is known.",
+            engine.isKnown
+                ? engine.rules.enumerated().map { ([("zone", $1.name)], "\(engine.insideCount($0))") } : [])
+        add(
+            "pharos_zone_events_total", "counter", "Events of a zone.",
+            engine.rules.enumerated().flatMap { zone, rule in
+                ZoneEvent.Kind.allCases.map { kind in
+                    ([("zone", rule.name), ("event", kind.rawValue)], "\(engine.count(kind, of: zone))")
+                }
+            })
+    }
+}

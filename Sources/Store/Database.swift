@@ -1,0 +1,222 @@
+internal import CSQLite
+internal import LinuxHost
+
+/// Why something cannot be kept, or read again.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What it means for whoever wanted it.
+    public enum Kind: Hashable, Sendable {
+        /// There is no such file, or no such directory.
+        case missing
+        /// This user may not open it.
+        case notPermitted
+        /// What lies there is no database, or a damaged one.
+        case corrupt
+        /// It is of another program, or of a later version of this one.
+        case foreign
+        /// The disk is full, or cannot be written.
+        case full
+        /// Another process has it.
+        case busy
+        /// Everything else.
+        case system
+    }
+
+    public let kind: Kind
+    public let file: String
+    /// What SQLite says.
+    public let reason: String
+
+    /// - Parameters are as the properties of the same names.
+    public init(_ kind: Kind, _ file: String, _ reason: String) {
+        self.kind = kind
+        self.file = file
+        self.reason = reason
+    }
+
+    public var description: String {
+        switch kind {
+        case .missing: "\(file): there is no such file"
+        case .notPermitted: "\(file): this user may not open it"
+        case .corrupt: "\(file): this is no database, or a damaged one: \(reason)"
+        case .foreign: "\(file): \(reason)"
+        case .full: "\(file): it cannot be written: \(reason)"
+        case .busy: "\(file): another process has it: \(reason)"
+        case .system: "\(file): \(reason)"
+        }
+    }
+}
+
+/// A file of SQLite, for one thread.
+@safe public final class Database {
+    /// A value of a row.
+    public enum Value: Hashable, Sendable {
+        case integer(Int64)
+        case text(String)
+        case null
+
+        /// `nil` for anything but a whole number.
+        public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+        /// `nil` for anything but a text.
+        public var text: String? { if case .text(let value) = self { value } else { nil } }
+    }
+
+    /// As it was named.
+    public let path: String
+    private let handle: OpaquePointer
+    private var statements: [String: OpaquePointer] = unsafe [:]
+
+    /// How long another process is waited for, in milliseconds.
+    private static let patience: Int32 = 2000
+
+    /// Opens a file, and makes it where it is missing and may be made.
+    ///
+    /// - Parameters:
+    ///   - application: Tells this program's files from others; 0 in a new one.
+    ///   - version: Of the tables; 0 in a new one.
+    ///   - setUp: Makes the tables of a new file.
+    public init(
+        path: String, isReadOnly: Bool = false, application: Int32, version: Int32, setUp: String
+    ) throws(StoreError) {
+        self.path = path
+        var opened: OpaquePointer?
+        let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let result = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard result == SQLITE_OK, let opened = unsafe opened else {
+            let error = unsafe Self.error(result, opened, path)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe handle = opened
+        unsafe sqlite3_busy_timeout(handle, Self.patience)
+        unsafe sqlite3_extended_result_codes(handle, 1)
+        try check(application, version, setUp, isReadOnly)
+    }
+
+    deinit {
+        unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    private func check(
+        _ application: Int32, _ version: Int32, _ setUp: String, _ isReadOnly: Bool
+    ) throws(StoreError) {
+        if !isReadOnly {
+            try execute("PRAGMA journal_mode = WAL")
+            // An event that was told is never forgotten, whatever happens to the power.
+            try execute("PRAGMA synchronous = FULL")
+        }
+        let foundApplication = try first("PRAGMA application_id")
+        let foundVersion = try first("PRAGMA user_version")
+        if foundApplication == 0, foundVersion == 0, try first("SELECT count(*) FROM sqlite_master") == 0 {
+            guard !isReadOnly else { throw StoreError(.foreign, path, "there is nothing in it yet") }
+            try transaction { () throws(StoreError) in
+                try script(setUp)
+                try execute("PRAGMA application_id = \(application)")
+                try execute("PRAGMA user_version = \(version)")
+            }
+            return
+        }
+        guard foundApplication == Int64(application) else {
+            throw StoreError(.foreign, path, "this database belongs to another program")
+        }
+        guard foundVersion == Int64(version) else {
+            throw StoreError(.foreign, path, "this database was made by another version of pharos")
+        }
+    }
+
+    private func first(_ statement: String) throws(StoreError) -> Int64? {
+        var value: Int64?
+        try query(statement) { value = $0.first?.integer }
+        return value
+    }
+
+    /// Several statements without values.
+    private func script(_ text: String) throws(StoreError) {
+        let result = unsafe sqlite3_exec(handle, text, nil, nil, nil)
+        guard result == SQLITE_OK else { throw unsafe Self.error(result, handle, path) }
+    }
+
+    /// All or nothing of what `body` does; kept for good when this returns.
+    public func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try execute("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// A statement whose rows nobody wants.
+    public func execute(_ statement: String, _ values: [Value] = []) throws(StoreError) {
+        try query(statement, values) { _ in }
+    }
+
+    /// How many rows the last statement has changed.
+    public var changes: Int { Int(unsafe sqlite3_changes(handle)) }
+
+    /// - Parameters:
+    ///   - values: For the question marks, in their order.
+    ///   - each: Is given each row.
+    public func query(
+        _ statement: String, _ values: [Value] = [], _ each: ([Value]) -> Void
+    ) throws(StoreError) {
+        let prepared = unsafe try prepare(statement)
+        defer {
+            unsafe sqlite3_reset(prepared)
+            unsafe sqlite3_clear_bindings(prepared)
+        }
+        for (index, value) in values.enumerated() {
+            let place = Int32(index + 1)
+            switch value {
+            case .integer(let number): unsafe sqlite3_bind_int64(prepared, place, number)
+            case .text(let text): unsafe pharos_bind_text(prepared, place, text, Int32(clamping: text.utf8.count))
+            case .null: unsafe sqlite3_bind_null(prepared, place)
+            }
+        }
+        while true {
+            let result = unsafe sqlite3_step(prepared)
+            if result == SQLITE_DONE { return }
+            guard result == SQLITE_ROW else { throw unsafe Self.error(result, handle, path) }
+            each(unsafe Self.row(prepared))
+        }
+    }
+
+    private func prepare(_ statement: String) throws(StoreError) -> OpaquePointer {
+        if let prepared = unsafe statements[statement] { return unsafe prepared }
+        var prepared: OpaquePointer?
+        let result = unsafe sqlite3_prepare_v2(handle, statement, -1, &prepared, nil)
+        guard result == SQLITE_OK, let prepared = unsafe prepared else {
+            throw unsafe Self.error(result, handle, path)
+        }
+        unsafe statements[statement] = prepared
+        return unsafe prepared
+    }
+
+    private static func row(_ statement: OpaquePointer) -> [Value] {
+        (0..<(unsafe sqlite3_column_count(statement))).map { column in
+            switch unsafe sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, column))
+            case SQLITE_NULL: return .null
+            default:
+                return .text(unsafe sqlite3_column_text(statement, column).map { unsafe String(cString: $0) } ?? "")
+            }
+        }
+    }
+
+    private static func error(_ result: Int32, _ handle: OpaquePointer?, _ path: String) -> StoreError {
+        let reason = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "error \(result)"
+        let kind: StoreError.Kind =
+            switch result & 0xFF {
+            case SQLITE_CANTOPEN where Files.exists(path): .notPermitted
+            case SQLITE_CANTOPEN: .missing
+            case SQLITE_PERM, SQLITE_AUTH: .notPermitted
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+            case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY: .full
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            default: .system
+            }
+        return StoreError(kind, path, reason)
+    }
+}

@@ -1,0 +1,161 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Store
+internal import TextEscaping
+
+struct History: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Tell what happened with a beacon or in a zone.",
+        discussion: """
+            pharos history key-peter
+            pharos history desk --from 2026-11-01 --to 2026-11-30 --csv
+            pharos history key-peter --history hall.db --json
+
+            Reads what `pharos listen` has kept: each event of the beacon or the zone, oldest first. Without --history \
+            all files NAME.db of the state directory are read.
+            """)
+
+    @Argument(help: "The name of a beacon or a zone.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp("Leave out what was before: 2026-11-01, or 2026-11-01T08:00:00Z.", valueName: "time"),
+        transform: HistoryTime.start)
+    var from: Int64?
+
+    @Option(
+        help: ArgumentHelp("Leave out what was later; a day counts to its end.", valueName: "time"),
+        transform: HistoryTime.end)
+    var to: Int64?
+
+    @Option(
+        help: ArgumentHelp("What a listener has kept; may be repeated.", valueName: "file"),
+        completion: .file(extensions: ["db"]))
+    var history: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
+        completion: .directory)
+    var stateDir: String?
+
+    @Flag(help: "Print a table of comma separated values, for spreadsheets.")
+    var csv = false
+
+    @Flag(help: "Print one JSON object a line, one an event.")
+    var json = false
+
+    func validate() throws {
+        if csv && json { throw ValidationError("--csv or --json: one of them.") }
+        if !history.isEmpty && stateDir != nil {
+            throw ValidationError("--history names files: it goes without --state-dir.")
+        }
+        if let from, let to, from > to { throw ValidationError("--from is later than --to.") }
+    }
+
+    func run() throws {
+        let files = history.isEmpty ? try found() : history
+        var events: [EventStore.Event] = []
+        var names: Set<String> = []
+        for file in files {
+            let store = try EventStore(path: file, isReadOnly: true)
+            try store.history(of: name, (from ?? .min)...(to ?? .max)) { events.append($0) }
+            if events.isEmpty { names.formUnion(try store.names()) }
+        }
+        guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
+        // Files are in order already; those of several receivers are brought together.
+        if files.count > 1 { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
+        try show(events)
+    }
+
+    private func found() throws -> [String] {
+        let directory = stateDir ?? "/var/lib/pharos"
+        let files = Files.names(in: directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
+        guard !files.isEmpty else {
+            throw Failure(
+                .noInput,
+                "\(directory): no listener has kept anything there that this user may read; run it with sudo, or name a file "
+                    + "with --history")
+        }
+        return files
+    }
+
+    private func unknown(_ names: Set<String>) -> Failure {
+        let advice = NearestWord.find(name, among: names.sorted()).map {
+            "; did you mean \(TerminalText.quoted($0, to: 60))?"
+        }
+        return Failure(
+            .noInput, "nothing is kept of a beacon or a zone \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
+    }
+
+    private func show(_ events: [EventStore.Event]) throws {
+        if json {
+            for event in events { Terminal.write(event.json + "\n") }
+        } else if csv {
+            Terminal.write(HistoryRow.header.joined(separator: ",") + "\r\n")
+            for event in events { Terminal.write(HistoryRow(event).csv + "\r\n") }
+        } else {
+            var table = Table(
+                ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
+                alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
+            for event in events { table.add(HistoryRow(event).cells) }
+            Terminal.write(table.text)
+        }
+    }
+}
+
+/// The ends of a span, in microseconds since 1970.
+private enum HistoryTime {
+    static func start(_ text: String) throws -> Int64 { try seconds(text, rest: "T00:00:00Z") * 1_000_000 }
+
+    static func end(_ text: String) throws -> Int64 { try seconds(text, rest: "T23:59:59Z") * 1_000_000 + 999_999 }
+
+    private static func seconds(_ text: String, rest: String) throws -> Int64 {
+        guard let time = RFC3339Time(text) ?? RFC3339Time(text + rest) else {
+            throw Mistake("write a time as 2026-03-01, or as 2026-03-01T12:00:00Z")
+        }
+        return Int64(time.secondsSince1970)
+    }
+}
+
+/// An event as a row: of what was kept as JSON, which names the same things.
+private struct HistoryRow {
+    static let header = [
+        "at", "event", "zone", "beacon", "receiver", "since", "dwell_s", "cause", "rssi_dbm", "distance_m", "id",
+    ]
+
+    private let event: EventStore.Event
+    private let root: JSONNode?
+
+    init(_ event: EventStore.Event) {
+        self.event = event
+        root = JSONDocument.parse(Array(event.json.utf8)).0
+    }
+
+    private func text(_ key: String) -> String? { root?[key]?.string }
+
+    private func number(_ key: String) -> String? { root?[key]?.thousandths.map(DecimalText.thousandths) }
+
+    /// For people.
+    var cells: [String] {
+        func shown(_ text: String?) -> String {
+            text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"
+        }
+        return [
+            shown(text("at")), shown(event.kind), shown(event.zone), shown(event.beacon), shown(text("receiver")),
+            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-", shown(text("cause")),
+        ]
+    }
+
+    /// A line of RFC 4180.
+    var csv: String {
+        func cell(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
+        return [
+            cell(text("at")), cell(event.kind), cell(event.zone), cell(event.beacon), cell(text("receiver")),
+            cell(text("since")), number("dwellS") ?? "", cell(text("cause")), number("rssiDbm") ?? "",
+            number("distanceM") ?? "", cell(event.id),
+        ].joined(separator: ",")
+    }
+}

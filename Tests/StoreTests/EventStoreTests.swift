@@ -1,0 +1,121 @@
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("What is kept") struct EventStoreTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func event(_ id: String, at time: Int64? = 1, beacon: String? = "key") -> EventStore.Event {
+        .init(id: id, time: time, kind: "enter", zone: "desk", beacon: beacon, json: #"{"id":"\#(id)"}"#)
+    }
+
+    @Test("an event, its state and its places in the outbox are kept together, once for an id")
+    func once() throws {
+        let path = folder.place("hall.db")
+        let presence = EventStore.Presence(zone: "desk", beacon: "key", since: 7, dwells: 2)
+        do {
+            let store = try EventStore(path: path)
+            #expect(try store.record(event("a-1"), .inside(presence, isShared: false), for: ["hooks", "mqtt"]) == 1)
+            #expect(try store.record(event("a-1"), .outside(zone: "desk", beacon: "key"), for: ["hooks"]) == nil)
+        }
+        let store = try EventStore(path: path)
+        #expect(try store.presences() == [presence])
+        #expect(try store.waiting(for: "hooks", limit: 10).map(\.event) == [event("a-1")])
+        try store.settle(1, for: "hooks")
+        #expect(try store.waitingCount(for: "hooks") == 0 && store.waitingCount(for: "mqtt") == 1)
+    }
+
+    @Test("who leaves is forgotten, of a shared zone whoever it was")
+    func leaving() throws {
+        let store = try EventStore(path: folder.place("hall.db"))
+        for name in ["a", "b"] {
+            try store.record(
+                event(name, beacon: name),
+                .inside(.init(zone: "desk", beacon: name, since: 1, dwells: 0), isShared: false),
+                for: [])
+        }
+        try store.record(event("c"), .outside(zone: "desk", beacon: "a"), for: [])
+        #expect(try store.presences().map(\.beacon) == ["b"])
+        try store.record(
+            event("shared"), .inside(.init(zone: "desk", beacon: "c", since: 1, dwells: 1), isShared: true), for: [])
+        #expect(try store.presences().map(\.beacon) == ["c"])
+        try store.record(event("d"), .outside(zone: "desk", beacon: nil), for: [])
+        #expect(try store.presences().isEmpty)
+    }
+
+    @Test("history is by name and time, and what nobody waits for is forgotten in the end")
+    func history() throws {
+        let store = try EventStore(path: folder.place("hall.db"))
+        for number in 1...9 {
+            try store.record(
+                event("e\(number)", at: Int64(number), beacon: number % 2 == 0 ? "key" : nil), .none,
+                for: number == 3 ? ["hooks"] : [])
+        }
+        func ids(_ name: String, _ range: ClosedRange<Int64> = .min ... .max) throws -> [String] {
+            var ids: [String] = []
+            try store.history(of: name, range) { ids.append($0.id) }
+            return ids
+        }
+        #expect(try ids("key") == ["e2", "e4", "e6", "e8"])
+        #expect(try ids("desk", 3...5) == ["e3", "e4", "e5"])
+        #expect(try store.names() == ["desk", "key"])
+        #expect(try store.prune(before: 5) == 3)
+        #expect(try ids("desk") == ["e3", "e5", "e6", "e7", "e8", "e9"])
+    }
+
+    @Test("names are values, never statements")
+    func hostileNames() throws {
+        let store = try EventStore(path: folder.place("hall.db"))
+        let name = "x'); DROP TABLE event; --"
+        try store.record(
+            event("e", beacon: name), .inside(.init(zone: name, beacon: name, since: 1, dwells: 0), isShared: true),
+            for: [name])
+        var count = 0
+        try store.history(of: name) { _ in count += 1 }
+        #expect(try count == 1 && store.waitingCount(for: name) == 1)
+    }
+
+    @Test("what is no database of ours is refused, and not touched")
+    func foreign() throws {
+        let text = try folder.file("text.db", Array(String(repeating: "no database at all\n", count: 99).utf8))
+        let error = #expect(throws: StoreError.self) { try EventStore(path: text) }
+        #expect(error?.kind == .corrupt)
+        #expect(try Files.read(text).starts(with: Array("no database".utf8)))
+        let other = folder.place("other.db")
+        do { _ = try Database(path: other, application: 1, version: 1, setUp: "CREATE TABLE t (a)") }
+        #expect(#expect(throws: StoreError.self) { try EventStore(path: other) }?.kind == .foreign)
+        let later = folder.place("later.db")
+        do {
+            _ = try Database(
+                path: later, application: EventStore.application, version: 2, setUp: "CREATE TABLE t (a)")
+        }
+        #expect(#expect(throws: StoreError.self) { try EventStore(path: later) }?.kind == .foreign)
+        #expect(
+            #expect(throws: StoreError.self) { try EventStore(path: folder.place("no/where.db")) }?.kind == .missing)
+        #expect(
+            #expect(throws: StoreError.self) { try EventStore(path: folder.place("none.db"), isReadOnly: true) }?.kind
+                == .missing)
+    }
+
+    @Test("a damaged file is told as such")
+    func damaged() throws {
+        let path = folder.place("hall.db")
+        do {
+            let store = try EventStore(path: path)
+            for number in 0..<500 { try store.record(event("e\(number)"), .none, for: []) }
+        }
+        var octets = try Files.read(path)
+        for place in stride(from: 4096, to: octets.count, by: 3) { octets[place] = 0xA5 }
+        try Files.replace(path, with: octets)
+        let error = #expect(throws: StoreError.self) {
+            let store = try EventStore(path: path)
+            try store.record(event("new"), .none, for: ["hooks"])
+            try store.history(of: "desk") { _ in }
+        }
+        #expect(error?.kind == .corrupt)
+    }
+}
