@@ -354,14 +354,15 @@ let package = Package(
             name: "PositioningTests",
             dependencies: [
                 "Airtime", "BluetoothTypes", "Configuration", "Positioning", "PositioningWorlds", "Sightings", "Sites",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "ESPHomeAPITests", dependencies: ["BluetoothTypes", "ESPHomeAPI"], swiftSettings: strict),
         .testTarget(
             name: "PositioningFilesTests",
             dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "LinuxHost", "ListenerService",
-                "Positioning", "PositioningFiles", "Sightings", "TestSupport",
+                "Airtime", "BluetoothTypes", "Configuration", "HCI", "ListenerService", "Positioning",
+                "PositioningFiles", "Sites", "TestSupport", "VirtualController",
             ],
             swiftSettings: strict),
         .testTarget(

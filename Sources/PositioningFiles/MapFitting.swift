@@ -25,6 +25,22 @@ public enum MapFitting {
         }
     }
 
+    /// What remains of a map beside a new survey.
+    ///
+    /// - Parameter name: What the map is called in messages.
+    /// - Throws: where the map does not hold its seconds.
+    public static func update(
+        _ map: SignalMap, with survey: Survey, name: String
+    ) throws(ListenerServiceError) -> MapUpdate {
+        do throws(PositioningError) {
+            return try MapUpdate(map, with: survey)
+        } catch .noVectors {
+            throw .refused(.malformed, "\(name): \(PositioningError.noVectors)")
+        } catch {
+            throw refusal(error)
+        }
+    }
+
     /// What a refusal of the library means for whoever asked.
     public static func refusal(_ error: PositioningError) -> ListenerServiceError {
         switch error {

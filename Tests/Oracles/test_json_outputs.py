@@ -140,6 +140,26 @@ def fitted(folder):
             output(*fit, folder / "may.jsonl", "--algorithm", "hmm")]
 
 
+def map_shown(folder):
+    texts = []
+    for survey in surveyed(folder)[:1], [folder / "one.jsonl"]:
+        (folder / "one.jsonl").write_text('{"survey":1}\n{"stay":1,"place":"A"}\n{"t":0,"rssi":{"a":[-60]}}\n')
+        output("map", "fit", *survey, "--output", folder / "map.json", "--algorithm", "gauss")
+        texts.append(output("map", "show", folder / "map.json", "--json"))
+    (folder / "hall.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [90, 0], [90, 90], [0, 90]],
+        "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [1, 1]}]}))
+    output("map", "fit", "--from-site", folder / "hall.json", "--output", folder / "map.json")
+    return [*texts, output("map", "show", folder / "map.json", "--json")]
+
+
+def updated(folder):
+    may, june = surveyed(folder)
+    output("map", "fit", may, "--output", folder / "map.json", "--algorithm", "gauss")
+    june.write_text(june.read_text().replace('"P0"', '"Z"').replace("[0.0, 0.0]", "[0.0, -3.0]"))
+    return [output("map", "update", folder / "map.json", "--survey", june, "--json")]
+
+
 def evaluated(folder):
     one = folder / "one.jsonl"
     one.write_text('{"survey":1}\n' + "".join(
@@ -476,7 +496,9 @@ OUTPUTS = [
     Output("map", "record", "map record", recorded),
     Output("map", "check", "map check", survey_checked),
     Output("map", "fit", "map fit", fitted),
+    Output("map", "show", "map show", map_shown),
     Output("map", "evaluate", "map evaluate", evaluated),
+    Output("map", "update", "map update", updated),
     Output("locate", "", "locate", located),
     Output("history", "", "history", kept),
     Output("audit", "", "audit", audited),
@@ -573,9 +595,11 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
         found = {key: is_null for key, is_null in found.items()
                  if key == "events" or f"advertisements[].{key}" not in documented}
         found["advertisements[]"] = False
-    if (case.page, case.section) == ("map", "fit"):
-        # Those of evaluations stand beside map evaluate.
-        found = {key: is_null for key, is_null in found.items() if "evaluation." not in key}
+    if case.page == "map":
+        # Those of evaluations stand beside map evaluate, those of settings beside map fit.
+        found = {key: is_null for key, is_null in found.items()
+                 if "evaluation." not in key and not key.startswith("fit.")
+                 and (case.section != "show" or not key.startswith("algorithm.") or key == "algorithm.name")}
     if (case.page, case.section) == ("plan", "collisions"):
         # Those of a site have the same keys.
         found = {key.removeprefix("sites[]."): is_null for key, is_null in found.items()} | {"sites[]": False}

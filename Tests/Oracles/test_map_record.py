@@ -1,8 +1,11 @@
-"""`pharos map record`, `map check`, `map export` and `map import` as a surveyor runs them."""
+"""`pharos map record`, `check`, `export`, `import` and `update` as a surveyor runs them."""
 
 import json
+import random
 import statistics
+from pathlib import Path
 
+import jsonschema
 import pharos
 import pytest
 from test_scan import address, ibeacon, recording, report
@@ -167,6 +170,90 @@ def test_absent_values_are_levels_unless_named(tmp_path):
     told = pharos.checked("map", "import", tmp_path / "t.csv", "--absent", "100")
     assert told.err == "" and [json.loads(line)["rssi"] for line in told.out.splitlines() if '"t"' in line] == [
         {"a": [-50]}, {"b": [-60]}]
+
+
+def schema(name):
+    path = Path(__file__).resolve().parents[2] / "profiles" / "schema" / f"{name}.schema.json"
+    found = json.loads(path.read_text())
+    assert pharos.checked("map", "schema", name).out == path.read_text()
+    jsonschema.Draft202012Validator.check_schema(found)
+    return jsonschema.Draft202012Validator(found)
+
+
+def test_surveys_and_maps_are_as_their_schemas_say(tmp_path, tape):
+    survey, found = tmp_path / "s.jsonl", schema("survey")
+    record(survey, "--place", "A", "--position", "1,2", "--turn", "--seconds", "12", "--from", tape)
+    record(survey, "--place", "B", "--position", "4,2", "--floor", "g", "--session", "x", "--from", tape)
+    record(survey, "--drop", "1")
+    record(survey, "--move", "2", "--position", "1,3", "--place", "C")
+    for line in lines(survey):
+        found.validate(line)
+    for wrong in {}, {"t": 0}, {"stay": "1"}, {"survey": 2}, {"t": 0, "rssi": [1]}, {"move": 1}:
+        assert not found.is_valid(wrong), wrong
+    site = tmp_path / "site.json"
+    site.write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]],
+        "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [0, 1]}]}))
+    for words in (survey, "--algorithm", "nn"), (survey, "--algorithm", "field"), ("--from-site", site):
+        pharos.checked("map", "fit", *words, "--output", tmp_path / "map.json")
+        schema("map").validate(json.loads((tmp_path / "map.json").read_text()))
+
+
+def shifted(lines, change):
+    """A survey with the levels of a beacon changed."""
+    for line in lines:
+        line = json.loads(line)
+        for key, levels in line.get("rssi", {}).items():
+            line["rssi"][key] = [max(-120, level + change(key)) for level in levels]
+        yield json.dumps(line)
+
+
+def test_a_new_survey_is_put_into_a_map(tmp_path):
+    chance, rows = random.Random(5), []
+    for place in range(6):
+        rows.append(json.dumps({"stay": place + 1, "place": f"P{place}", "position": [3 * place, 0]}))
+        for second in range(10):
+            heard = {f"b{n}": [round(-50 - 4 * abs(place - n) + chance.gauss(0, 2))] for n in range(5)}
+            rows.append(json.dumps({"t": second, "rssi": heard}))
+    may, june = tmp_path / "may.jsonl", tmp_path / "june.jsonl"
+    may.write_text("\n".join(['{"survey":1,"started":"2026-05-01T09:00:00Z"}', *rows]) + "\n")
+    header = '{"survey":1,"started":"2026-06-01T09:00:00Z"}'
+    june.write_text("\n".join([header, *shifted(rows, lambda key: -25 if key == "b3" else 0)]) + "\n")
+    pharos.checked("map", "fit", may, "--output", tmp_path / "map.json", "--algorithm", "gauss")
+    before = (tmp_path / "map.json").read_bytes()
+    update = ("map", "update", tmp_path / "map.json", "--survey", june)
+    told = pharos.checked(*update, "--output", tmp_path / "new.json", "--json").lines()[0]
+    assert (tmp_path / "map.json").read_bytes() == before
+    kinds = [(change["kind"], change["subject"]) for change in told["changes"]]
+    assert kinds == [("beacon moved", "b3"), *(("place kept", f"P{place}") for place in range(6))]
+    new = json.loads((tmp_path / "new.json").read_text())
+    assert {beacon["key"]: beacon["seconds"] for beacon in new["beacons"]} == {
+        "b0": 120, "b1": 120, "b2": 120, "b3": 60, "b4": 120}
+    assert [source["name"] for source in new["surveys"]] == [str(may), str(june)]
+    assert new["algorithm"]["name"] == "gauss" and new["created"] == "2026-06-01T09:00:00Z"
+    text = pharos.checked(*update).out
+    assert "1 beacon moved" in text and "6 places kept" in text
+    assert (tmp_path / "map.json").read_bytes() == (tmp_path / "new.json").read_bytes()
+
+
+@pytest.mark.parametrize("options, code, said", [
+    (["map.json"], 64, "--survey"), (["nowhere", "--survey", "s.jsonl"], 66, "no such file"),
+    (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "no second"),
+    (["s.jsonl", "--survey", "s.jsonl"], 65, "s.jsonl"), (["empty", "--survey", "s.jsonl"], 65, "empty"),
+    (["site-map.json", "--survey", "s.jsonl"], 65, "does not hold the seconds"),
+])
+def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]],
+        "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [0, 1]}]}))
+    record(tmp_path / "s.jsonl", "--place", "A", "--position", "1,1", "--from", tape)
+    pharos.checked("map", "fit", "s.jsonl", "--output", "map.json", "--algorithm", "nn", cwd=tmp_path)
+    pharos.checked("map", "fit", "--from-site", "site.json", "--output", "site-map.json", cwd=tmp_path)
+    before = (tmp_path / "map.json").read_bytes()
+    result = pharos.run("map", "update", *options, cwd=tmp_path)
+    assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
+    assert (tmp_path / "map.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("options, code, said", [

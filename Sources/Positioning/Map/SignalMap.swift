@@ -155,6 +155,11 @@ public struct SignalMap: Sendable {
     /// Identities that the survey heard from several devices at once: the map knows them with their addresses only.
     public var sharedIdentities: Set<BeaconKey> { Set(beacons.compactMap(\.key.identityOfSeveral)) }
 
+    /// Where beacons hang, as far as somebody has said.
+    public var beaconPositions: [BeaconKey: FloorPosition] {
+        Dictionary(beacons.compactMap { beacon in beacon.position.map { (beacon.key, $0) } }) { first, _ in first }
+    }
+
     /// The map's numbers of a survey's beacons, `nil` for those that the map does not know.
     public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numbers[$0] } }
 
@@ -198,6 +203,8 @@ public enum PositioningError: Error, Hashable, Sendable {
     case nothingLeft
     /// The map file does not hold the vectors that the algorithm compares with.
     case noPrints(PositioningAlgorithm)
+    /// The map file does not hold the survey's seconds.
+    case noVectors
     /// The site has no beacons to make a map of.
     case noBeacons
     /// The map was made from a site file, and the algorithm compares with a survey.
@@ -214,6 +221,7 @@ extension PositioningError: CustomStringConvertible {
         case .nothingLeft: "leaving one out leaves nothing to compare with: record more visits"
         case .noPrints(let algorithm):
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with that algorithm"
+        case .noVectors: "the map does not hold the seconds of its survey: fit it again from all surveys"
         case .noBeacons: "the site has no beacons with a place: add \"beacons\" to its file"
         case .noSurvey(let algorithm):
             "\(algorithm.rawValue) compares with a survey, and this map was made from a site file: take field or hmm"

@@ -94,7 +94,7 @@ struct SurveyPlaces: Sendable {
         return left.distance(to: right) <= Self.tolerance
     }
 
-    private static func name(of position: FloorPosition?) -> String {
+    static func name(of position: FloorPosition?) -> String {
         position.map { "\($0.x),\($0.y)" } ?? ""
     }
 }

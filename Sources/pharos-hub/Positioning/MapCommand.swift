@@ -20,5 +20,7 @@ struct MapCommand: ParsableCommand {
             ("evaluate", { MapEvaluate.self }),
             ("export", { MapExport.self }),
             ("import", { MapImport.self }),
+            ("update", { MapUpdateCommand.self }),
+            ("schema", { MapSchemaCommand.self }),
         ])
 }

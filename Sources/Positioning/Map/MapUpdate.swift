@@ -1,0 +1,181 @@
+internal import Airtime
+
+/// What a new survey changes in a map: what agrees counts on beside it, and what moved is replaced.
+///
+/// The map is fitted anew from ``survey``, which holds what remains of the old one and all of the new one.
+public struct MapUpdate: Sendable {
+    /// What has become of something.
+    public enum Kind: String, Hashable, Sendable {
+        /// A beacon's levels are others than before: what was known of it is left out.
+        case beaconMoved = "beacon moved"
+        /// A beacon was heard at those places before, and is not any more: it is left out.
+        case beaconGone = "beacon gone"
+        case beaconNew = "beacon new"
+        /// A place's levels are others than before: its old stays are left out.
+        case placeReplaced = "place replaced"
+        case placeNew = "place new"
+        /// A place was surveyed again and agrees: both count.
+        case placeKept = "place kept"
+    }
+
+    /// One change.
+    public struct Change: Hashable, Sendable {
+        public let kind: Kind
+        /// The beacon's key or the place's name.
+        public let subject: String
+        /// By how much it differs in the mean over places or beacons, in dB; `nil` where there is nothing to compare.
+        public let difference: Double?
+    }
+
+    /// Beacons in the order of the map, then places in the order of the new survey.
+    public private(set) var changes: [Change] = []
+    /// Old and new stays that count.
+    public private(set) var survey = Survey()
+
+    /// Beyond this a beacon has moved, in dB, when most others differ by less than half of it.
+    public static let movedBeacon = 10.0
+    /// Beyond this a place is another one, in dB in the mean over its beacons.
+    public static let changedPlace = 8.0
+    /// A beacon counts at a place where it is heard in this share of its seconds.
+    static let share = 0.3
+
+    /// - Parameters:
+    ///   - map: With its vectors.
+    ///   - new: A survey of the same site.
+    ///
+    /// Refuses maps that do not hold their vectors, and surveys that heard nothing anywhere.
+    public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
+        guard map.plan == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty else {
+            throw .noVectors
+        }
+        let other = try SignalMap(new)
+        let pairs = other.places.indices.map { index in
+            map.places.firstIndex { Self.isSame($0, other.places[index]) }
+        }
+        let (before, after) = (Self.levels(map), Self.levels(other))
+        let left = beacons(map, other, pairs, before, after)
+        let replaced = places(map, other, pairs, before, after, left)
+        var names: [Int: (place: String?, position: FloorPosition?)] = [:]
+        let found = SurveyPlaces(new)
+        for (stay, place) in zip(new.stays, found.placeOfStay) {
+            if let place, let old = pairs[place], names[old] == nil { names[old] = (stay.place, stay.position) }
+        }
+        rebuild(map, without: left, replaced, names)
+        survey.append(new)
+    }
+
+    private static func isSame(_ left: Place, _ right: Place) -> Bool {
+        guard left.floor == right.floor else { return false }
+        guard let here = left.position, let there = right.position else { return left.name == right.name }
+        return here.distance(to: there) <= SurveyPlaces.tolerance
+    }
+
+    /// By place: the mean of each beacon that is heard there often enough.
+    private static func levels(_ map: SignalMap) -> [[BeaconKey: Double]] {
+        map.statistics.enumerated().map { place, found in
+            var levels: [BeaconKey: Double] = [:]
+            for entry in found where Double(entry.seconds) >= share * Double(map.places[place].seconds) {
+                levels[map.beacons[entry.beacon].key] = entry.mean
+            }
+            return levels
+        }
+    }
+
+    /// The beacons whose old readings no longer hold.
+    private mutating func beacons(
+        _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
+        _ after: [[BeaconKey: Double]]
+    ) -> Set<BeaconKey> {
+        var differences: [BeaconKey: [Double]] = [:]
+        var lost: [BeaconKey: Int] = [:]
+        for (new, old) in pairs.enumerated() {
+            guard let old else { continue }
+            for (key, level) in before[old] {
+                if let now = after[new][key] {
+                    differences[key, default: []].append(abs(now - level))
+                } else if !other.statistics[new].contains(where: { other.beacons[$0.beacon].key == key }) {
+                    lost[key, default: 0] += 1
+                }
+            }
+        }
+        let means = differences.compactMapValues { $0.count >= 2 ? Percentiles($0).mean : nil }
+        let usual = Percentiles(Array(means.values)).value(at: 50) ?? 0
+        var left: Set<BeaconKey> = []
+        for key in map.beacons.map(\.key) {
+            if let mean = means[key], mean > Self.movedBeacon, usual < Self.movedBeacon / 2 {
+                left.insert(key)
+                changes.append(Change(kind: .beaconMoved, subject: key.text, difference: mean))
+            } else if lost[key, default: 0] >= 2, differences[key] == nil {
+                left.insert(key)
+                changes.append(Change(kind: .beaconGone, subject: key.text, difference: nil))
+            }
+        }
+        for beacon in other.beacons where map.number(of: beacon.key) == nil {
+            changes.append(Change(kind: .beaconNew, subject: beacon.key.text, difference: nil))
+        }
+        return left
+    }
+
+    /// The places whose old stays no longer hold.
+    private mutating func places(
+        _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
+        _ after: [[BeaconKey: Double]], _ left: Set<BeaconKey>
+    ) -> Set<Int> {
+        var replaced: Set<Int> = []
+        for (new, old) in pairs.enumerated() {
+            let name = other.places[new].name
+            guard let old else {
+                changes.append(Change(kind: .placeNew, subject: name, difference: nil))
+                continue
+            }
+            let differences = before[old].filter { !left.contains($0.key) }.compactMap { key, level in
+                after[new][key].map { abs($0 - level) }
+            }
+            let mean = Percentiles(differences).mean
+            let isReplaced = mean.map { $0 > Self.changedPlace } ?? !before[old].isEmpty
+            if isReplaced { replaced.insert(old) }
+            changes.append(
+                Change(kind: isReplaced ? .placeReplaced : .placeKept, subject: name, difference: mean))
+        }
+        return replaced
+    }
+
+    /// The map's vectors as stays again, at places that are called as the new survey calls them.
+    private mutating func rebuild(
+        _ map: SignalMap, without left: Set<BeaconKey>, _ replaced: Set<Int>,
+        _ names: [Int: (place: String?, position: FloorPosition?)]
+    ) {
+        survey.begin(Survey.Recording(site: map.site, started: map.created))
+        let numbers = map.beacons.map { left.contains($0.key) ? nil : survey.number(of: $0.key) }
+        var visits: [Int: [Int]] = [:]
+        var stays: [Int: Int] = [:]
+        var current: Int?
+        for (index, print) in map.prints.enumerated() where !replaced.contains(print.place) {
+            if current != print.stay {
+                current = print.stay
+                let place = map.places[print.place]
+                let isUnnamed = place.position != nil && place.name == SurveyPlaces.name(of: place.position)
+                let name = names[print.place] ?? (isUnnamed ? nil : place.name, place.position)
+                if !(visits[print.place, default: []].contains(print.visit)) {
+                    visits[print.place, default: []].append(print.visit)
+                }
+                let visit = visits[print.place]?.firstIndex(of: print.visit) ?? 0
+                let count = stays[print.place, default: 0]
+                stays[print.place] = count + 1
+                survey.begin(
+                    Survey.Stay(
+                        number: survey.stays.count + 1, place: name.place, position: name.position ?? place.position,
+                        floor: place.floor,
+                        heading: place.headings.isEmpty ? nil : place.headings[count % place.headings.count],
+                        session: "before \(visit + 1)"))
+            }
+            let vector = map.table.vector(index)
+            survey.append(
+                SignalVector(
+                    seconds: vector.seconds,
+                    readings: vector.readings.compactMap { reading in
+                        numbers[reading.beacon].map { .init(beacon: $0, level: reading.level) }
+                    }))
+        }
+    }
+}
