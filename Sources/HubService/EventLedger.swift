@@ -72,8 +72,7 @@ final class EventLedger {
     private func wait(_ record: Record) {
         guard !isUseless else { return dropped += 1 }
         // What this run does with the event it does now.
-        let channels = record.channels.filter { $0 != Self.hooks && $0 != Self.lines }
-        backlog.append(Record(event: record.event, change: record.change, channels: channels))
+        backlog.append(Record(event: record.event, change: record.change, channels: []))
         guard backlog.count > Self.backlogLimit else { return }
         backlog.removeFirst()
         dropped += 1
@@ -122,6 +121,13 @@ final class EventLedger {
             found = try store.waiting(for: channel, limit: limit, after: number)
         }
         return found
+    }
+
+    /// How many events a channel was not handed yet.
+    func waitingCount(for channel: String) -> Int {
+        var count = 0
+        attempt { store throws(StoreError) in count = try store.waitingCount(for: channel) }
+        return count
     }
 
     /// Who is inside, by what was kept.

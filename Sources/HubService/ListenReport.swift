@@ -18,6 +18,8 @@ struct ListenReport {
         let hearing: ZoneHearing
         let hooks: HookRunner
         let ledger: EventLedger
+        /// `nil` where no broker is told.
+        let broker: ListenPublishing.Report?
         let now: HeardInstant
         let isOver: Bool
 
@@ -93,7 +95,17 @@ struct ListenReport {
             ("strangers", .integer(table.strangerSendersInRound)),
             ("lost", .optional(state.source.counts.lostInKernel, JSONValue.integer)),
             ("hooksWaiting", .integer(state.hooks.waiting)),
+            ("spool", spool(state)), ("broker", .optional(state.broker) { .string($0.broker) }),
             ("process", .integer(Int(ProcessIdentity.current.id))),
+        ])
+    }
+
+    /// What waits for a broker, or for a disk that takes it.
+    private func spool(_ state: State) -> JSONValue {
+        .record([
+            ("messages", .integer(state.ledger.backlogCount + (state.broker?.messages ?? 0))),
+            ("octets", .integer(state.broker?.octets ?? 0)),
+            ("oldest", .optional(state.broker?.oldest, JSONValue.string)),
         ])
     }
 
@@ -144,11 +156,18 @@ struct ListenReport {
         one("pharos_hooks_started_total", "counter", "Hooks started.", "\(state.hooks.started)")
         one("pharos_hooks_failed_total", "counter", "Hooks that failed, or were ended.", "\(state.hooks.failed)")
         one(
-            "pharos_spool_messages", "gauge", "Events that wait for a disk that takes them.",
-            "\(state.ledger.backlogCount)")
+            "pharos_spool_messages", "gauge", "What waits for the broker, or for a disk that takes it.",
+            "\(state.ledger.backlogCount + (state.broker?.messages ?? 0))")
+        one(
+            "pharos_broker_connected", "gauge", "Whether the broker takes messages.",
+            state.broker.map { $0.isConnected ? "1" : "0" })
         add(
             "pharos_spool_dropped_total", "counter", "What was given up because too much waited, by its kind.",
-            [([("kind", "hooks")], "\(state.hooks.dropped)"), ([("kind", "events")], "\(state.ledger.dropped)")])
+            [
+                ([("kind", "hooks")], "\(state.hooks.dropped)"),
+                ([("kind", "events")], "\(state.ledger.dropped + (state.broker?.droppedEvents ?? 0))"),
+                ([("kind", "sightings")], "\(state.broker?.droppedSightings ?? 0)"),
+            ])
         return text
     }
 

@@ -27,6 +27,8 @@ public final class ListenService {
         public var metricsFile: String?
         /// In microseconds; `nil` until somebody ends it.
         public var duration: Int?
+        /// Of this program, as a broker is told.
+        public var version = ""
         /// Is given each event as a line of JSON, as soon as it is kept; `nil` for the journal alone.
         public var onLine: (([UInt8]) -> Void)?
 
@@ -50,6 +52,8 @@ public final class ListenService {
     private let journal = HubJournal()
     private var telling: ZoneEvent.Telling
     private let ledger: EventLedger
+    /// `nil` where no broker is told.
+    private var publishing: ListenPublishing?
     private var lastLine: Int64?
     private var report: ListenReport
     private var row = JSONRow()
@@ -137,6 +141,8 @@ public final class ListenService {
         hearing = ZoneHearing(file, source)
         telling = ZoneEvent.Telling(file, source, word, isRecorded: false)
         ledger = EventLedger(path: Self.store(file, options))
+        publishing = try ListenPublishing(
+            file, at: options.path, source, hearing, ledger, boot: telling.boot, version: options.version)
         report = ListenReport(
             name: file.listener.name, directory: Self.runtime(options), metrics: options.metricsFile)
     }
@@ -157,7 +163,9 @@ public final class ListenService {
         hooks.onFailure = { [journal] in journal.write(.warning, $0) }
         hooks.onSettled = { [ledger] in ledger.settle($0, for: EventLedger.hooks) }
         ledger.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        publishing?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
         takeUp()
+        publishing?.begin()
         // Who was inside is not known for ever while there is no adapter.
         hearing.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds()))
         hearing.onEvent = { [unowned self] in take($0) }
@@ -173,6 +181,7 @@ public final class ListenService {
         try? notifier.send(.stopping)
         hooks.end()
         ledger.retry()
+        publishing?.finish()
         settleLines()
         report.write(self.state(at: MonotonicClock.nanoseconds(), isOver: true), journal)
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
@@ -189,17 +198,21 @@ public final class ListenService {
         } else if isReady {
             try? notifier.send(.status("\(source.state)"))
         }
+        publishing?.change(isHearing: source.state.isHearing, at: now)
         report.write(state(at: now.nanoseconds), journal)
     }
 
     private func rest(at now: HeardInstant) {
         hooks.work()
         settleLines()
+        publishing?.rest()
         if reload.take() != nil { readAgain(at: now) }
         sign()
         guard now >= nextRound ?? now else { return }
         nextRound = now.advanced(byMicroseconds: Self.round)
-        report.write(state(at: now.nanoseconds), journal)
+        let state = state(at: now.nanoseconds)
+        report.write(state, journal)
+        publishing?.endRound(source, state: state.word, at: now)
         hearing.beginRound()
         ledger.retry()
         prune()
@@ -226,17 +239,33 @@ public final class ListenService {
                     .warning,
                     "\(options.path): a new name, adapter or scan needs a restart: it goes on with the old file")
             }
+            let boot = ZoneEvent.Telling.newBoot
+            let broker = try ListenPublishing(
+                next, at: options.path, source, hearing, ledger, boot: boot, version: options.version)
             for warning in next.warnings { journal.write(.warning, warning) }
             file = next
             source.levelOffset = next.listener.levelOffset
             hearing.replace(next, source, at: now, telling.unix)
             // The numbers begin anew.
-            telling.boot = ZoneEvent.Telling.newBoot
+            telling.boot = boot
+            publish(by: broker, at: now)
             journal.write(.notice, "\(options.path) was read again")
         } catch {
             for message in error.messages { journal.write(.warning, message) }
             journal.write(.warning, "\(options.path): it goes on with the old file")
         }
+    }
+
+    /// Tells another broker from now on, or the same one by another file.
+    private func publish(by next: ListenPublishing?, at now: HeardInstant) {
+        next?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        if let former = publishing {
+            if let next { next.replace(former) } else { former.finish() }
+        } else {
+            next?.begin()
+        }
+        publishing = next
+        next?.change(isHearing: source.state.isHearing, at: now)
     }
 
     // MARK: What is kept
@@ -288,8 +317,10 @@ public final class ListenService {
         if file.hooks.contains(where: { $0.matches(event.kind, zone: event.zone) }) {
             channels.append(EventLedger.hooks)
         }
+        if publishing != nil { channels.append(ListenPublishing.channel) }
         let number = ledger.record(kept, change(of: event), for: channels)
         journal.write(.notice, ZoneText.line(event, telling))
+        publishing?.take(event, json: json, number: number)
         if let onLine = options.onLine {
             onLine(Array((json + "\n").utf8))
             lastLine = number ?? lastLine
@@ -338,7 +369,7 @@ public final class ListenService {
 
     private func state(at now: UInt64, isOver: Bool = false) -> ListenReport.State {
         ListenReport.State(
-            file: file, source: source, hearing: hearing, hooks: hooks, ledger: ledger,
+            file: file, source: source, hearing: hearing, hooks: hooks, ledger: ledger, broker: publishing?.report,
             now: HeardInstant(nanoseconds: now), isOver: isOver)
     }
 }

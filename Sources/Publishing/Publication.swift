@@ -91,3 +91,51 @@ public struct RetainedBoard: Sendable {
         waiting.removeFirst(taken)
     }
 }
+
+/// Publications of which each counts, in their order, until they take more room than they may: then the oldest go.
+public struct PublicationQueue: Sendable {
+    /// Those that were given up.
+    public private(set) var dropped = 0
+    /// The payloads of those that wait, in octets.
+    public private(set) var octets = 0
+    private let limit: Int
+    /// From ``start`` on.
+    private var waiting: [(publication: Publication, time: Int64)] = []
+    private var start = 0
+
+    /// - Parameter limit: In octets of payload.
+    public init(limit: Int) { self.limit = limit }
+
+    /// How many wait.
+    public var count: Int { waiting.count - start }
+
+    /// When the oldest came, as it was said.
+    public var oldest: Int64? { start < waiting.count ? waiting[start].time : nil }
+
+    /// Takes one behind all others.
+    ///
+    /// - Parameter time: When it came, in microseconds since 1970.
+    public mutating func append(_ publication: Publication, time: Int64) {
+        waiting.append((publication, time))
+        octets += publication.payload.count
+        while octets > limit, start < waiting.count {
+            removeFirst()
+            dropped += 1
+        }
+    }
+
+    /// Hands what waits to `publish`, until that takes no more.
+    public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
+        while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
+    }
+
+    private mutating func removeFirst() {
+        octets -= waiting[start].publication.payload.count
+        start += 1
+        // Each is moved at most once on the average.
+        if start == waiting.count || start > 1000 && start > waiting.count / 2 {
+            waiting.removeFirst(start)
+            start = 0
+        }
+    }
+}

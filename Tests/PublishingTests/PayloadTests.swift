@@ -162,25 +162,6 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         #expect(Theengs(receiver: "hall").device(reading(.address(address!))) == nil)
     }
 
-    @Test func metricsAreGroupedAndEscaped() {
-        var metrics = ListenerMetrics(listener: "hall")
-        metrics.gauge("pharos_listening", "Whether it hears: 1 or 0.", "1")
-        metrics.counter("pharos_beacon_heard_total", "Reports.", 4, [("beacon", "a\"b")])
-        metrics.counter("pharos_beacon_heard_total", "Reports.", 5, [("beacon", "c")])
-        metrics.counter("pharos_spool_dropped_total", "Nobody knows.", nil)
-        #expect(
-            metrics.text == """
-                # HELP pharos_listening Whether it hears: 1 or 0.
-                # TYPE pharos_listening gauge
-                pharos_listening{listener="hall"} 1
-                # HELP pharos_beacon_heard_total Reports.
-                # TYPE pharos_beacon_heard_total counter
-                pharos_beacon_heard_total{listener="hall",beacon="a\\"b"} 4
-                pharos_beacon_heard_total{listener="hall",beacon="c"} 5
-
-                """)
-    }
-
     @Test func aBeaconAtRestIsToldEveryFiveSecondsAndAMovingOneAtOnce() {
         var pace = PublishingPace()
         func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }

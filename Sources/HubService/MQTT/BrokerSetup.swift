@@ -1,19 +1,19 @@
-public import Broker
+internal import Broker
 internal import LinuxHost
 internal import ListenerService
-public import Publishing
+internal import Publishing
 
 /// The broker of a listener file, with the files that its section names.
-public struct BrokerSetup {
+struct BrokerSetup {
     /// As it stands in the file.
-    public let section: BrokerSection
+    let section: BrokerSection
     /// How the broker is connected to.
-    public let options: BrokerOptions
+    let options: BrokerOptions
 
     /// - Parameter path: The listener file, beside which others lie.
     /// - Returns: `nil` where the file names no broker.
     /// - Throws: where the password or a key is missing, or others may read it.
-    public init?(_ file: HubFile, at path: String) throws(BrokerError) {
+    init?(_ file: HubFile, at path: String) throws(BrokerError) {
         guard let section = file.broker else { return nil }
         self.section = section
         let listener = file.listener

@@ -114,6 +114,7 @@ struct Listen: ParsableCommand {
         options.runtimeDirectory = runtimeDir
         options.metricsFile = metricsFile
         options.duration = durationS
+        options.version = CommandProgram.version
         if json { options.onLine = { Terminal.write($0) } }
         try ListenService.run(options)
     }
