@@ -71,7 +71,8 @@ let package = Package(
         .target(name: "TextEscaping", swiftSettings: small),
         .systemLibrary(name: "CLinux"),
         .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: small),
-        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: strict),
+        // What every received octet passes is inlined by attribute, for size too.
+        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: small),
         .target(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
             swiftSettings: small),

@@ -96,8 +96,8 @@ public protocol KeptSession: AnyObject {
 
     /// The beacon's own clock, for ephemeral ids.
     var clock: EIDClock { get }
-    /// Whether there are ids that turn over, so that ``memory`` holds something.
-    var turnsOver: Bool { get }
+    /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
+    var hasMemory: Bool { get }
     /// What must survive a restart.
     var memory: BeaconMemory { get }
     /// The wall clock shows this.

@@ -100,6 +100,8 @@ public struct BeaconMemory: Hashable, Sendable {
     public var turns: [Turn]
     /// What encrypted telemetry must not use again.
     public var salts: TelemetrySalts
+    /// The number of the next packet of BTHome: no two that are encrypted have the same.
+    public var nextPacket: UInt32
 
     /// The window of an ephemeral id that is on the air, and the address that it is sent from.
     public struct Turn: Hashable, Sendable {
@@ -116,10 +118,13 @@ public struct BeaconMemory: Hashable, Sendable {
     }
 
     /// - Parameter eidCounter: The counter t, in seconds.
-    public init(eidCounter: UInt32, turns: [Turn] = [], salts: TelemetrySalts = TelemetrySalts()) {
+    public init(
+        eidCounter: UInt32, turns: [Turn] = [], salts: TelemetrySalts = TelemetrySalts(), nextPacket: UInt32 = 0
+    ) {
         self.eidCounter = eidCounter
         self.turns = turns
         self.salts = salts
+        self.nextPacket = nextPacket
     }
 }
 

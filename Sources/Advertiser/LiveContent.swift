@@ -3,11 +3,15 @@ internal import BluetoothTypes
 internal import HCI
 
 /// What payloads are made from as time goes by, by whatever way they are sent: the beacon's own clock, its ephemeral ids
-/// on their way, the salts of encrypted telemetry, and the sensors.
+/// on their way, the salts and numbers that encryption must not use
+/// twice, and the sensors.
 struct LiveContent {
     private(set) var clock: EIDClock
     private(set) var turns: [EphemeralTurn] = []
     private var salts: TelemetrySalts
+    /// The number of the next packet of BTHome, and whether any was encrypted with such a number.
+    private var nextPacket: UInt32
+    private var hasSealedPackets = false
     private var randomness: any RandomNumberGenerator
     private let telemetry: (any TelemetrySource)?
     private let memoryAtStart: BeaconMemory?
@@ -19,6 +23,7 @@ struct LiveContent {
         self.clock = clock
         memoryAtStart = memory
         salts = memory?.salts ?? TelemetrySalts()
+        nextPacket = memory?.nextPacket ?? 0
         self.telemetry = telemetry
         self.randomness = randomness
     }
@@ -71,7 +76,7 @@ struct LiveContent {
     ///   - power: What the radio sends with, as far as it is known.
     ///   - counters: What telemetry tells.
     ///   - isFirst: Whether it has not been on the air yet.
-    /// - Returns: `nil` for encrypted telemetry where no salt is left: what was told before goes on until the window ends.
+    /// - Returns: `nil` where encryption has no salt or number left: what was told before goes on until the window ends.
     mutating func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
     ) throws(AdvertisingError) -> AdvertisingData? {
@@ -92,13 +97,26 @@ struct LiveContent {
                 moment.salt = salt
             }
         }
+        if case .btHome(let wanted) = content {
+            moment.batteryMillivolts = wanted.voltage.flatMap { telemetry?.batteryMillivolts($0) }
+            moment.batteryPercent = wanted.battery.flatMap { telemetry?.batteryPercent($0) }
+            moment.temperature = wanted.temperature.flatMap { telemetry?.temperature($0) }
+            moment.packet = wanted.isEncrypted ? max(nextPacket, source.firstPacket) : nextPacket
+            guard moment.packet < .max else { return nil }
+            nextPacket = moment.packet + 1
+            hasSealedPackets = hasSealedPackets || wanted.isEncrypted
+        }
         return try source.payload(moment)
     }
+
+    /// Whether there is anything that must survive a restart.
+    var hasMemory: Bool { !turns.isEmpty || hasSealedPackets }
 
     /// What must survive a restart.
     func memory(at now: HCIInstant) -> BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts)
+            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
+            nextPacket: nextPacket)
     }
 }

@@ -255,6 +255,11 @@ private struct InstanceDraft {
                 "interval \(advertisement.interval) is out of this controller's range "
                     + "\(range.lowerBound)...\(range.upperBound)")
         }
+        if case .btHome(let source) = advertisement.content, source.isEncrypted {
+            throw .impossible(
+                "encrypted BTHome is made with the device address, and the kernel's advertising manager takes none: use "
+                    + "another form of the adapter")
+        }
         let room = min(capabilities.maximumScanResponseLength, AdvertisingData.legacyLimit)
         let response = advertisement.scanResponse.octets.count
         guard response <= room else {
@@ -335,7 +340,7 @@ private struct InstanceDraft {
         case .iBeacon(_, _, _, let flags): flags == nil
         case .altBeacon(_, _, _, let flags): flags == nil
         case .raw(let data): !data.structures.contains { $0.type == .flags }
-        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID: false
+        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID, .btHome: false
         }
     }
 

@@ -134,8 +134,8 @@ public final class ManagedSession {
     /// The beacon's own clock, for ephemeral ids.
     public var clock: EIDClock { live.clock }
 
-    /// Whether there are ids that turn over.
-    public var turnsOver: Bool { !live.turns.isEmpty }
+    /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
+    public var hasMemory: Bool { live.hasMemory }
 
     /// What must survive a restart.
     public var memory: BeaconMemory { live.memory(at: host.now) }

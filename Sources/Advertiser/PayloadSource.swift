@@ -10,14 +10,22 @@ public struct PayloadSource: Sendable {
     private let identityKey: IdentityKey?
     /// For the first encrypted telemetry; every later one has a new salt, which must not be used twice.
     public let firstSalt: UInt16?
+    /// The number of the first encrypted packet of BTHome, where no later one has been sent.
+    public let firstPacket: UInt32
 
     /// - Parameters:
-    ///   - identityKey: for EID and encrypted TLM; must be there for these.
+    ///   - identityKey: for EID, encrypted TLM and encrypted BTHome; must be there for these.
     ///   - firstSalt: `nil` leaves the first salt to chance too.
-    public init(_ advertisement: Advertisement, identityKey: IdentityKey? = nil, firstSalt: UInt16? = nil) {
+    ///   - firstPacket: for BTHome. Encryption needs one that no earlier packet with the key had, and that is no smaller:
+    ///     seconds since 1970 are, because no packets follow each other faster.
+    public init(
+        _ advertisement: Advertisement, identityKey: IdentityKey? = nil, firstSalt: UInt16? = nil,
+        firstPacket: UInt32 = 0
+    ) {
         self.advertisement = advertisement
         self.identityKey = identityKey
         self.firstSalt = firstSalt
+        self.firstPacket = firstPacket
     }
 
     /// All that a payload depends on beside its advertisement.
@@ -27,17 +35,20 @@ public struct PayloadSource: Sendable {
         /// What telemetry tells.
         public var counters: TelemetryCounters
         public var batteryMillivolts: UInt16?
+        public var batteryPercent: UInt8?
         public var temperature: FixedPointTemperature?
         /// The beacon's seconds counter t, from which ephemeral ids and nonces are made.
         public var eidTime: UInt32
         /// For encrypted telemetry, a new one each time.
         public var salt: UInt16
+        /// The number of a packet of BTHome, a new one each time.
+        public var packet: UInt32
 
         /// The moment of a new beacon, but for what is given.
         public init(
             radioPower: RadioPower? = nil, counters: TelemetryCounters = TelemetryCounters(),
             batteryMillivolts: UInt16? = nil, temperature: FixedPointTemperature? = nil,
-            eidTime: UInt32 = IdentityKey.firstCounter, salt: UInt16 = 0
+            eidTime: UInt32 = IdentityKey.firstCounter, salt: UInt16 = 0, packet: UInt32 = 0
         ) {
             self.radioPower = radioPower
             self.counters = counters
@@ -45,6 +56,7 @@ public struct PayloadSource: Sendable {
             self.temperature = temperature
             self.eidTime = eidTime
             self.salt = salt
+            self.packet = packet
         }
     }
 
@@ -67,6 +79,8 @@ public struct PayloadSource: Sendable {
             live.ephemeralID = try withKey(rotation) { key, exponent throws(EddystoneSecurityError) in
                 try key.ephemeralID(at: moment.eidTime, exponent: exponent)
             }
+        case .btHome(let source):
+            live.btHome = try packet(source, moment)
         case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw:
             break
         }
@@ -79,14 +93,41 @@ public struct PayloadSource: Sendable {
 
     /// How long, in microseconds, the octets are true enough; `nil` for ever, or until the id turns over.
     ///
-    /// Telemetry is renewed once in each interval, but not more than once a second: that is as fine as anybody reads
+    /// Telemetry, and BTHome that has live values, is renewed once in each interval, but not more than once a second: that is as fine as anybody reads
     /// it, and a small box need not wake up more often.
     var renewalMicroseconds: Int? {
-        guard case .eddystoneTLM = advertisement.content else { return nil }
+        switch advertisement.content {
+        case .eddystoneTLM: break
+        case .btHome(let source): if !source.hasValues { return nil }
+        default: return nil
+        }
         return max(advertisement.interval.microseconds, Self.shortestRenewalMicroseconds)
     }
 
     static let shortestRenewalMicroseconds = 1_000_000
+
+    private func packet(_ source: Advertisement.BTHomeSource, _ moment: Moment) throws(AdvertisingError) -> BTHome {
+        let plain: BTHome
+        do throws(BeaconFrameError) {
+            plain = try source.packet(
+                temperature: moment.temperature?.hundredths, battery: moment.batteryPercent.map { Int($0) },
+                voltage: moment.batteryMillivolts.map { Int($0) },
+                advertisements: Int(moment.counters.advertisements),
+                uptime: Int(moment.counters.uptimeDeciseconds / 10), packet: Int(moment.packet))
+        } catch {
+            throw .payload("\(error)")
+        }
+        guard source.isEncrypted else { return plain }
+        guard let identityKey, case .staticRandom(let address) = advertisement.address else {
+            throw .payload(
+                "encrypted BTHome needs a key, and a static random address, which the encryption is made with")
+        }
+        do throws(EddystoneSecurityError) {
+            return try identityKey.seal(plain, from: address, counter: moment.packet)
+        } catch {
+            throw .payload("\(error)")
+        }
+    }
 
     private func withKey<Result>(
         _ rotation: Advertisement.RotatingKey,
@@ -103,14 +144,21 @@ public struct PayloadSource: Sendable {
     }
 }
 
-/// The box's sensors, as far as Eddystone-TLM tells of them. Asked once a second at most.
+/// The box's sensors, as far as Eddystone-TLM and BTHome tell of them. Asked once a second at most.
 ///
 /// The names are those of the profile; `auto` leaves the choice to the source. What is not known is `nil`, and sent as
 /// unknown.
 public protocol TelemetrySource: AnyObject {
     /// In millivolts.
     func batteryMillivolts(_ sensor: String) -> UInt16?
+    /// The charge, 0...100.
+    func batteryPercent(_ sensor: String) -> UInt8?
     func temperature(_ sensor: String) -> FixedPointTemperature?
+}
+
+extension TelemetrySource {
+    /// A source that knows no charge.
+    public func batteryPercent(_ sensor: String) -> UInt8? { nil }
 }
 
 /// What Eddystone-TLM counts since power-on.

@@ -93,7 +93,7 @@ public struct Auditor: Sendable {
                 if let region = Self.region(identity) { regions.insert(region) }
             case .raw: raw.append(index)
             case .ephemeralID: break
-            case .telemetry:
+            case .telemetry, .btHome:
                 let isAlone = beacons[beacon].advertisements.count == 1
                 if isAlone, expected.address == .anyStatic || expected.address == .anyPublic { lonely = beacon }
             }
@@ -146,7 +146,7 @@ public struct Auditor: Sendable {
             guard let frame = BeaconFrame(element, in: octets) else { continue }
             type = type ?? frame.typeName
             switch frame {
-            case .eddystoneTLM, .eddystoneEncryptedTLM: telemetry = telemetry ?? frame
+            case .eddystoneTLM, .eddystoneEncryptedTLM, .btHome: telemetry = telemetry ?? frame
             case .eddystoneEID(let frame):
                 guard let index = keys.resolve(frame.id, sighting.instant), advertisements.indices.contains(index)
                 else { continue }
@@ -196,15 +196,18 @@ public struct Auditor: Sendable {
             isTurning: expected.address == .turning, octets: octets, range)
     }
 
-    /// Telemetry has no identity: it is that of the beacon at its address, or of the one last heard from there.
+    /// Telemetry and BTHome have no identity: it is that of the beacon at its address, or of the one last heard from there.
     private mutating func take(
         _ frame: BeaconFrame, _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, _ receiver: Int
     ) {
         guard let sender = sighting.sender, let beacon = byAddress[sender] ?? senders[sender] ?? lonely else { return }
         let index = advertisements.indices.first { index in
             guard advertisements[index].beacon == beacon else { return false }
-            if case .telemetry = advertisements[index].expected.content { return true }
-            return false
+            switch (advertisements[index].expected.content, frame) {
+            case (.btHome, .btHome): return true
+            case (.telemetry, .eddystoneTLM), (.telemetry, .eddystoneEncryptedTLM): return true
+            default: return false
+            }
         }
         guard let index else {
             return takeUnexpected(frame.typeName, of: beacon, sighting, octets, range, receiver)
@@ -218,6 +221,11 @@ public struct Auditor: Sendable {
             let opened = keys.open(frame, index, sighting.instant)
             if let opened { heard[index][receiver].telemetry.add(opened, at: sighting.instant) }
             take(sighting, index, octets, range, receiver, isRight: opened != nil)
+        case .btHome(let packet):
+            let expected = advertisements[index].expected.content
+            take(
+                sighting, index, octets, range, receiver,
+                isRight: expected == .btHome(isEncrypted: packet.isEncrypted))
         default: take(sighting, index, octets, range, receiver, isRight: false)
         }
     }

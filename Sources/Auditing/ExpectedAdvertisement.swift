@@ -25,6 +25,8 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         /// An ephemeral id: its key tells whose it is.
         case ephemeralID
         case telemetry(isEncrypted: Bool)
+        /// A packet of BTHome, whose values and length change.
+        case btHome(isEncrypted: Bool)
         /// Octets of no known layout.
         case raw
     }
@@ -77,6 +79,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         switch advertisement.content {
         case .eddystoneEID: content = .ephemeralID
         case .eddystoneTLM(_, let encryption): content = .telemetry(isEncrypted: encryption != nil)
+        case .btHome(let source): content = .btHome(isEncrypted: source.isEncrypted)
         case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw:
             let data = try Self.sample(advertisement, 0)
             content =
@@ -85,8 +88,14 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         }
         self.init(
             type: advertisement.content.typeName, content: content,
-            octets: ExpectedOctets(try Self.sample(advertisement, 0), or: try Self.sample(advertisement, 1)),
+            octets: try Self.octets(advertisement),
             intervalMicroseconds: advertisement.interval.microseconds, address: address, isJudgeable: isJudgeable)
+    }
+
+    /// `nil` for BTHome: a sensor that tells nothing makes a packet shorter.
+    private static func octets(_ advertisement: Advertisement) throws(PayloadError) -> ExpectedOctets? {
+        if case .btHome = advertisement.content { return nil }
+        return ExpectedOctets(try sample(advertisement, 0), or: try sample(advertisement, 1))
     }
 
     /// One of two payloads that differ wherever a live value stands.
@@ -99,13 +108,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
             sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: number == 0 ? 0xC5 : 0xA6))
         }
         let octet: UInt8 = number == 0 ? 0x01 : 0x02
-        let twelve = FixedOctets<12>([UInt8](repeating: octet, count: 12)) ?? FixedOctets()
-        let live = Advertisement.LiveValues(
-            telemetry: EddystoneTLM(telemetry: twelve),
-            encryptedTelemetry: EddystoneEncryptedTLM(
-                encrypted: twelve, salt: UInt16(octet) * 0x101, mic: UInt16(octet) * 0x101),
-            ephemeralID: FixedOctets([UInt8](repeating: octet, count: 8)))
-        return try sample.payload(live).octets
+        return try sample.payload(advertisement.content.sampleValues(octet)).octets
     }
 
     /// The mean time between two events that are sent: the interval and 5 ms, in microseconds.

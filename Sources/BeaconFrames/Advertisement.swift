@@ -46,6 +46,7 @@ public struct Advertisement: Hashable, Sendable {
         case eddystoneURL(CompressedURL)
         case eddystoneTLM(TelemetrySource, encryption: RotatingKey?)
         case eddystoneEID(RotatingKey)
+        case btHome(BTHomeSource)
         /// Fixed octets of any layout.
         case raw(AdvertisingData)
     }
@@ -105,6 +106,7 @@ extension Advertisement.Content {
         case .eddystoneURL: "eddystone-url"
         case .eddystoneTLM: "eddystone-tlm"
         case .eddystoneEID: "eddystone-eid"
+        case .btHome: "bthome"
         case .raw: "raw"
         }
     }
@@ -114,8 +116,15 @@ extension Advertisement.Content {
         switch self {
         case .eddystoneEID(let key): key
         case .eddystoneTLM(_, let encryption): encryption
-        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: nil
+        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .btHome, .raw: nil
         }
+    }
+
+    /// The file with the key that the payload is made with; `nil` for payloads in the clear, and for a key that is handed
+    /// over beside the advertisement.
+    public var keyFile: String? {
+        if case .btHome(let source) = self { return source.keyFile }
+        return rotatingKey?.identityKeyFile
     }
 }
 
@@ -130,16 +139,20 @@ extension Advertisement {
         public var encryptedTelemetry: EddystoneEncryptedTLM?
         /// For Eddystone-EID, made by EddystoneSecurity.
         public var ephemeralID: FixedOctets<8>?
+        /// For BTHome, sealed by EddystoneSecurity where it is encrypted.
+        public var btHome: BTHome?
 
         /// Those values that are known; content needs only its own: an EID the ephemeral id, for example.
         public init(
             radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
-            encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil
+            encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil,
+            btHome: BTHome? = nil
         ) {
             self.radioPower = radioPower
             self.telemetry = telemetry
             self.encryptedTelemetry = encryptedTelemetry
             self.ephemeralID = ephemeralID
+            self.btHome = btHome
         }
     }
 
@@ -170,7 +183,7 @@ extension Advertisement.Content {
         switch self {
         case .raw(let data): return data
         case .iBeacon(_, _, _, let wanted), .altBeacon(_, _, _, let wanted): flags = wanted
-        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID: flags = .beacon
+        case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID, .btHome: flags = .beacon
         }
         guard let frame = try frame(measuredPower: measuredPower, live) else { throw .missing("frame") }
         do throws(BeaconFrameError) {
@@ -210,6 +223,9 @@ extension Advertisement.Content {
             guard let id = live.ephemeralID else { throw .missing("ephemeral id") }
             let power = try Self.powerAtZeroMeters(measuredPower, live)
             return .eddystoneEID(EddystoneEID(id: id, measuredPower: power))
+        case .btHome:
+            guard let packet = live.btHome else { throw .missing("BTHome packet") }
+            return .btHome(packet)
         case .raw:
             return nil
         }
@@ -289,10 +305,23 @@ extension Advertisement {
         var sample = self
         // Any calibrated power does: it is one octet. The octet 0xC5 is -59 dBm.
         if case .calibrated = measuredPower { sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)) }
-        let live = LiveValues(
-            telemetry: EddystoneTLM(telemetry: FixedOctets()),
-            encryptedTelemetry: EddystoneEncryptedTLM(encrypted: FixedOctets(), salt: 0, mic: 0),
-            ephemeralID: FixedOctets())
-        return try sample.payload(live).octets.count
+        return try sample.payload(content.sampleValues(0)).octets.count
+    }
+}
+
+extension Advertisement.Content {
+    /// Live values that have `octet` in each of their octets: for a length, or to see where they stand.
+    ///
+    /// - Throws: ``PayloadError`` where they are too many to be sent.
+    public func sampleValues(_ octet: UInt8) throws(PayloadError) -> LiveValues {
+        let two = UInt16(octet) * 0x101
+        var values = LiveValues(
+            telemetry: EddystoneTLM(telemetry: FixedOctets(repeating: octet)),
+            encryptedTelemetry: EddystoneEncryptedTLM(encrypted: FixedOctets(repeating: octet), salt: two, mic: two),
+            ephemeralID: FixedOctets(repeating: octet))
+        if case .btHome(let source) = self {
+            do throws(BeaconFrameError) { values.btHome = try source.sample() } catch { throw .frame(error) }
+        }
+        return values
     }
 }

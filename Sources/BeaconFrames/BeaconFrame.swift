@@ -9,6 +9,7 @@ public enum BeaconFrame: Hashable, Sendable {
     case eddystoneTLM(EddystoneTLM)
     case eddystoneEncryptedTLM(EddystoneEncryptedTLM)
     case eddystoneEID(EddystoneEID)
+    case btHome(BTHome)
 
     /// The type's name in profiles and in `--json`.
     public var typeName: String {
@@ -20,6 +21,7 @@ public enum BeaconFrame: Hashable, Sendable {
         case .eddystoneTLM: "eddystone-tlm"
         case .eddystoneEncryptedTLM: "eddystone-etlm"
         case .eddystoneEID: "eddystone-eid"
+        case .btHome: "bthome"
         }
     }
 }
@@ -35,6 +37,7 @@ extension BeaconFrame {
         case .eddystoneTLM(let frame): frame.adStructures
         case .eddystoneEncryptedTLM(let frame): frame.adStructures
         case .eddystoneEID(let frame): frame.adStructures
+        case .btHome(let frame): frame.adStructures
         }
     }
 
@@ -50,6 +53,7 @@ extension BeaconFrame {
         case .eddystoneTLM(let frame): try frame.advertisingData(flags: flags)
         case .eddystoneEncryptedTLM(let frame): try frame.advertisingData(flags: flags)
         case .eddystoneEID(let frame): try frame.advertisingData(flags: flags)
+        case .btHome(let frame): try frame.advertisingData(flags: flags)
         }
     }
 }
@@ -109,9 +113,14 @@ extension BeaconFrame {
 
     @inline(__always)
     private init?(serviceData data: Span<UInt8>) {
-        guard data.count > 2, data.uint16LittleEndian(at: 0) == Eddystone.serviceUUID,
-            let type = Eddystone.FrameType(rawValue: data[2])
-        else { return nil }
+        guard data.count > 2 else { return nil }
+        let service = data.uint16LittleEndian(at: 0)
+        if service == BTHome.serviceUUID {
+            guard let packet = BTHome(serviceData: data) else { return nil }
+            self = .btHome(packet)
+            return
+        }
+        guard service == Eddystone.serviceUUID, let type = Eddystone.FrameType(rawValue: data[2]) else { return nil }
         let frame = data.extracting(2..<data.count)
         switch type {
         case .uid:
@@ -184,12 +193,15 @@ public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible
     case url(URLEncodingError)
     /// More octets than an advertisement holds.
     case advertisingData(AdvertisingDataError)
+    /// Objects of BTHome that are too many, or that its format forbids, kept from a received frame.
+    case problem(LintProblem)
 
     public var description: String {
         switch self {
         case .measuredPower(let error): error.description
         case .url(let error): error.description
         case .advertisingData(let error): error.description
+        case .problem(let problem): problem.message
         }
     }
 }
@@ -250,6 +262,7 @@ extension BeaconFrame {
             "Eddystone-TLM, encrypted: \(frame.encrypted), salt \(Self.hex(frame.salt)), MIC \(Self.hex(frame.mic))"
         case .eddystoneEID(let frame):
             "Eddystone-EID \(frame.id), \(frame.measuredPower)"
+        case .btHome(let frame): frame.sentence
         }
     }
 

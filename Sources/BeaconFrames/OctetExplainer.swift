@@ -183,7 +183,7 @@ extension OctetExplainer {
 
     /// Received text that a terminal does not obey: characters that control it, or the direction of writing or the
     /// line, are written as `\u{1B}`.
-    private static func harmless(_ text: String) -> String {
+    static func harmless(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar.value {
             case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
@@ -200,8 +200,9 @@ extension OctetExplainer {
 
     private mutating func explainServiceData16() {
         let isEddystone = peek() == 0xAA && peek(1) == 0xFE
+        let isBTHome = peek() == 0xD2 && peek(1) == 0xFC
         number16("service UUID", bigEndian: false, AssignedNames.service)
-        if isEddystone { explainEddystone() } else { restAsData("service data") }
+        if isEddystone { explainEddystone() } else if isBTHome { explainBTHome() } else { restAsData("service data") }
     }
 }
 
@@ -353,6 +354,6 @@ private enum AssignedNames {
 
     private static let services: [UInt16: String] = [
         0x1800: "Generic Access", 0x1801: "Generic Attribute", 0x180A: "Device Information", 0x180F: "Battery",
-        0x181A: "Environmental Sensing", 0xFD6F: "Exposure Notification", 0xFEAA: "Eddystone",
+        0x181A: "Environmental Sensing", 0xFD6F: "Exposure Notification", 0xFCD2: "BTHome", 0xFEAA: "Eddystone",
     ]
 }

@@ -66,7 +66,10 @@ struct PayloadLinter {
                 report(.appearanceLength, at: element.offset, "an appearance has 2 octets, not \(data.count)")
             }
         case .serviceData16:
-            if !isShort(element, minimum: 2, rule: .serviceDataLength) { checkEddystone(element) }
+            if !isShort(element, minimum: 2, rule: .serviceDataLength) {
+                checkEddystone(element)
+                checkBTHome(element)
+            }
         case .serviceData32: _ = isShort(element, minimum: 4, rule: .serviceDataLength)
         case .serviceData128: _ = isShort(element, minimum: 16, rule: .serviceDataLength)
         case .manufacturerData:
@@ -237,6 +240,12 @@ public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case eddystoneEIDLength = "eddystone-eid-length"
     case eddystoneEIDMixed = "eddystone-eid-mixed"
 
+    case btHomeInformation = "bthome-device-information"
+    case btHomeLength = "bthome-length"
+    case btHomeObject = "bthome-object"
+    case btHomeOrder = "bthome-order"
+    case btHomeValue = "bthome-value"
+
     /// The document and section that the rule comes from.
     public var source: String {
         switch self {
@@ -263,6 +272,7 @@ public enum LintRule: String, Hashable, Sendable, CaseIterable {
             "github google/eddystone, eddystone-url"
         case .eddystoneTLMVersion, .eddystoneTLMLength: "github google/eddystone, eddystone-tlm"
         case .eddystoneEIDLength, .eddystoneEIDMixed: "github google/eddystone, eddystone-eid"
+        case .btHomeInformation, .btHomeLength, .btHomeObject, .btHomeOrder, .btHomeValue: "bthome.io/format"
         }
     }
 }

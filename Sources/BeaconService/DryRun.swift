@@ -106,7 +106,8 @@ struct ManagedDryRun {
             if let parameters = try plan.parameters(instance) { show(parameters.packet(plan.index)) }
             let salt = frame.source.firstSalt ?? UInt16.random(in: 0...UInt16.max)
             let payload = try frame.source.payload(
-                PayloadSource.Moment(counters: job.counters, eidTime: job.eidTime, salt: salt))
+                PayloadSource.Moment(
+                    counters: job.counters, eidTime: job.eidTime, salt: salt, packet: frame.source.firstPacket))
             show(try plan.data(instance, payload))
         }
         if !job.options.json { job.output.write("# on the air; and to take it off again:\n") }

@@ -1,3 +1,4 @@
+public import Advertiser
 public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
@@ -64,12 +65,25 @@ public struct LoadedProfile {
         return (try? calibration.measuredPower(for: power)).map { Int($0.dBm) }
     }
 
-    /// The key of a rotating advertisement, out of its file; `nil` for advertisements without a key.
+    /// An advertisement with its key, out of its file, where it has one.
+    ///
+    /// - Throws: see ``KeyFile/read(_:_:)``.
+    public func source(_ advertisement: Advertisement) throws(BeaconServiceError) -> PayloadSource {
+        PayloadSource(
+            advertisement, identityKey: try identityKey(for: advertisement), firstPacket: Self.firstPacket)
+    }
+
+    /// Seconds since 1970: no packet of BTHome had this number before, as long as the clock is not set back.
+    public static var firstPacket: UInt32 { UInt32(clamping: WallClock.microseconds() / 1_000_000) }
+
+    /// The key of an advertisement, out of its file; `nil` for advertisements without a key.
     ///
     /// - Throws: see ``KeyFile/read(_:_:)``.
     public func identityKey(for advertisement: Advertisement) throws(BeaconServiceError) -> IdentityKey? {
-        guard let file = advertisement.content.rotatingKey?.identityKeyFile else { return nil }
-        return try KeyFile.read(file.hasPrefix("/") ? file : directory + file)
+        let content = advertisement.content
+        guard let file = content.keyFile else { return nil }
+        let what = content.rotatingKey == nil ? "encryption key" : "identity key"
+        return try KeyFile.read(file.hasPrefix("/") ? file : directory + file, what)
     }
 
     /// When the clock of ephemeral identifiers was 65280, in seconds since 1970; `nil` where nobody knows.

@@ -202,7 +202,7 @@ struct ServiceJob {
         let problems = profile.advertisements.compactMap(ServiceSensors.problem)
         guard problems.isEmpty else { throw .refused(.invalid, "\(path): " + problems.joined(separator: "; ")) }
         sources = try profile.advertisements.map { advertisement throws(BeaconServiceError) in
-            PayloadSource(advertisement, identityKey: try profile.identityKey(for: advertisement))
+            try profile.source(advertisement)
         }
     }
 

@@ -275,7 +275,7 @@ extension ServiceBox {
     func report(_ keeper: BeaconKeeper<ServiceBox>) {
         if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { lookAtTheClock() }
         report.update(keeper, self)
-        guard let session, session.turnsOver else { return }
+        guard let session, session.hasMemory else { return }
         state.save(session.memory, isLast: keeper.ended != nil)
     }
 

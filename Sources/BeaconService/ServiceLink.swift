@@ -220,7 +220,7 @@ final class ServiceSession: KeptSession {
     var controller: OnAirController { session.controller }
     var warnings: [String] { session.warnings }
     var clock: EIDClock { session.clock }
-    var turnsOver: Bool { session.turnsOver }
+    var hasMemory: Bool { session.hasMemory }
     var memory: BeaconMemory { session.memory }
     func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
         session.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted)

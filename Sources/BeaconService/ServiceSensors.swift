@@ -27,6 +27,11 @@ public final class ServiceSensors: TelemetrySource {
         return reading.value.flatMap(UInt16.init(exactly:))
     }
 
+    /// The charge of a battery, in percent; `nil` where the sensor does not tell it, or is none.
+    public func batteryPercent(_ sensor: String) -> UInt8? {
+        read(sensor, .charge).value.flatMap(UInt8.init(exactly:))
+    }
+
     /// The temperature; `nil` where the sensor does not tell it, or is none.
     public func temperature(_ sensor: String) -> FixedPointTemperature? {
         let reading = read(sensor, .temperature)
@@ -49,9 +54,18 @@ public final class ServiceSensors: TelemetrySource {
 
     /// Why an advertisement's sensors are of no use, as half a sentence; `nil` where they are of use.
     public static func problem(_ advertisement: Advertisement) -> String? {
-        guard case .eddystoneTLM(let source, _) = advertisement.content else { return nil }
-        if case .sensor(let name) = source.battery, let problem = problem(name, .voltage) { return problem }
-        if case .sensor(let name) = source.temperature, let problem = problem(name, .temperature) { return problem }
+        var names: [(String?, SensorQuantity)] = []
+        switch advertisement.content {
+        case .eddystoneTLM(let source, _):
+            if case .sensor(let name) = source.battery { names.append((name, .voltage)) }
+            if case .sensor(let name) = source.temperature { names.append((name, .temperature)) }
+        case .btHome(let source):
+            names = [(source.voltage, .voltage), (source.temperature, .temperature), (source.battery, .charge)]
+        default: break
+        }
+        for case (let name?, let quantity) in names {
+            if let problem = problem(name, quantity) { return problem }
+        }
         return nil
     }
 

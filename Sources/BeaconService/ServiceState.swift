@@ -5,7 +5,8 @@ internal import Configuration
 internal import EddystoneSecurity
 internal import LinuxHost
 
-/// What a service knows from its last run: the clock of ephemeral ids, and the addresses that belong to them.
+/// What a service knows from its last run: the clock of ephemeral ids, the addresses that belong to them, and the numbers
+/// that encryption must not use again.
 ///
 /// A file that is missing, unreadable or nonsense costs what it held, and never the beacon.
 struct ServiceState {
@@ -21,6 +22,8 @@ struct ServiceState {
     private static let sizeLimit = 1 << 20
     /// Ten minutes, in nanoseconds: what a loss of power may cost of the clock.
     private static let interval: UInt64 = 600_000_000_000
+    /// More packets than are sent until the next save: what is saved is a number that none has had even then.
+    fileprivate static let packetReserve: UInt64 = 4096
 
     init(path: String, log: @escaping (Supervisor.LogPriority, String) -> Void) {
         self.path = path
@@ -40,11 +43,11 @@ struct ServiceState {
     }
 
     /// When the clock has to be saved at the latest, on the monotonic clock.
-    var nextSave: UInt64? { lastMemory.flatMap { $0.turns.isEmpty ? nil : savedAt.map { $0 + Self.interval } } }
+    var nextSave: UInt64? { lastMemory.flatMap { _ in savedAt.map { $0 + Self.interval } } }
 
     /// Saves `memory` where it holds something, when it is due or an id has turned over.
     mutating func save(_ memory: BeaconMemory, isLast: Bool = false) {
-        guard !memory.turns.isEmpty else { return }
+        guard !memory.turns.isEmpty || memory.nextPacket > 0 else { return }
         let now = MonotonicClock.nanoseconds()
         let isDue = savedAt.map { now >= $0 + Self.interval } ?? true
         guard isLast || isDue || memory.turns != lastMemory?.turns else { return }
@@ -70,6 +73,7 @@ extension BeaconMemory {
         .record([
             ("version", .integer(1)),
             ("eidCounter", .integer(eidCounter)),
+            ("nextPacket", .integer(UInt64(nextPacket) + (nextPacket > 0 ? ServiceState.packetReserve : 0))),
             (
                 "turns",
                 .array(
@@ -95,7 +99,8 @@ extension BeaconMemory {
         else { return nil }
         let turns = elements.compactMap(Turn.init(json:))
         guard turns.count == elements.count else { return nil }
-        self.init(eidCounter: counter, turns: turns)
+        let nextPacket = root["nextPacket"]?.integer.map { UInt32(clamping: $0) } ?? 0
+        self.init(eidCounter: counter, turns: turns, nextPacket: nextPacket)
     }
 }
 

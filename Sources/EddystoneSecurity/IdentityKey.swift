@@ -65,7 +65,7 @@ public struct IdentityKey: Sendable {
     }
 
     /// The key as the cryptography library takes it, without a copy that stays.
-    fileprivate var symmetricKey: SymmetricKey { storage.symmetricKey }
+    var symmetricKey: SymmetricKey { storage.symmetricKey }
 
     @safe private final class Storage: @unchecked Sendable {
         /// Never written to between `init` and `deinit`.

@@ -68,12 +68,15 @@ public enum SensorQuantity: Hashable, Sendable {
     case temperature
     /// Of a battery or a supply, in millivolts.
     case voltage
+    /// Of a battery, in percent.
+    case charge
 
     /// What can be sent: a signed 8.8 fixed point number of degrees, and 16 bits of millivolts of which 0 means none.
     var range: ClosedRange<Int> {
         switch self {
         case .temperature: -128_000...127_999
         case .voltage: 1...65_535
+        case .charge: 0...100
         }
     }
 
@@ -81,6 +84,7 @@ public enum SensorQuantity: Hashable, Sendable {
         switch self {
         case .temperature: "thermal:TYPE, hwmon:NAME:tempN, iio:NAME"
         case .voltage: "power:NAME, hwmon:NAME:inN"
+        case .charge: "power:NAME"
         }
     }
 
@@ -88,6 +92,7 @@ public enum SensorQuantity: Hashable, Sendable {
         switch self {
         case .temperature: "temperature sensor"
         case .voltage: "battery or supply voltage"
+        case .charge: "battery charge"
         }
     }
 }
@@ -100,7 +105,7 @@ public enum SensorQuantity: Hashable, Sendable {
 /// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | a hardware monitor's input by its file or its label |
 /// | `hwmon:cpu_thermal` | its first input |
 /// | `iio:bme280`, `iio:bme280:temp` | an industrial I/O device's temperature |
-/// | `power:BAT0` | a battery's voltage |
+/// | `power:BAT0` | a battery's voltage or charge |
 ///
 /// Where several devices have one name, the name of the directory stands for it: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
@@ -148,8 +153,8 @@ extension SensorName.Source {
     fileprivate func measures(_ quantity: SensorQuantity) -> Bool {
         switch self {
         case .thermal, .iio: quantity == .temperature
-        case .power: quantity == .voltage
-        case .hwmon: true
+        case .power: quantity != .temperature
+        case .hwmon: quantity != .charge
         }
     }
 }

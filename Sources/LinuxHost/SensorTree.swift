@@ -11,7 +11,8 @@ public struct SensorTree: Hashable, Sendable {
     public func sensors(of quantity: SensorQuantity) -> [Sensor] {
         switch quantity {
         case .temperature: thermalZones() + monitors(.temperature) + industrial()
-        case .voltage: batteries() + monitors(.voltage)
+        case .voltage: batteries(.voltage) + monitors(.voltage)
+        case .charge: batteries(.charge)
         }
     }
 
@@ -83,7 +84,7 @@ extension SensorTree {
     }
 
     /// Batteries of the box; those of mice and headphones power something else.
-    private func batteries() -> [Sensor] {
+    private func batteries(_ quantity: SensorQuantity) -> [Sensor] {
         let folder = root + "/class/power_supply"
         return Files.names(in: folder).compactMap { name in
             let directory = "\(folder)/\(name)"
@@ -91,7 +92,9 @@ extension SensorTree {
                 Files.firstLine(directory + "/present") != "0"
             else { return nil }
             return Sensor(
-                SensorName(.power, name), .voltage, file: directory + "/voltage_now", unitsPerOurs: 1000)
+                SensorName(.power, name), quantity,
+                file: directory + (quantity == .charge ? "/capacity" : "/voltage_now"),
+                unitsPerOurs: quantity == .charge ? 1 : 1000)
         }
     }
 
@@ -135,7 +138,7 @@ extension SensorTree {
         case (.temperature, .hwmon):
             return ["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal"].contains(device) ? 1 : 3
         case (.temperature, _): return 4
-        case (.voltage, .power): return 0
+        case (.voltage, .power), (.charge, _): return 0
         case (.voltage, _): return isSupply(sensor, device) ? 1 : nil
         }
     }

@@ -214,7 +214,7 @@ extension Advertisement.Content {
         case .eddystoneUID(let namespace, let instance): .eddystoneUID(namespace: namespace, instance: instance)
         case .eddystoneURL(let url): .eddystoneURL(url)
         case .raw(let data): BeaconFrame(decoding: data).flatMap(BeaconIdentity.init)
-        case .eddystoneTLM, .eddystoneEID: nil
+        case .eddystoneTLM, .eddystoneEID, .btHome: nil
         }
     }
 }

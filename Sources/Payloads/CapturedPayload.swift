@@ -61,6 +61,14 @@ public struct CapturedPayload: Sendable {
         return nil
     }
 
+    /// Who sent it; `nil` for data on its way to a controller.
+    public var sender: DeviceAddress? {
+        switch source {
+        case .report(let report), .received(let report): report.address
+        case .command: nil
+        }
+    }
+
     /// When, from whom and how strong, or which command: a line for people.
     public var headline: String {
         let time = time ?? "time unknown"

@@ -6,7 +6,7 @@ public import Configuration
 public enum FrameJSON {
     /// One frame, by its `type` and its fields.
     ///
-    /// - Parameter decrypted: What encrypted telemetry says, where there is a key; without it that member is left out.
+    /// - Parameter decrypted: What an encrypted frame says, where there is a key; without it that member is left out.
     public static func value(_ frame: BeaconFrame, decrypted: JSONValue? = nil) -> JSONValue {
         .record([("type", .string(frame.typeName))] + members(frame) + (decrypted.map { [("decrypted", $0)] } ?? []))
     }
@@ -37,6 +37,7 @@ public enum FrameJSON {
             [("encrypted", .hex(frame.encrypted.octets)), ("salt", hex(frame.salt)), ("mic", hex(frame.mic))]
         case .eddystoneEID(let frame):
             [("id", .hex(frame.id.octets)), ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm)))]
+        case .btHome(let packet): members(packet)
         }
     }
 
@@ -48,6 +49,30 @@ public enum FrameJSON {
             ("advertisements", .integer(Int(frame.advertisements))),
             ("uptimeS", .decimal(frame.uptimeText)),
         ]
+    }
+
+    private static func members(_ packet: BTHome) -> [(String, JSONValue)] {
+        let trigger = ("triggerBased", JSONValue.boolean(packet.isTriggerBased))
+        guard let sealed = packet.sealed else { return [trigger, ("objects", objects(packet))] }
+        return [
+            trigger, ("encrypted", .hex(sealed.ciphertext)), ("counter", .integer(Int(sealed.counter))),
+            ("mic", .hex(sealed.mic)),
+        ]
+    }
+
+    /// What a packet of BTHome says, in the order of the air.
+    public static func objects(_ packet: BTHome) -> JSONValue {
+        .array(
+            packet.objects.map { object in
+                let kind = object.kind
+                let value: JSONValue =
+                    kind.isNumber
+                    ? .decimal(object.text) : kind.isBinary ? .boolean(object.text == "true") : .string(object.text)
+                return .record([
+                    ("id", .integer(Int(kind.id))), ("name", .string(kind.name)), ("value", value),
+                    ("unit", kind.unit.isEmpty ? .null : .string(kind.unit)),
+                ])
+            })
     }
 
     private static func hex(_ number: UInt16) -> JSONValue {

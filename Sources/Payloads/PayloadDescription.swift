@@ -9,7 +9,7 @@ public struct PayloadDescription: Sendable {
     private let decoded: DecodedAdvertisingData
     private let opener: TelemetryOpener?
 
-    /// - Parameter opener: Decrypts encrypted telemetry, where a key was given.
+    /// - Parameter opener: Decrypts encrypted frames, where a key was given.
     public init(_ data: AdvertisingData, opener: TelemetryOpener? = nil) {
         self.data = data
         self.opener = opener
@@ -42,10 +42,12 @@ public struct PayloadDescription: Sendable {
     /// The frames in words; what belongs to no frame as AD structures.
     private var summary: [String] {
         var lines = decoded.frames.map(\.sentence)
-        for case .eddystoneEncryptedTLM(let frame) in decoded.frames {
-            guard let opener else { continue }
-            let opened = opener.open(frame).map { BeaconFrame.eddystoneTLM($0).sentence }
-            lines.append("decrypted: " + (opened ?? "the check does not hold: another key, time or exponent"))
+        for frame in decoded.frames {
+            guard let opener, opener.fits(frame) else { continue }
+            var why = "time or exponent"
+            if case .btHome = frame { why = "or address" }
+            lines.append(
+                "decrypted: " + (opener.open(frame)?.sentence ?? "the check does not hold: another key, \(why)"))
         }
         if decoded.frames.isEmpty {
             lines += decoded.structures.map { "\($0.type.name): \(Hexadecimal.text($0.data, separator: " "))" }

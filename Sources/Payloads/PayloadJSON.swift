@@ -31,8 +31,15 @@ public enum PayloadJSON {
     }
 
     private static func frame(_ frame: BeaconFrame, _ opener: TelemetryOpener?) -> JSONValue {
-        guard let opener, case .eddystoneEncryptedTLM(let encrypted) = frame else { return FrameJSON.value(frame) }
-        return FrameJSON.value(frame, decrypted: decrypted(encrypted, opener))
+        guard let opener, opener.fits(frame) else { return FrameJSON.value(frame) }
+        let decrypted: JSONValue =
+            switch opener.open(frame) {
+            case .eddystoneTLM(let telemetry): .record(FrameJSON.telemetry(telemetry))
+            case .btHome(let packet): .record([("objects", FrameJSON.objects(packet))])
+            // Key, address, time or exponent do not fit the frame.
+            default: .null
+            }
+        return FrameJSON.value(frame, decrypted: decrypted)
     }
 
     private static func structure(_ structure: ADStructure) -> JSONValue {
@@ -49,30 +56,61 @@ public enum PayloadJSON {
             ("message", .string(problem.message)), ("source", .string(problem.source)),
         ])
     }
-
-    /// `null` where key, time or exponent do not fit the frame.
-    private static func decrypted(_ frame: EddystoneEncryptedTLM, _ opener: TelemetryOpener) -> JSONValue {
-        .optional(opener.open(frame)) { .record(FrameJSON.telemetry($0)) }
-    }
 }
 
-/// Key, clock and rotation for encrypted telemetry on the receiving side.
+/// What opens encrypted frames on the receiving side: for telemetry key, clock and rotation, for BTHome key and address.
 public struct TelemetryOpener: Sendable {
     private let key: IdentityKey
-    private let exponent: RotationExponent
-    private let time: UInt32
+    private let way: Way
+
+    private enum Way {
+        case telemetry(RotationExponent, time: UInt32)
+        case btHome(DeviceAddress?)
+    }
 
     /// - Parameters:
     ///   - exponent: K: the beacon's key changes every 2^K seconds.
     ///   - time: The beacon's clock when the frame was sent, in seconds.
     public init(key: IdentityKey, exponent: RotationExponent, time: UInt32) {
         self.key = key
-        self.exponent = exponent
-        self.time = time
+        way = .telemetry(exponent, time: time)
+    }
+
+    /// For packets of BTHome.
+    ///
+    /// - Parameter address: Of their sender; `nil` where only the packet that they come in tells it.
+    public init(btHomeKey key: IdentityKey, address: DeviceAddress?) {
+        self.key = key
+        way = .btHome(address)
+    }
+
+    /// The same for a packet whose sender's address is known; an address that was given goes before it.
+    public func from(_ sender: DeviceAddress) -> TelemetryOpener {
+        if case .btHome(nil) = way { TelemetryOpener(btHomeKey: key, address: sender) } else { self }
+    }
+
+    /// Whether the key is for frames of this kind.
+    func fits(_ frame: BeaconFrame) -> Bool {
+        switch (frame, way) {
+        case (.eddystoneEncryptedTLM, .telemetry): true
+        case (.btHome(let packet), .btHome): packet.isEncrypted
+        default: false
+        }
     }
 
     /// The telemetry in an encrypted frame; `nil` where the message integrity check does not hold.
     public func open(_ frame: EddystoneEncryptedTLM) -> EddystoneTLM? {
-        (try? key.open(frame, at: time, exponent: exponent)) ?? nil
+        guard case .telemetry(let exponent, let time) = way else { return nil }
+        return (try? key.open(frame, at: time, exponent: exponent)) ?? nil
+    }
+
+    /// What is in an encrypted frame; `nil` where the message integrity check does not hold.
+    public func open(_ frame: BeaconFrame) -> BeaconFrame? {
+        switch (frame, way) {
+        case (.eddystoneEncryptedTLM(let frame), .telemetry): open(frame).map { .eddystoneTLM($0) }
+        case (.btHome(let packet), .btHome(let address?)):
+            ((try? key.open(packet, from: address)) ?? nil).map { .btHome($0) }
+        default: nil
+        }
     }
 }

@@ -221,6 +221,15 @@ extension ProfileAdvertisement {
             ]
             return values.merging(encryption?.values ?? [:]) { $1 }
         case .eddystoneEID(let key): return key.values
+        case .btHome(let source):
+            func name(_ sensor: String?) -> JSONValue { sensor.map { .string($0) } ?? .null }
+            var values: [String: JSONValue] = [
+                "temperature": name(source.temperature), "battery": name(source.battery),
+                "voltage": name(source.voltage), "advertisements": .boolean(source.countsAdvertisements),
+                "uptime": .boolean(source.countsUptime),
+            ]
+            values["encryptionKeyFile"] = source.keyFile.map { .string($0) }
+            return values
         case .raw(let data): return ["structures": .array(data.structures.map(\.json))]
         }
     }

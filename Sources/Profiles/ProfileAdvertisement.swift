@@ -52,6 +52,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
         case .eddystoneURL: .eddystoneURL
         case .eddystoneTLM: .eddystoneTLM
         case .eddystoneEID: .eddystoneEID
+        case .btHome: .btHome
         case .raw: .raw
         }
     }
@@ -73,12 +74,13 @@ enum AdvertisementKind: String, CaseIterable {
     case eddystoneURL = "eddystone-url"
     case eddystoneTLM = "eddystone-tlm"
     case eddystoneEID = "eddystone-eid"
+    case btHome = "bthome"
     case raw = "raw"
 
     /// Whether `measuredPowerDbm` is at 0 m and not at 1 m.
     var isEddystone: Bool { rawValue.hasPrefix("eddystone-") }
 
-    var hasMeasuredPower: Bool { self != .eddystoneTLM && self != .raw }
+    var hasMeasuredPower: Bool { self != .eddystoneTLM && self != .btHome && self != .raw }
 
     /// Every key that may stand in an advertisement of this type, in the order in which it is printed.
     var keys: [String] {
@@ -99,6 +101,7 @@ enum AdvertisementKind: String, CaseIterable {
         case .eddystoneURL: ["url"]
         case .eddystoneTLM: ["temperature", "battery", "encrypted", "identityKeyFile", "rotationExponent"]
         case .eddystoneEID: ["identityKeyFile", "rotationExponent"]
+        case .btHome: ["temperature", "battery", "voltage", "advertisements", "uptime", "encryptionKeyFile"]
         case .raw: ["structures"]
         }
     }

@@ -15,7 +15,7 @@ public enum BeaconIdentity: Hashable, Sendable {
     /// A device that sends no frame of a known layout.
     case address(DeviceAddress)
 
-    /// The identity in `frame`; `nil` for telemetry, which has none of its own.
+    /// The identity in `frame`; `nil` for telemetry and BTHome, which have none of their own.
     public init?(_ frame: BeaconFrame) {
         switch frame {
         case .iBeacon(let frame): self = .iBeacon(uuid: frame.uuid.expanded, major: frame.major, minor: frame.minor)
@@ -23,7 +23,7 @@ public enum BeaconIdentity: Hashable, Sendable {
         case .eddystoneUID(let frame): self = .eddystoneUID(namespace: frame.namespace, instance: frame.instance)
         case .eddystoneURL(let frame): self = .eddystoneURL(frame.url)
         case .eddystoneEID(let frame): self = .eddystoneEID(frame.id)
-        case .eddystoneTLM, .eddystoneEncryptedTLM: return nil
+        case .eddystoneTLM, .eddystoneEncryptedTLM, .btHome: return nil
         }
     }
 

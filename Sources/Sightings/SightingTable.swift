@@ -221,7 +221,7 @@ extension BeaconFrame {
         case .eddystoneUID(let frame): Int(frame.measuredPower.dBm) - MeasuredPowerAtZeroMeters.stepToOneMeter
         case .eddystoneURL(let frame): Int(frame.measuredPower.dBm) - MeasuredPowerAtZeroMeters.stepToOneMeter
         case .eddystoneEID(let frame): Int(frame.measuredPower.dBm) - MeasuredPowerAtZeroMeters.stepToOneMeter
-        case .eddystoneTLM, .eddystoneEncryptedTLM: nil
+        case .eddystoneTLM, .eddystoneEncryptedTLM, .btHome: nil
         }
     }
 }

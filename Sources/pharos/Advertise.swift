@@ -25,7 +25,8 @@ struct Advertise: ParsableCommand {
             ("profile", { AdvertiseProfile.self }), ("ibeacon", { AdvertiseFrame<IBeaconOptions>.self }),
             ("altbeacon", { AdvertiseFrame<AltBeaconOptions>.self }), ("uid", { AdvertiseFrame<UIDOptions>.self }),
             ("url", { AdvertiseFrame<URLOptions>.self }), ("tlm", { AdvertiseFrame<TLMOptions>.self }),
-            ("eid", { AdvertiseFrame<EIDOptions>.self }), ("raw", { AdvertiseFrame<RawOptions>.self }),
+            ("eid", { AdvertiseFrame<EIDOptions>.self }), ("bthome", { AdvertiseFrame<BTHomeOptions>.self }),
+            ("raw", { AdvertiseFrame<RawOptions>.self }),
         ])
 }
 
@@ -103,8 +104,7 @@ struct AdvertiseProfile: ParsableCommand {
         let frames = try choose(from: loaded.advertisements.indices).map { index in
             let chosen = loaded.advertisements[index]
             if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }
-            let source = PayloadSource(chosen, identityKey: try loaded.identityKey(for: chosen))
-            return WantedFrame(source: source, interval: loaded.interval(of: index))
+            return WantedFrame(source: try loaded.source(chosen), interval: loaded.interval(of: index))
         }
         var job = AdvertisingJob(
             name: loaded.name, frames: frames, eidTime: loaded.eidTime(), options: options.job,
@@ -140,6 +140,9 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     func run() throws {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
         let live = try frame.liveOptions()
+        if live.deviceAddress != nil {
+            throw Failure(.usage, "what is advertised is sent from --address, not from --device-address")
+        }
         let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
         var job = AdvertisingJob(
             name: Frame.frameName, frames: [wanted], eidTime: live.eidTime ?? IdentityKey.firstCounter,

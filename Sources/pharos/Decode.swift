@@ -33,12 +33,16 @@ struct Decode: ParsableCommand {
     var explain = false
 
     @OptionGroup var rotation: RotationOptions
+    @OptionGroup var encryption: EncryptionOptions
 
     func validate() throws {
         if json && explain {
             throw ValidationError("--explain cannot be combined with --json: its table is meant for people.")
         }
         guard rotation.hasKey else { return }
+        if encryption.hasKey {
+            throw ValidationError("Give the key of Eddystone frames or that of BTHome, not both.")
+        }
         if rotation.rotationExponent == nil || rotation.timeS == nil {
             throw ValidationError("Decrypting needs --rotation-exponent and --time-s as well as the identity key.")
         }
@@ -48,7 +52,7 @@ struct Decode: ParsableCommand {
         let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: try opener())
         let isClean =
             switch try DecodeInput(input) {
-            case .payload(let payload): printer.print(payload)
+            case .payload(let payload): printer.print(payload, sender: try encryption.sender())
             case .pieces(let pieces): try decode(pieces, printer)
             }
         if lint && !isClean { throw Failure(.failure) }
@@ -78,6 +82,7 @@ struct Decode: ParsableCommand {
     }
 
     private func opener() throws -> TelemetryOpener? {
+        if let key = try encryption.key() { return TelemetryOpener(btHomeKey: key, address: encryption.deviceAddress) }
         guard let key = try rotation.key(), let time = rotation.timeS,
             let exponent = rotation.rotationExponent.flatMap(RotationExponent.init(rawValue:))
         else { return nil }

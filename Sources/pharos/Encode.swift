@@ -16,6 +16,7 @@ struct Encode: ParsableCommand {
             ("ibeacon", { EncodeFrame<IBeaconOptions>.self }), ("altbeacon", { EncodeFrame<AltBeaconOptions>.self }),
             ("uid", { EncodeFrame<UIDOptions>.self }), ("url", { EncodeFrame<URLOptions>.self }),
             ("tlm", { EncodeFrame<TLMOptions>.self }), ("eid", { EncodeFrame<EIDOptions>.self }),
+            ("bthome", { EncodeFrame<BTHomeOptions>.self }),
             ("raw", { EncodeFrame<RawOptions>.self }),
         ])
 }
@@ -81,6 +82,14 @@ extension LiveOptions {
         case .eddystoneEID(let rotating):
             guard let (key, exponent, time) = rotation(rotating) else { return .init() }
             return .init(ephemeralID: try key.ephemeralID(at: time, exponent: exponent))
+        case .btHome(let source):
+            let packet: BTHome
+            do throws(BeaconFrameError) { packet = try BTHome(source.objects) } catch {
+                throw PayloadError.frame(error)
+            }
+            guard source.isEncrypted else { return .init(btHome: packet) }
+            guard let identityKey, let deviceAddress, let counter else { return .init() }
+            return .init(btHome: try identityKey.seal(packet, from: deviceAddress, counter: counter))
         case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: return .init()
         }
     }

@@ -1,6 +1,7 @@
 internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
+internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
 internal import EddystoneSecurity
@@ -28,6 +29,9 @@ struct LiveOptions {
     var salt: UInt16?
     var advertisements: UInt32 = 0
     var uptimeDeciseconds: UInt32 = 0
+    /// For encrypted BTHome: the number of the first packet, and whose packet is encoded.
+    var counter: UInt32?
+    var deviceAddress: DeviceAddress?
 }
 
 extension FrameOptions {
@@ -83,7 +87,9 @@ struct ZeroMeterPowerOptions: ParsableArguments {
 extension PayloadSource {
     /// From what the command line says about the key.
     init(_ advertisement: Advertisement, live: LiveOptions) {
-        self.init(advertisement, identityKey: live.identityKey, firstSalt: live.salt)
+        self.init(
+            advertisement, identityKey: live.identityKey, firstSalt: live.salt,
+            firstPacket: live.counter ?? LoadedProfile.firstPacket)
     }
 }
 

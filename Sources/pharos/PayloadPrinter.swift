@@ -18,9 +18,13 @@ struct PayloadPrinter {
 
     /// Returns whether no rule is broken.
     ///
-    /// - Parameter facts: what is known of the packet that it came in, for JSON.
-    func print(_ data: AdvertisingData, facts: [(String, JSONValue)] = [], indent: String = "") -> Bool {
-        let description = PayloadDescription(data, opener: opener)
+    /// - Parameters:
+    ///   - facts: what is known of the packet that it came in, for JSON.
+    ///   - sender: who sent that packet, as far as it tells.
+    func print(
+        _ data: AdvertisingData, facts: [(String, JSONValue)] = [], sender: DeviceAddress? = nil, indent: String = ""
+    ) -> Bool {
+        let description = PayloadDescription(data, opener: sender.flatMap { opener?.from($0) } ?? opener)
         Terminal.write(
             json
                 ? JSONValue.record(facts + description.members).line + "\n"
@@ -74,7 +78,8 @@ struct CapturePrinter {
 
     private func show(_ payload: CapturedPayload) -> Bool {
         if !printer.json { Terminal.write(payload.headline + "\n") }
-        return printer.print(payload.data, facts: printer.json ? payload.members : [], indent: "    ")
+        return printer.print(
+            payload.data, facts: printer.json ? payload.members : [], sender: payload.sender, indent: "    ")
     }
 }
 

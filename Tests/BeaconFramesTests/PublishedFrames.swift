@@ -36,6 +36,11 @@ func compressed(_ scheme: UInt8, _ octets: String) -> CompressedURL {
     return url ?? compressed(scheme, Hexadecimal.text(octets.prefix(17)))
 }
 
+/// A packet of BTHome as it was received, cut to 26 octets.
+func packet(_ information: UInt8, _ octets: String) -> BTHome {
+    BTHome(information: information, data: octetRow(octets)) ?? packet(information, String(octets.prefix(52)))
+}
+
 let publishedFrames: [PublishedFrame] = [
     PublishedFrame(
         "iBeacon of PureSwift/Bluetooth",
@@ -96,4 +101,10 @@ let publishedFrames: [PublishedFrame] = [
             AltBeacon(
                 companyID: 0x0118, beaconID: fixed("2f234454cf6d4a0fadf2f4911ba9ffa600010002"),
                 measuredPower: MeasuredPowerAtOneMeter(octet: 0xC5), reserved: 9))),
+    PublishedFrame(
+        "BTHome of bthome.io/format, without its name", "0201060a16d2fc4002c40903bf13", flags: .beacon,
+        .btHome(packet(0x40, "02c40903bf13"))),
+    PublishedFrame(
+        "BTHome of bthome.io/encryption", "0201061216d2fc41a47266c95f730011223378237214", flags: .beacon,
+        .btHome(packet(0x41, "a47266c95f730011223378237214"))),
 ]

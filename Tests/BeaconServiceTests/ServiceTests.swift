@@ -129,6 +129,29 @@ import Testing
         }
     }
 
+    /// Seconds since 1970 are the first counter, and a state file that is ahead of the clock goes before them.
+    @Test func theCounterOfEncryptionGoesOnAfterARestart() throws {
+        let box = try TestService()
+        let encrypted = TestService.profile("bthome", #""intervalMs": 1000, "encryptionKeyFile": "eid.key""#)
+        try box.writeKey(String(repeating: "ab", count: 16))
+        try box.folder.file("etc/lobby.json", text: encrypted)
+        try box.start()
+        let first = try #require(saved(box))
+        #expect(first > 1_700_000_000 + 4096)
+        try box.stop()
+        let second = try #require(saved(box))
+        #expect(second >= first && second < first + 100)
+        try box.folder.file(
+            "lobby.json", text: #"{"version": 1, "eidCounter": 65280, "turns": [], "nextPacket": 4100000000}"#)
+        try box.start()
+        #expect(try #require(saved(box)) > 4_100_000_000 + 4096)
+        try box.stop()
+    }
+
+    private func saved(_ box: TestService) -> Int? {
+        box.text("lobby.json").split(separator: "nextPacket\":").last.flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+
     static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
 
     @Test(arguments: garbage)

@@ -40,7 +40,7 @@ final class MadeUpBox {
         "class/hwmon/hwmon4/in0_input": "1100",
         "class/power_supply/AC/type": "Mains", "class/power_supply/AC/online": "1",
         "class/power_supply/BAT0/type": "Battery", "class/power_supply/BAT0/voltage_now": "12345600",
-        "class/power_supply/BAT0/present": "1",
+        "class/power_supply/BAT0/present": "1", "class/power_supply/BAT0/capacity": "83",
         "class/power_supply/hidpp_battery_0/type": "Battery", "class/power_supply/hidpp_battery_0/scope": "Device",
         "class/power_supply/hidpp_battery_0/voltage_now": "3900000",
     ]

@@ -7,7 +7,7 @@ import Testing
         ("thermal:cpu-thermal", .temperature, nil), ("hwmon:coretemp:temp1", .temperature, "temp1"),
         ("hwmon:coretemp:Core 0", .temperature, "Core 0"), ("hwmon:cpu_thermal", .temperature, nil),
         ("iio:bme280", .temperature, nil), ("iio:bme280:temp", .temperature, "temp"),
-        ("thermal:zone:with:colons", .temperature, nil), ("power:BAT0", .voltage, nil),
+        ("thermal:zone:with:colons", .temperature, nil), ("power:BAT0", .voltage, nil), ("power:BAT0", .charge, nil),
         ("hwmon:rpi_volt:in0", .voltage, "in0"), ("hwmon:x:a:b", .voltage, "a:b"),
     ]
 
@@ -23,6 +23,7 @@ import Testing
     static let nonsense: [(String, SensorQuantity)] = [
         ("", .temperature), ("cpu", .temperature), ("thermal:", .temperature), ("termal:cpu", .temperature),
         ("hwmon::temp1", .temperature), ("hwmon:x:", .temperature), ("power:BAT0", .temperature),
+        ("hwmon:x:in0", .charge),
         ("thermal:cpu", .voltage), ("iio:x", .voltage), ("Auto", .voltage), (":", .voltage),
     ]
 
@@ -59,6 +60,7 @@ import Testing
         ("thermal:acpitz", .temperature, 27_800), ("thermal:thermal_zone2", .temperature, 29_800),
         ("hwmon:coretemp", .temperature, 60_000), ("hwmon:coretemp:Core 0", .temperature, 58_000),
         ("hwmon:hwmon4:temp10", .temperature, 59_000), ("hwmon:coretemp:in0", .voltage, 1100),
+        ("power:BAT0", .charge, 83), ("power:hidpp_battery_0", .charge, nil),
         ("power:BAT0", .voltage, 12_346), ("power:hidpp_battery_0", .voltage, nil),
         ("thermal:none", .temperature, nil), ("hwmon:coretemp:temp3", .temperature, nil),
     ]

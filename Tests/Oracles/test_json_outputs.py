@@ -55,6 +55,10 @@ def decoded(folder):
         texts.append(output("decode", "--json", sealed, "--identity-key", KEY, "--rotation-exponent", "4",
                             "--time-s", seconds))
     data = ibeacon(1, 2)
+    secret = ("--encryption-key", KEY, "--device-address", "F0:01:02:03:04:05")
+    for options in ((), (*secret, "--counter", "9")):
+        packet = pharos.encode("bthome", "--value", "temperature=21.5", "packet_id=3", "0x15=1", *options).hex()
+        texts.append(output("decode", "--json", packet, *(secret if options else ())))
     command = bytes([1, 8, 0x20, 32, len(data)]) + data.ljust(31, b"\0")
     packets = [(0, command), (1, report(address(1), data, -60)), (2, report(address(1), data, 127))]
     return texts + [output("decode", "--json", recording(folder / "two.btsnoop", packets))]
@@ -68,7 +72,7 @@ def encoded(_):
                ["uid", "--namespace", "00" * 10, "--instance", "00" * 6, "--measured-power-dbm", "-18"],
                ["url", "--url", "https://e.org", "--measured-power-dbm", "-18"], ["tlm", "--battery-mv", "3000"],
                ["eid", "--identity-key", KEY, "--rotation-exponent", "4", "--time-s", "70000",
-                "--measured-power-dbm", "-18"]]
+                "--measured-power-dbm", "-18"], ["bthome", "--value", "temperature=21.5"]]
     return [output("encode", *frame, "--format", "json") for frame in frames]
 
 
@@ -485,11 +489,12 @@ def kept(folder):
 
 OUTPUTS = [
     Output("decode", "", "decode", decoded),
-    Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, encode raw",
+    Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, "
+           "encode bthome, encode raw",
            encoded),
     Output("adapters", "", "adapters", lambda _: [output("adapters", "--json", "--adapter", "virtual")]),
     Output("advertise", "", "advertise profile, advertise ibeacon, advertise altbeacon, advertise uid, advertise url, "
-           "advertise tlm, advertise eid, advertise raw, ibeacon", advertised),
+           "advertise tlm, advertise eid, advertise bthome, advertise raw, ibeacon", advertised),
     Output("scan", "", "scan", heard),
     Output("listen", "", "listen", listened),
     Output("zones", "", "zones", zoned),

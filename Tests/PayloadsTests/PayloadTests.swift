@@ -91,3 +91,48 @@ struct PayloadTests {
         }
     }
 }
+
+@Suite("What a packet of BTHome says")
+struct BTHomePayloadTests {
+    private static let sealed = "0201061216d2fc41a47266c95f730011223378237214"
+    private static let objects =
+        "\"objects\":[{\"id\":2,\"name\":\"temperature\",\"value\":25.06,\"unit\":\"°C\"},"
+        + "{\"id\":3,\"name\":\"humidity\",\"value\":50.55,\"unit\":\"%\"}]"
+
+    private func data(_ digits: String) throws -> AdvertisingData {
+        AdvertisingData(octets: try Hexadecimal.octets(digits))
+    }
+
+    @Test("its objects have names, values and units")
+    func describesPlain() throws {
+        let line = PayloadJSON.describe(try data("0201060a16d2fc4002ca0903bf13")).line
+        #expect(
+            line.contains("\"frames\":[{\"type\":\"bthome\",\"triggerBased\":false,\(Self.objects)}]"), "\(line)")
+        let others = PayloadJSON.describe(try data("0d16d2fc440f013a0260055302c3a4")).line
+        #expect(others.contains("\"triggerBased\":true"))
+        #expect(others.contains("{\"id\":15,\"name\":\"generic_boolean\",\"value\":true,\"unit\":null}"), "\(others)")
+        #expect(others.contains("\"value\":\"double_press\""))
+    }
+
+    @Test("an encrypted one is opened with key and address, whichever of the two places tells the address")
+    func opensSealed() throws {
+        let key = try IdentityKey(hexadecimal: "231d39c1d7cc1ab1aee224cd096db932")
+        let address = try #require(DeviceAddress("54:48:E6:8F:80:A5"))
+        let data = try data(Self.sealed)
+        let given = TelemetryOpener(btHomeKey: key, address: address)
+        let told = TelemetryOpener(btHomeKey: key, address: nil)
+        for opener in [given, told.from(address), given.from(DeviceAddress(FixedOctets()))] {
+            #expect(PayloadJSON.describe(data, opener: opener).line.contains("\"decrypted\":{\(Self.objects)}"))
+            #expect(
+                PayloadDescription(data, opener: opener).lines().last
+                    == "decrypted: BTHome temperature 25.06 °C, humidity 50.55 %")
+        }
+        #expect(PayloadJSON.describe(data, opener: told).line.contains("\"decrypted\":null"))
+        #expect(
+            PayloadDescription(data, opener: told).lines().last
+                == "decrypted: the check does not hold: another key, or address")
+        let line = PayloadJSON.describe(data).line
+        #expect(
+            line.contains("\"encrypted\":\"a47266c95f73\",\"counter\":857870592,\"mic\":\"78237214\"}"), "\(line)")
+    }
+}

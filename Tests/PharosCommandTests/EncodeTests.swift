@@ -44,6 +44,13 @@ import Testing
             "0201060303aafe0e16aafe109c016578616d706c6500"),
         Frame("tlm", "0201060303aafe1116aafe2000000080000000000000000000"),
         Frame(
+            "bthome --value voltage=3.074 temperature=-1.5 0x15=1 packet_id=9 0x3e=258 count=70000",
+            "0201061816d2fc40000902" + "6aff" + "0c020c15013e020100003e70110100"),
+        Frame(
+            "bthome --value temperature=25.06 humidity=50.55 --encryption-key 231d39c1d7cc1ab1aee224cd096db932 "
+                + "--device-address 54:48:E6:8F:80:A5 --counter 857870592",
+            "0201061216d2fc41a47266c95f730011223378237214"),
+        Frame(
             "tlm --battery-mv 3000 --temperature-c -1.5 --advertisements 0x01020304 --uptime-s 6553.7",
             "0201060303aafe1116aafe20000bb8fe800102030400010001"),
         Frame(

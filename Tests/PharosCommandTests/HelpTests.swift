@@ -3,6 +3,7 @@ import Testing
 @Suite struct HelpTests {
     private static let power = ["--measured-power-dbm", "--measured-power-1m-dbm"]
     private static let rotation = ["--identity-key-file", "--identity-key", "--rotation-exponent", "--time-s"]
+    private static let encryption = ["--encryption-key-file", "--encryption-key", "--device-address"]
     private static let onAir = [
         "-a, --adapter", "--duration-s", "--dry-run", "--like", "--capture", "--json", "-q, --quiet",
     ]
@@ -20,6 +21,7 @@ import Testing
             "tlm", ["--battery-mv", "--temperature-c", "--advertisements", "--uptime-s", "--salt"] + rotation
         ),
         ("eid", rotation + power),
+        ("bthome", ["--value", "--counter"] + encryption),
         ("raw", ["--structure"]),
     ]
 
@@ -27,7 +29,7 @@ import Testing
         [
             ([], ["encode", "decode", "adapters", "advertise", "controller", "profile", "--version"]),
             (["encode"], frames.map(\.0)), (["advertise"], frames.map(\.0) + ["profile"]),
-            (["decode"], ["--json", "--lint", "--explain", "<input>"] + rotation),
+            (["decode"], ["--json", "--lint", "--explain", "<input>"] + rotation + encryption),
             (["adapters"], ["-a, --adapter", "--json"]), (["controller"], ["--listen", "--like", "--seed"]),
             (
                 ["audit"],

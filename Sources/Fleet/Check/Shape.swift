@@ -96,7 +96,7 @@ struct ShapeAdvertisement: Sendable {
         case .iBeacon, .altBeacon: return (try? wanted.measuredPower.atOneMeter(radioPower: power)).map { Int($0.dBm) }
         case .eddystoneUID, .eddystoneURL, .eddystoneEID:
             return (try? wanted.measuredPower.atZeroMeters(radioPower: power)).map { Int($0.dBm) }
-        case .eddystoneTLM, .raw: return nil
+        case .eddystoneTLM, .btHome, .raw: return nil
         }
     }
 }
@@ -109,7 +109,7 @@ extension FleetManifest.Identity {
             case .altBeacon(let company, let id, _, _): .altBeacon(companyID: company, id: id)
             case .eddystoneUID(let namespace, let instance): .eddystoneUID(namespace: namespace, instance: instance)
             case .eddystoneURL(let url): .eddystoneURL(url.text)
-            case .eddystoneTLM, .eddystoneEID, .raw: .none
+            case .eddystoneTLM, .eddystoneEID, .btHome, .raw: .none
             }
     }
 }

@@ -96,7 +96,7 @@ public struct FleetManifest: Hashable, Sendable {
     /// What one advertisement of a beacon sends, and how often.
     public struct Advertisement: Hashable, Sendable {
         /// As in profiles: `ibeacon`, `altbeacon`, `eddystone-uid`, `eddystone-url`, `eddystone-tlm`,
-        /// `eddystone-eid` or `raw`.
+        /// `eddystone-eid`, `bthome` or `raw`.
         public var type: String
         public var identity: Identity
         /// The interval asked for, in µs.
@@ -138,7 +138,7 @@ public struct FleetManifest: Hashable, Sendable {
         case altBeacon(companyID: UInt16, id: FixedOctets<20>)
         case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>)
         case eddystoneURL(String)
-        /// Telemetry, ephemeral ids and raw structures: nothing that stays and is theirs.
+        /// Telemetry, BTHome, ephemeral ids and raw structures: nothing that stays and is theirs.
         case none
     }
 }

@@ -15,7 +15,7 @@ struct ManifestDecoder {
         "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
     private static let types = [
-        "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "raw",
+        "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "bthome", "raw",
     ]
 
     mutating func manifest(_ node: JSONNode) -> FleetManifest? {

@@ -188,8 +188,8 @@ enum KeyHint {
         if kind == .eddystoneEID, key == "address" {
             return "an EID has its own address, which turns over with the id"
         }
-        if kind == .eddystoneTLM, key.hasPrefix("measuredPower") {
-            return "telemetry carries no measured power"
+        if kind == .eddystoneTLM || kind == .btHome, key.hasPrefix("measuredPower") {
+            return "\(kind == .btHome ? "BTHome" : "telemetry") carries no measured power"
         }
         if kind == .raw, key.hasPrefix("measuredPower") {
             return "raw structures carry their octets themselves"

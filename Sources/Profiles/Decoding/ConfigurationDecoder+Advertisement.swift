@@ -48,6 +48,7 @@ extension ConfigurationDecoder {
             return url(required("url", in: object, "the address to send, such as \"https://example.org\""))
         case .eddystoneTLM: return telemetry(object)
         case .eddystoneEID: return rotatingKey(object).map { .eddystoneEID($0) }
+        case .btHome: return btHome(object)
         case .raw: return raw(required("structures", in: object, "the AD structures to send"))
         }
     }
@@ -124,7 +125,13 @@ extension ConfigurationDecoder {
         let file = required("identityKeyFile", in: object, "a file of mode 0600 that holds the key as 32 digits")
         let exponent = required("rotationExponent", in: object, "K, 0...15: the id turns over every 2^K s")
         let value = integer(exponent, in: 0...15)
-        guard let file, let path = text(file) else { return nil }
+        guard let file, let path = keyFile(file) else { return nil }
+        return value.map { .init(identityKeyFile: path, rotationExponent: UInt8(truncatingIfNeeded: $0)) }
+    }
+
+    /// The name of a file with a key.
+    private mutating func keyFile(_ file: JSONNode) -> String? {
+        guard let path = text(file) else { return nil }
         guard !path.isEmpty, !path.utf8.contains(0) else {
             error("the name of a file is expected", at: file)
             return nil
@@ -133,7 +140,41 @@ extension ConfigurationDecoder {
             error("this looks like the key itself; put it into a file of mode 0600 and give the file's name", at: file)
             return nil
         }
-        return value.map { .init(identityKeyFile: path, rotationExponent: UInt8(truncatingIfNeeded: $0)) }
+        return path
+    }
+
+    /// Values of the box, in packets that fit an advertisement.
+    private mutating func btHome(_ object: JSONNode) -> Advertisement.Content? {
+        var source = Advertisement.BTHomeSource()
+        source.hasPacketID = true
+        source.temperature = sensorName(object["temperature"])
+        source.battery = sensorName(object["battery"])
+        source.voltage = sensorName(object["voltage"])
+        source.countsAdvertisements = boolean(object["advertisements"]) ?? true
+        source.countsUptime = boolean(object["uptime"]) ?? false
+        if let file = object["encryptionKeyFile"] {
+            guard let path = keyFile(file) else { return nil }
+            source.isEncrypted = true
+            source.keyFile = path
+        }
+        let content = Advertisement.Content.btHome(source)
+        do throws(PayloadError) {
+            _ = try content.payload(measuredPower: .none, content.sampleValues(0))
+        } catch {
+            self.error("with all values \(error); take one out, such as \"advertisements\": false", at: object)
+            return nil
+        }
+        guard source.hasValues else {
+            self.error("there is no value to send: leave out what is null or false", at: object)
+            return nil
+        }
+        return content
+    }
+
+    private mutating func sensorName(_ node: JSONNode?) -> String? {
+        let reading: Advertisement.TelemetrySource.Reading<UInt16> = sensor(node)
+        if case .sensor(let name) = reading { return name }
+        return nil
     }
 
     /// An advertising interval in milliseconds, as microseconds.

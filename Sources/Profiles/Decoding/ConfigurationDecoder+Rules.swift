@@ -88,6 +88,15 @@ extension ConfigurationDecoder {
                 "there is no \"default\" for controllers that do not tell their radio power; with those, this profile "
                     + "cannot start", at: node)
         }
+        for (index, advertisement) in advertisements.enumerated() {
+            guard case .btHome(let source) = advertisement?.content, source.isEncrypted,
+                let object = root["advertisements"]?[index], let address = object["address"] ?? root["address"],
+                address.string == "public"
+            else { continue }
+            error(
+                "encrypted BTHome is made with the device address, which is not known before the start where it is "
+                    + "public: take random-static or an address that stays", at: address)
+        }
         checkKeys(advertisements, in: root)
     }
 

@@ -70,15 +70,17 @@ extension BeaconSchema {
                 ]),
             .init("measuredPower1m", measuredPower("1 m", MeasuredPowerAtOneMeter.range)),
             .init("measuredPower0m", measuredPower("0 m", MeasuredPowerAtZeroMeters.range)),
-            .init(
-                "identityKeyFile",
-                [
-                    "description":
-                        "A file of mode 0600 with the identity key as 32 hexadecimal digits; never the key itself.",
-                    "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
-                ]),
+            .init("identityKeyFile", keyFile("identity key")),
             .init("rotationExponent", integer("K: the id turns over every 2^K seconds.", 0...15)),
             .init("companyId", code("Company identifier, as a number or as in \"0x0118\".", 0...65_535, digits: 4)),
+        ]
+    }
+
+    static func keyFile(_ what: String) -> JSONValue {
+        [
+            "description": .string(
+                "A file of mode 0600 with the \(what) as 32 hexadecimal digits; never the key itself."),
+            "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
         ]
     }
 

@@ -154,6 +154,7 @@ extension BeaconSchema {
         case .eddystoneURL: "Eddystone-URL: a web address of at most 17 octets after compression."
         case .eddystoneTLM: "Eddystone-TLM: battery, temperature and counters of the beacon."
         case .eddystoneEID: "Eddystone-EID: an id that only those can resolve who know the key."
+        case .btHome: "BTHome v2: values of the box that Home Assistant reads by itself."
         case .raw: "AD structures as they are, at most 31 octets."
         }
     }
@@ -164,7 +165,7 @@ extension BeaconSchema {
         case .altBeacon: ["companyId", "id"]
         case .eddystoneUID: ["namespace", "instance"]
         case .eddystoneURL: ["url"]
-        case .eddystoneTLM: []
+        case .eddystoneTLM, .btHome: []
         case .eddystoneEID: ["identityKeyFile", "rotationExponent"]
         case .raw: ["structures"]
         }
@@ -214,6 +215,20 @@ extension BeaconSchema {
             return [
                 "identityKeyFile": reference("identityKeyFile"), "rotationExponent": reference("rotationExponent"),
             ]
+        case .btHome:
+            return [
+                "temperature": sensor("Sensor of the temperature", "left out"),
+                "battery": sensor("Sensor of the battery's charge", "left out"),
+                "voltage": sensor("Sensor of the battery voltage", "left out"),
+                "advertisements": [
+                    "description": "Whether advertising events are counted; true by default.", "type": "boolean",
+                ],
+                "uptime": [
+                    "description": "Whether seconds since the start are counted; false by default.",
+                    "type": "boolean",
+                ],
+                "encryptionKeyFile": keyFile("encryption key, which Home Assistant asks for,"),
+            ]
         case .raw: return ["structures": reference("structures")]
         }
     }
@@ -227,9 +242,9 @@ extension BeaconSchema {
             MeasuredPowerAtOneMeter.range.lowerBound...high)
     }
 
-    private static func sensor(_ what: String) -> JSONValue {
+    private static func sensor(_ what: String, _ without: String = "unknown") -> JSONValue {
         [
-            "description": .string("\(what), \"auto\" (the default) for what the box has, or null for unknown."),
+            "description": .string("\(what), \"auto\" (the default) for what the box has, or null for \(without)."),
             "type": ["string", "null"], "minLength": 1,
         ]
     }

@@ -124,6 +124,8 @@ struct FrameTimes {
                 case .eddystoneEID(let frame):
                     other.kind == REFERENCE_EID.rawValue && other.power == frame.measuredPower.dBm
                         && other.eid.id.7 == frame.id[7]
+                // The reference knows no BTHome, and no sample is one.
+                case .btHome: false
                 case nil: found == 0
                 }
             guard agrees, (found != 0) == (frame != nil) else {

@@ -75,6 +75,7 @@ extension BeaconFrame {
         case .eddystoneTLM(let frame): Int(frame.uptimeDeciseconds)
         case .eddystoneEncryptedTLM(let frame): Int(frame.mic)
         case .eddystoneEID(let frame): Int(frame.id[7])
+        case .btHome(let frame): Int(frame.information)
         }
     }
 }

@@ -1,0 +1,256 @@
+public import BluetoothTypes
+
+/// BTHome v2: service data that Home Assistant reads by itself (bthome.io/format).
+///
+/// `D2 FC | device information | objects`, each object a number and its octets. Encrypted, ciphertext takes the place of
+/// the objects, and `counter u32 | MIC[4]` follow it (bthome.io/encryption); it is made and opened by EddystoneSecurity.
+/// All numbers are little-endian. Who sends it is known by the device address alone.
+public struct BTHome: Hashable, Sendable {
+    /// The device information: bit 0 for encryption, bit 2 for what is sent only when something happens, bits 5...7 for
+    /// the version of the format, 2.
+    public let information: UInt8
+    private let storage: FixedOctets<26>
+    private let length: UInt8
+
+    /// 0xFCD2, assigned to Allterco Robotics, who give it to BTHome.
+    public static let serviceUUID: UInt16 = 0xFCD2
+    /// What a legacy advertisement holds after the device information, where it has no Flags.
+    public static let limit = 26
+    /// Octets of counter and message integrity check.
+    static let trailerLength = 8
+
+    /// Octets after the device information; `nil` when there are over 26.
+    private init?(information: UInt8, _ span: Span<UInt8>) {
+        guard span.count <= Self.limit else { return nil }
+        var storage = FixedOctets<26>()
+        for index in 0..<span.count { storage[index] = span[index] }
+        self.information = information
+        self.storage = storage
+        length = UInt8(truncatingIfNeeded: span.count)
+    }
+
+    /// Any octets after a device information; `nil` when there are over 26.
+    public init?(information: UInt8, data: [UInt8]) { self.init(information: information, data.span) }
+
+    /// The octets after the device information.
+    public var data: [UInt8] { Array(storage.octets.prefix(Int(length))) }
+    public var isEncrypted: Bool { information & 1 != 0 }
+    /// Whether it is sent when something happens, and at no regular interval.
+    public var isTriggerBased: Bool { information & 4 != 0 }
+}
+
+extension BTHome {
+    /// From service data; `nil` unless the device information says version 2, and what is encrypted has counter and MIC.
+    @inline(__always)
+    init?(serviceData data: Span<UInt8>) {
+        guard data[2] >> 5 == 2, data[2] & 1 == 0 || data.count >= 3 + Self.trailerLength else { return nil }
+        self.init(information: data[2], data.extracting(3..<data.count))
+    }
+
+    /// A packet in the clear, with its objects in the order of their numbers, which the format demands.
+    ///
+    /// - Parameter isTriggerBased: Whether it is sent when something happens, and at no regular interval.
+    /// - Throws: ``BeaconFrameError`` where the objects need over 26 octets.
+    public init(_ objects: [BTHomeObject], isTriggerBased: Bool = false) throws(BeaconFrameError) {
+        var octets: [UInt8] = []
+        for id in Set(objects.map(\.kind.id)).sorted() {
+            for object in objects where object.kind.id == id { octets += object.encoded }
+        }
+        guard let packet = Self(information: isTriggerBased ? 0x44 : 0x40, octets.span) else {
+            throw Self.tooLong(octets.count)
+        }
+        self = packet
+    }
+
+    /// Objects, and what encryption adds, of so many octets are too many.
+    private static func tooLong(_ count: Int) -> BeaconFrameError {
+        .problem(
+            LintProblem(.dataTooLong, at: limit, "a packet of BTHome has \(count) octets, and \(limit) are the most"))
+    }
+
+    /// An encrypted packet.
+    ///
+    /// - Parameters:
+    ///   - information: Of the packet in the clear; the bit for encryption is set here.
+    ///   - counter: What was encrypted with; no packet of a key and an address has that of another.
+    /// - Throws: ``BeaconFrameError`` where ciphertext, counter and check are over 26 octets.
+    public init(
+        information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
+    ) throws(BeaconFrameError) {
+        var octets = ciphertext
+        octets.append(littleEndian: counter)
+        octets += mic.octets
+        guard let packet = Self(information: information | 1, octets.span) else {
+            throw Self.tooLong(octets.count)
+        }
+        self = packet
+    }
+
+    /// What an encrypted packet holds; `nil` for one in the clear.
+    public var sealed: (ciphertext: [UInt8], counter: UInt32, mic: [UInt8])? {
+        guard isEncrypted, length >= Self.trailerLength else { return nil }
+        let data = data
+        let start = data.count - Self.trailerLength
+        return (Array(data[..<start]), data.span.uint32LittleEndian(at: start), Array(data[(start + 4)...]))
+    }
+
+    /// What a packet in the clear says, up to the first object that is not known or cut off; nothing for an encrypted
+    /// one.
+    public var objects: [BTHomeObject] {
+        guard !isEncrypted else { return [] }
+        let data = data
+        var objects: [BTHomeObject] = []
+        var cursor = BTHomeCursor(data.indices)
+        while let element = cursor.next(in: data), let kind = element.kind, !element.isCut {
+            objects.append(BTHomeObject(kind, octets: Array(data[element.data])))
+        }
+        return objects
+    }
+
+    /// The service data, without Flags.
+    public var adStructures: [ADStructure] { [.serviceData(Self.serviceUUID, [information] + data)] }
+
+    /// The payload: 8 octets and those of the objects.
+    ///
+    /// - Throws: ``BeaconFrameError`` for objects that are not known, cut off or out of order.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        let data = try AdvertisingData.checked(adStructures, flags: flags)
+        if let problem = data.lint().first { throw .problem(problem) }
+        return data
+    }
+
+    /// Type and objects in words.
+    var sentence: String {
+        guard let sealed else {
+            let objects = objects
+            return "BTHome " + (objects.isEmpty ? "without values" : objects.map(\.description).joined(separator: ", "))
+        }
+        return "BTHome, encrypted: \(Hexadecimal.text(sealed.ciphertext)), counter \(sealed.counter), "
+            + "MIC \(Hexadecimal.text(sealed.mic))"
+    }
+}
+
+/// Walks over the objects of a packet.
+struct BTHomeCursor {
+    private var offset: Int
+    private let end: Int
+
+    /// One object, or what cannot be read as one.
+    struct Element {
+        /// Where the object's number stands.
+        let offset: Int
+        /// `nil` for a number that is not known; all octets behind it are then its data.
+        let kind: BTHomeKind?
+        let data: Range<Int>
+        /// Whether octets are missing.
+        let isCut: Bool
+    }
+
+    init(_ range: Range<Int>) {
+        offset = range.lowerBound
+        end = range.upperBound
+    }
+
+    mutating func next(in octets: [UInt8]) -> Element? {
+        guard offset < end else { return nil }
+        let start = offset
+        offset = end
+        guard let kind = BTHomeKind(id: octets[start]) else {
+            return Element(offset: start, kind: nil, data: start + 1..<end, isCut: false)
+        }
+        var (first, size) = (start + 1, kind.size)
+        if size == 0 {
+            guard first < end else { return Element(offset: start, kind: kind, data: first..<end, isCut: true) }
+            size = kind.form == .command ? Int(octets[first] & 0x1F) + 1 : Int(octets[first])
+            first += 1
+        }
+        let isCut = end - first < size
+        offset = min(end, first + size)
+        return Element(offset: start, kind: kind, data: first..<offset, isCut: isCut)
+    }
+}
+
+/// The rules of bthome.io/format.
+extension PayloadLinter {
+    /// `element` holds a 16-bit UUID at least.
+    mutating func checkBTHome(_ element: ADElement) {
+        guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == BTHome.serviceUUID else { return }
+        let data = element.data.dropFirst(2)
+        guard let place = data.first else {
+            return report(.btHomeLength, at: element.offset, "the BTHome service data holds no device information")
+        }
+        if octets[place] & 0xFA != 0x40 {
+            report(
+                .btHomeInformation, at: place,
+                "the device information " + Hexadecimal.number(octets[place], width: 2)
+                    + " must have version 2 in its upper three bits, and 0 in bits 1, 3 and 4")
+        }
+        let isEncrypted = octets[place] & 1 != 0
+        if data.count - 1 <= (isEncrypted ? BTHome.trailerLength : 0) {
+            report(.btHomeLength, at: element.offset, "the BTHome packet holds no object")
+        }
+        guard !isEncrypted, octets[place] >> 5 == 2 else { return }
+        checkObjects(place + 1..<element.data.upperBound)
+    }
+
+    private mutating func checkObjects(_ range: Range<Int>) {
+        var cursor = BTHomeCursor(range)
+        var last: UInt8 = 0
+        while let object = cursor.next(in: octets) {
+            let id = octets[object.offset]
+            let text = Hexadecimal.number(id, width: 2)
+            guard let kind = object.kind else {
+                report(.btHomeObject, at: object.offset, "BTHome knows no object \(text)")
+                return
+            }
+            if object.isCut || object.data.isEmpty {
+                report(.btHomeLength, at: object.offset, "the object \(text), \(kind.name), is cut off or empty")
+            } else if kind.form == .binary, octets[object.data.lowerBound] > 1 {
+                report(.btHomeValue, at: object.data.lowerBound, "\(kind.name) is 0 or 1")
+            } else if kind.form == .text, String(validating: octets[object.data], as: UTF8.self) == nil {
+                report(.btHomeValue, at: object.data.lowerBound, "the text is not UTF-8")
+            }
+            if id < last {
+                report(
+                    .btHomeOrder, at: object.offset,
+                    "objects stand in the order of their numbers, and \(text) comes after "
+                        + Hexadecimal.number(last, width: 2))
+            }
+            last = id
+        }
+    }
+}
+
+/// The octets of a packet, one by one.
+extension OctetExplainer {
+    mutating func explainBTHome() {
+        guard let information = peek() else { return }
+        note(
+            "device information",
+            "version \(information >> 5), \(information & 1 == 0 ? "not encrypted" : "encrypted"), "
+                + (information & 4 == 0 ? "sent regularly" : "sent when something happens"))
+        guard information >> 5 == 2 else { return restAsData("data") }
+        if information & 1 != 0 {
+            row("ciphertext", count: max(0, left - BTHome.trailerLength), value: "encrypted objects")
+            let counter = peek(count: 4)?.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            row("counter", count: 4, value: counter.map { "\($0)" } ?? "")
+            return row("message integrity check", count: 4, value: peek(count: 4).map { Hexadecimal.text($0) } ?? "")
+        }
+        let packet = Array(peek(count: left) ?? [])
+        var cursor = BTHomeCursor(packet.indices)
+        while let object = cursor.next(in: packet) {
+            guard let kind = object.kind else {
+                note("object", "unknown to BTHome")
+                return restAsData("data")
+            }
+            note("object", kind.name)
+            if kind.size == 0 {
+                note("length", "\(object.data.count) octets\(object.isCut ? " are there" : " follow")")
+            }
+            let octets = Array(packet[object.data])
+            row(
+                kind.name, count: octets.count,
+                value: object.isCut || octets.isEmpty ? "cut off" : BTHomeObject(kind, octets: octets).valueText)
+        }
+    }
+}

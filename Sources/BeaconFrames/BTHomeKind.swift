@@ -1,0 +1,212 @@
+internal import BluetoothTypes
+
+/// What one object of BTHome v2 measures: its number on the air, and how its octets are read (bthome.io/format).
+public struct BTHomeKind: Sendable {
+    /// The object's number: what stands before its octets.
+    public let id: UInt8
+    let form: Form
+    /// Octets of the value; 0 where a length octet stands before it.
+    let size: Int
+    /// The number on the air is in units of 10^-`decimals`.
+    let decimals: Int
+    /// Where the name begins in the table.
+    private let place: Int
+
+    /// How an object's octets are read; the letters of the table.
+    enum Form: UInt8 {
+        /// A number, least significant octet first.
+        case unsigned = 0x75
+        case signed = 0x73
+        /// The same in units of 0.35.
+        case thirtyFive = 0x78
+        /// 0 or 1.
+        case binary = 0x62
+        /// A code for what was pressed.
+        case button = 0x6B
+        /// A code for the direction, and steps.
+        case dimmer = 0x64
+        /// A length octet, of which the upper three bits are reserved, a code and its arguments.
+        case command = 0x63
+        /// A length octet and UTF-8.
+        case text = 0x74
+        /// A length octet and octets of any meaning.
+        case raw = 0x72
+        /// Numbers, the least significant one first.
+        case version = 0x76
+    }
+
+    /// Of this number; `nil` for one that the format does not know.
+    public init?(id: UInt8) {
+        let table = Self.table
+        let digits = Array(Hexadecimal.text(id).utf8)
+        var start = 0
+        while start < table.count, table[start] != digits[0] || table[start + 1] != digits[1] {
+            start = Self.end(of: start, 0x3B) + 1
+        }
+        guard start < table.count, let form = Form(rawValue: table[start + 2]) else { return nil }
+        self.id = id
+        self.form = form
+        size = Int(table[start + 3] - 0x30)
+        decimals = Int(table[start + 4] - 0x30)
+        place = start + 6
+    }
+
+    /// Every object that the format knows, in the order of their numbers.
+    public static var all: [BTHomeKind] { (0...255).compactMap { BTHomeKind(id: $0) } }
+
+    /// The format's own name, with `_` for spaces; several objects may have one name.
+    public var name: String { String(decoding: Self.table[place..<nameEnd], as: UTF8.self) }
+    /// Of the value; empty where it has none.
+    public var unit: String {
+        String(decoding: Self.table[nameEnd..<Self.end(of: place, 0x3B)].dropFirst(), as: UTF8.self)
+    }
+    /// Whether the value is a number, in that unit.
+    public var isNumber: Bool { form == .unsigned || form == .signed || form == .thirtyFive }
+    /// Whether the value is true or false.
+    public var isBinary: Bool { form == .binary }
+
+    var isSigned: Bool { form == .signed || form == .thirtyFive }
+    /// The number on the air is in units of so many 10^-``decimals``.
+    var step: Int { form == .thirtyFive ? 35 : 1 }
+    private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
+
+    /// Where the octet stands for the first time behind `start`.
+    private static func end(of start: Int, _ octet: UInt8) -> Int {
+        var end = start
+        while end < table.count, table[end] != octet { end += 1 }
+        return end
+    }
+
+    /// Number in hexadecimal, form, octets, decimals, name and unit of each: as text, because that takes the least room.
+    private static let table: [UInt8] = Array(
+        """
+        00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
+        05u32 illuminance lx;06u22 mass kg;07u22 mass lb;08s22 dewpoint °C;09u10 count;0au33 energy kWh;
+        0bu32 power W;0cu23 voltage V;0du20 pm2.5 µg/m³;0eu20 pm10 µg/m³;0fb10 generic_boolean;10b10 power;
+        11b10 opening;12u20 co2 ppm;13u20 tvoc µg/m³;14u22 moisture %;15b10 battery;16b10 battery_charging;
+        17b10 carbon_monoxide;18b10 cold;19b10 connectivity;1ab10 door;1bb10 garage_door;1cb10 gas;1db10 heat;
+        1eb10 light;1fb10 lock;20b10 moisture;21b10 motion;22b10 moving;23b10 occupancy;24b10 plug;25b10 presence;
+        26b10 problem;27b10 running;28b10 safety;29b10 smoke;2ab10 sound;2bb10 tamper;2cb10 vibration;2db10 window;
+        2eu10 humidity %;2fu10 moisture %;3ak10 button;3bc00 command;3cd20 dimmer;3du20 count;3eu40 count;
+        3fs21 rotation °;40u20 distance mm;41u21 distance m;42u33 duration s;43u23 current A;44u22 speed m/s;
+        45s21 temperature °C;46u11 uv_index;47u21 volume L;48u20 volume mL;49u23 volume_flow_rate m³/h;
+        4au21 voltage V;4bu33 gas m³;4cu43 gas m³;4du43 energy kWh;4eu43 volume L;4fu43 water L;50u40 timestamp s;
+        51u23 acceleration m/s²;52u23 gyroscope °/s;53t00 text;54r00 raw;55u43 volume_storage L;
+        56u20 conductivity µS/cm;57s10 temperature °C;58x12 temperature °C;59s10 count;5as20 count;5bs40 count;
+        5cs42 power W;5ds23 current A;5eu22 direction °;5fu21 precipitation mm;60u10 channel;
+        61u20 rotational_speed rpm;62s46 speed m/s;63s46 acceleration m/s²;64u10 light_level;
+        65u10 settings_revision;f0u20 device_type;f1v40 firmware_version;f2v30 firmware_version;
+        """.utf8.filter { $0 != 0x0A })
+}
+
+extension BTHomeKind: Hashable {
+    public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// One object as it is sent: its kind, and the octets of its value.
+public struct BTHomeObject: Hashable, Sendable {
+    public let kind: BTHomeKind
+    /// Without the object's number and the length octet that some have.
+    public let octets: [UInt8]
+
+    /// As received.
+    init(_ kind: BTHomeKind, octets: [UInt8]) {
+        self.kind = kind
+        self.octets = octets
+    }
+
+    /// From the number on the air; only its lowest octets are taken.
+    init(_ kind: BTHomeKind, raw: Int) {
+        self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
+    }
+
+    /// An object as people write it: a number in the kind's unit, rounded to its step; a text; for dimmers, commands,
+    /// raw data and versions hexadecimal digits of the octets. `nil` for what the kind cannot hold.
+    public init?(_ kind: BTHomeKind, text: String) {
+        if kind.isNumber || kind.isBinary || kind.form == .button {
+            guard let value = Double(text), let raw = kind.raw(value) else { return nil }
+            self.init(kind, raw: raw)
+        } else if kind.form == .text {
+            self.init(kind, octets: Array(text.utf8))
+        } else {
+            guard let octets = try? Hexadecimal.octets(text) else { return nil }
+            self.init(kind, octets: octets)
+        }
+        guard kind.size == 0 ? (1...32).contains(octets.count) : octets.count == kind.size else { return nil }
+    }
+
+    /// Number, length octet where there is one, and octets.
+    var encoded: [UInt8] {
+        // A command's length counts its arguments, not its code.
+        let length = kind.form == .command ? octets.count - 1 : octets.count
+        return [kind.id] + (kind.size == 0 ? [UInt8(truncatingIfNeeded: length)] : []) + octets
+    }
+}
+
+extension BTHomeKind {
+    /// The nearest number on the air; `nil` for one that it cannot hold.
+    fileprivate func raw(_ value: Double) -> Int? {
+        let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
+        guard scaled > -1e10, scaled < 1e10 else { return nil }
+        // Rounded by hand, half a step away from zero: this module links no C library.
+        let raw = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
+        let limit = form == .binary ? 2 : 1 << (8 * size - (isSigned ? 1 : 0))
+        return raw < limit && raw >= (isSigned ? -limit : 0) ? raw : nil
+    }
+}
+
+extension BTHomeObject: CustomStringConvertible {
+    /// What it says, without its unit: the digits of a number, `true` or `false`, a text, the name of an event, a version,
+    /// or octets in hexadecimal.
+    public var text: String {
+        switch kind.form {
+        case .unsigned, .signed, .thirtyFive: Self.decimal(number * kind.step, places: kind.decimals)
+        case .binary: number == 0 ? "false" : "true"
+        case .button:
+            Self.named(
+                octets[0],
+                "none press double_press triple_press long_press long_double_press "
+                    + "long_triple_press", others: [0x80: "hold_press", 0x81: "hold_release"])
+        case .dimmer: Self.named(octets[0], "none rotate_left rotate_right") + " \(octets[1])"
+        case .command:
+            Self.named(octets[0], "off on toggle step_up step_down")
+                + (octets.count == 1 ? "" : " " + Hexadecimal.text(octets[1...]))
+        case .text: String(validating: octets, as: UTF8.self) ?? Hexadecimal.text(octets)
+        case .raw: Hexadecimal.text(octets)
+        case .version: octets.reversed().map { String($0) }.joined(separator: ".")
+        }
+    }
+
+    /// Name, value and unit: `temperature 25.06 °C`.
+    public var description: String { kind.name + " " + valueText }
+
+    /// Value and unit; a received text as no terminal obeys it.
+    var valueText: String {
+        let unit = kind.unit
+        return OctetExplainer.harmless(text) + (unit.isEmpty ? "" : " " + unit)
+    }
+
+    private var number: Int {
+        let unsigned = octets.reversed().reduce(0) { $0 << 8 | Int($1) }
+        let isNegative = kind.isSigned && octets.last.map { $0 >= 0x80 } == true
+        return isNegative ? unsigned - 1 << (8 * octets.count) : unsigned
+    }
+
+    private static func named(_ code: UInt8, _ names: String, others: [UInt8: String] = [:]) -> String {
+        let names = names.split(separator: " ")
+        return Int(code) < names.count ? String(names[Int(code)]) : others[code] ?? Hexadecimal.number(code, width: 2)
+    }
+
+    /// Without superfluous digits behind the point.
+    private static func decimal(_ value: Int, places: Int) -> String {
+        var digits = Array(String(value.magnitude).utf8)
+        if places > 0 {
+            while digits.count <= places { digits.insert(0x30, at: 0) }
+            digits.insert(0x2E, at: digits.count - places)
+            while digits.last == 0x30 { digits.removeLast() }
+            if digits.last == 0x2E { digits.removeLast() }
+        }
+        return (value < 0 ? "-" : "") + String(decoding: digits, as: UTF8.self)
+    }
+}

@@ -1,0 +1,91 @@
+public import BeaconFrames
+public import BluetoothTypes
+
+/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four octets (bthome.io/encryption, RFC 3610). The key is what
+/// Home Assistant asks for as the encryption key.
+extension IdentityKey {
+    /// Encrypts a packet.
+    ///
+    /// - Parameters:
+    ///   - packet: In the clear.
+    ///   - address: The device address that it is sent from: it is part of the nonce.
+    ///   - counter: A number that must not be used twice with this key and address, and that grows: receivers refuse
+    ///     smaller ones.
+    /// - Throws: ``EddystoneSecurityError/refused(_:)`` where there is no room for counter and MIC, eight octets.
+    public func seal(
+        _ packet: BTHome, from address: DeviceAddress, counter: UInt32
+    ) throws(EddystoneSecurityError) -> BTHome {
+        let ccm = CCM(AESBlock(key: symmetricKey), Self.nonce(address, packet.information | 1, counter))
+        let plain = packet.data
+        let (ciphertext, mic) = (try ccm.crypt(plain), try ccm.tag(plain))
+        do throws(BeaconFrameError) {
+            return try BTHome(information: packet.information, ciphertext: ciphertext, counter: counter, mic: mic)
+        } catch {
+            throw .refused("\(error)")
+        }
+    }
+
+    /// Decrypts a received packet; `nil` where it is in the clear, or its message integrity check does not hold, because
+    /// key or address are others or because the packet was altered.
+    public func open(_ packet: BTHome, from address: DeviceAddress) throws(EddystoneSecurityError) -> BTHome? {
+        guard let sealed = packet.sealed else { return nil }
+        let ccm = CCM(AESBlock(key: symmetricKey), Self.nonce(address, packet.information, sealed.counter))
+        let plain = try ccm.crypt(sealed.ciphertext)
+        guard try ccm.tag(plain).octets == sealed.mic else { return nil }
+        return BTHome(information: packet.information & ~1, data: plain)
+    }
+
+    private static func nonce(_ address: DeviceAddress, _ information: UInt8, _ counter: UInt32) -> [UInt8] {
+        var nonce = address.octets.octets
+        nonce.append(littleEndian: BTHome.serviceUUID)
+        nonce.append(information)
+        nonce.append(littleEndian: counter)
+        return nonce
+    }
+}
+
+/// AES-128-CCM without associated data, with a length of two octets and a tag of four (RFC 3610).
+private struct CCM {
+    private let block: AESBlock
+    /// 13 octets.
+    private let nonce: [UInt8]
+
+    init(_ block: AESBlock, _ nonce: [UInt8]) {
+        self.block = block
+        self.nonce = nonce
+    }
+
+    /// Encrypts or decrypts: the counter mode is its own inverse.
+    func crypt(_ message: [UInt8]) throws(EddystoneSecurityError) -> [UInt8] {
+        var result = message
+        for start in stride(from: 0, to: message.count, by: 16) {
+            let stream = try encrypted(0x01, start / 16 + 1)
+            for index in start..<min(start + 16, message.count) { result[index] ^= stream[index - start] }
+        }
+        return result
+    }
+
+    /// The check of a message in the clear.
+    func tag(_ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<4> {
+        // Flags of the first block: no associated data, (4 - 2) / 2 for the tag, 2 - 1 for the length.
+        var state = try encrypted(0x09, message.count)
+        for start in stride(from: 0, to: message.count, by: 16) {
+            for index in start..<min(start + 16, message.count) { state[index - start] ^= message[index] }
+            state = try block.encrypt(state)
+        }
+        let stream = try encrypted(0x01, 0)
+        var tag = FixedOctets<4>()
+        for index in 0..<4 { tag[index] = state[index] ^ stream[index] }
+        return tag
+    }
+
+    /// The block of flags, nonce and a number.
+    private func encrypted(_ flags: UInt8, _ number: Int) throws(EddystoneSecurityError) -> FixedOctets<16> {
+        var first = FixedOctets<16>()
+        first[0] = flags
+        for index in nonce.indices { first[1 + index] = nonce[index] }
+        first[14] = UInt8(truncatingIfNeeded: number >> 8)
+        first[15] = UInt8(truncatingIfNeeded: number)
+        return try block.encrypt(first)
+    }
+}

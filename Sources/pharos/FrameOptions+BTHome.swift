@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BeaconService
+internal import BluetoothTypes
+internal import CommandSupport
+internal import EddystoneSecurity
+
+/// The key of encrypted BTHome, and the address that it is encrypted with.
+struct EncryptionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "BTHome: file with the encryption key, 32 hexadecimal digits that nobody else may read.",
+            valueName: "file"),
+        completion: .file())
+    var encryptionKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "BTHome: the encryption key itself. Every user of this machine can see it while the command runs.",
+            valueName: "hex"), transform: OptionValue.key)
+    var encryptionKey: FixedOctets<16>?
+
+    @Option(
+        help: ArgumentHelp("BTHome: the sender's device address, part of the encryption.", valueName: "address"),
+        transform: EncryptionOptions.address)
+    var deviceAddress: DeviceAddress?
+
+    /// Whether a key is given in either way.
+    var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
+
+    func validate() throws {
+        if encryptionKey != nil && encryptionKeyFile != nil {
+            throw ValidationError("Give --encryption-key-file or --encryption-key, not both.")
+        }
+        if !hasKey && deviceAddress != nil {
+            throw ValidationError("--device-address goes with --encryption-key-file.")
+        }
+    }
+
+    /// The key, read from its file where it is in one; `nil` where none is given.
+    func key() throws -> IdentityKey? {
+        if let encryptionKeyFile { return try KeyFile.read(encryptionKeyFile, "encryption key") }
+        return encryptionKey.map { IdentityKey($0) }
+    }
+
+    /// The address for octets that come without one.
+    func sender() throws -> DeviceAddress? {
+        if hasKey && deviceAddress == nil { throw Failure(.usage, "decrypting BTHome needs --device-address as well") }
+        return deviceAddress
+    }
+
+    private static func address(_ text: String) throws -> DeviceAddress {
+        guard let address = DeviceAddress(text) else { throw Mistake("write six octets, such as F0:01:02:03:04:05") }
+        return address
+    }
+}
+
+struct BTHomeOptions: FrameOptions {
+    static let frameName = "bthome"
+    static let title = "a BTHome v2 packet: values that Home Assistant reads, encrypted if a key is given"
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Value to send, such as temperature=21.5 or battery=97; 0x15=1 names an object by its number.",
+            valueName: "name=value"),
+        transform: BTHomeOptions.parse)
+    var value: [BTHomeObject] = []
+
+    @OptionGroup var encryption: EncryptionOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Counter of the encryption, never the same twice.", valueName: "number"),
+        transform: OptionValue.uint32)
+    var counter: UInt32?
+
+    private static func parse(_ text: String) throws -> BTHomeObject {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw Mistake("write NAME=VALUE, such as temperature=21.5") }
+        let id = parts[0].hasPrefix("0x") ? UInt8(parts[0].dropFirst(2), radix: 16) : nil
+        let kinds = BTHomeKind.all.filter { id == nil ? $0.name == parts[0] : $0.id == id }
+        guard !kinds.isEmpty else { throw Mistake("BTHome knows no \(parts[0])") }
+        for kind in kinds {
+            if let object = BTHomeObject(kind, text: parts[1]) { return object }
+        }
+        throw Mistake("\(parts[0]) cannot hold this value")
+    }
+
+    func validate() throws {
+        if value.isEmpty { throw ValidationError("Give at least one --value NAME=VALUE.") }
+        if counter != nil && !encryption.hasKey { throw ValidationError("--counter goes with --encryption-key-file.") }
+    }
+
+    func validateForEncoding() throws {
+        guard encryption.hasKey else { return }
+        if encryption.deviceAddress == nil || counter == nil {
+            throw ValidationError("The encrypted form needs --device-address and --counter.")
+        }
+    }
+
+    func content() -> Advertisement.Content {
+        var source = Advertisement.BTHomeSource(objects: value)
+        source.isEncrypted = encryption.hasKey
+        return .btHome(source)
+    }
+
+    func measuredPowerRule() -> MeasuredPowerRule { .none }
+
+    func liveOptions() throws -> LiveOptions {
+        LiveOptions(
+            identityKey: try encryption.key(), counter: counter, deviceAddress: encryption.deviceAddress)
+    }
+}
