@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check the package's module graph: no module imports one above it.
 
-Reads the manifest (`swift package dump-package`) and compares it with the table below, which README.md repeats in one
+Reads the manifest (`swift package dump-package`) and compares it with the table below, which Modules.md repeats in one
 line. That the sources import only what the manifest declares is checked by the compiler
 (--explicit-target-dependency-import-check error). Ends with a line `N passed, N failed, N skipped`.
 """
@@ -61,13 +61,13 @@ def modules():
 
 
 def graph():
-    """The levels as README.md states them."""
+    """The levels as Modules.md states them."""
     return " → ".join(level[0] if len(level) == 1 else "{" + ", ".join(level) + "}" for level in LEVELS)
 
 
-def stated(readme):
-    """The levels in README.md, each as a set, or None where it states none."""
-    line = re.search(r"\{pharos, .*→ BluetoothTypes", readme.replace("`", ""))
+def stated(page):
+    """The levels in Modules.md, each as a set, or None where it states none."""
+    line = re.search(r"\{pharos, .*→ BluetoothTypes", page.replace("`", ""))
     return line and [set(re.findall(r"[\w-]+", level)) for level in line[0].split("→")]
 
 
@@ -92,9 +92,9 @@ def main():
     for module, imports in modules().items():
         found = problems(module, imports)
         checks.check(module, not found, f"{module} {'; '.join(found) or 'imports no module above it'}")
-    readme = (symbol_graphs.ROOT / "README.md").read_text()
+    page = (symbol_graphs.ROOT / "Sources/pharos/pharos.docc/Modules.md").read_text()
     checks.check(
-        "README.md", stated(readme) == [set(level) for level in LEVELS], f"README.md states the levels: {graph()}"
+        "Modules.md", stated(page) == [set(level) for level in LEVELS], f"Modules.md states the levels: {graph()}"
     )
     return checks.end()
 
