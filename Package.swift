@@ -59,6 +59,7 @@ let package = Package(
         .library(name: "PositioningReport", targets: ["PositioningReport"]),
         .library(name: "Publishing", targets: ["Publishing"]),
         .library(name: "Broker", targets: ["Broker"]),
+        .library(name: "Collector", targets: ["Collector"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -129,6 +130,9 @@ let package = Package(
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping",
             ],
+            swiftSettings: strict),
+        .target(
+            name: "Collector", dependencies: ["Airtime", "Configuration", "Positioning", "Sightings", "Sites"],
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(
@@ -217,8 +221,9 @@ let package = Package(
         .executableTarget(
             name: "pharos-hub",
             dependencies: [
-                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "CommandSupport",
-                "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost",
+                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "Collector",
+                "CommandSupport", "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService",
+                "Inventory", "LinuxHost",
                 "Listener", "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Publishing",
                 "Sightings", "Sites", "Store", "TextEscaping", "Zones", argumentParser,
             ],
@@ -320,6 +325,12 @@ let package = Package(
             name: "InventoryTests",
             dependencies: [
                 "BeaconFrames", "BluetoothTypes", "Configuration", "Inventory", "Sightings", "Sites", "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CollectorTests",
+            dependencies: [
+                "Airtime", "Collector", "Configuration", "Positioning", "Sightings", "Sites", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -158,6 +158,7 @@ public enum FileKind: Hashable, Sendable {
     case site
     case listener
     case inventory
+    case collector
     case fleetLock
     case manifest
 
@@ -172,6 +173,8 @@ public enum FileKind: Hashable, Sendable {
             self = .site
         } else if has("items"), has("name") || has("version") {
             self = .inventory
+        } else if has("receivers") {
+            self = .collector
         } else if ["known", "irks", "rssiOffsetDb", "strangers", "zones"].contains(where: has) {
             self = .listener
         } else if has("fleet"), has("beacons") {
@@ -189,6 +192,7 @@ public enum FileKind: Hashable, Sendable {
         case .site: "a site file"
         case .listener: "a listener file"
         case .inventory: "an inventory"
+        case .collector: "a collector file"
         case .fleetLock: "the lock of a fleet"
         case .manifest: "the manifest of a fleet"
         }
@@ -202,6 +206,7 @@ public enum FileKind: Hashable, Sendable {
         case .site: "pharos plan site"
         case .listener: "pharos listen --print"
         case .inventory: "pharos inventory check"
+        case .collector: "pharos collect"
         case .manifest: "pharos fleet status"
         }
     }

@@ -13,12 +13,14 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version, subcommands: subcommands.types)
 
     private static let subcommands = Subcommands(entries: [
+        ("collect", { CollectCommand.self }),
         ("history", { History.self }),
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("locate", { Locate.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
+        ("where", { WhereCommand.self }),
         ("zones", { ZonesCommand.self }),
     ])
 

@@ -6,12 +6,14 @@ internal import LinuxHost
 /// program does not, and is started in its place.
 enum HubProgram {
     static let commands: [Subcommands.Entry] = [
+        ("collect", { Collect.self }),
         ("history", { History.self }),
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
         ("locate", { Locate.self }),
         ("map", { MapCommand.self }),
         ("proxy", { Proxy.self }),
+        ("where", { Where.self }),
         ("zones", { Zones.self }),
     ]
 
@@ -90,5 +92,17 @@ struct Proxy: HubCommand {
 struct InventoryCommand: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "inventory", abstract: "Count things that carry beacons.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Collect: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect", abstract: "Put together what all receivers of a site hear: who is in which room.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Where: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "where", abstract: "Say in which room a beacon is, or all of them.")
     @OptionGroup var arguments: HubArguments
 }

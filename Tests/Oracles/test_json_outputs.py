@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import pharos
+import test_collect as collecting
 import positioning
 from test_scan import address, ibeacon, recording, report, tlm
 
@@ -395,6 +396,33 @@ def simulated(words, folder):
             plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM)]
 
 
+def collected(folder):
+    """Two receivers of which one dies, somebody who changes rooms and leaves; what was told, and where everybody is."""
+    def parts(sender, seconds, place):
+        lines = collecting.rounds(sender, seconds, place)
+        for line in lines[10:20]:
+            for beacon in line["beacons"]:
+                beacon["rssiDbm"] = None
+        return lines + [{"event": "beacons", "at": collecting.at(0), "listener": sender, "beacons": [
+            {"beacon": "nobody", "identity": None, "heard": 1, "rssiDbm": None}]}]
+
+    def text(path, *words):
+        lines = sorted((line for name in collecting.NAMES
+                        for line in parts(name, range(240 if name == "west" else 200), collecting.walk)),
+                       key=lambda line: line["at"])
+        source = collecting.written(folder, "lines.jsonl", lines)
+        state = folder / f"{path.stem}.state"
+        told = output("collect", path, "--from", source, "--state-file", state, "--json", *words)
+        return told, output("where", "--state-file", state, "--json")
+
+    drawn = collecting.museum(folder)
+    plain = folder / "plain.json"
+    plain.write_text(json.dumps({"version": 1, "name": "plain", "receivers": [
+        {"name": "west", "room": "hall"}, {"name": "east"}, {"name": "north"}]}))
+    told = [text(drawn, "--every-s", "10"), text(plain)]
+    return [each[0] for each in told], [each[1] for each in told]
+
+
 def inventory(folder):
     """An inventory of which one item was found, and another one of which a foreign item was heard; counted twice."""
     def items(*numbers):
@@ -506,6 +534,8 @@ OUTPUTS = [
     Output("map", "update", "map update", updated),
     Output("locate", "", "locate", located),
     Output("history", "", "history", kept),
+    Output("collect", "", "collect", lambda folder: collected(folder)[0]),
+    Output("where", "", "where", lambda folder: collected(folder)[1]),
     Output("audit", "", "audit", audited),
     Output("qualify", "", "qualify", qualified),
     Output("calibrate", "", "calibrate", calibrated),

@@ -168,7 +168,8 @@ import Testing
             "bogus", 64,
             "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, "
                 + "audit, qualify, calibrate, find, status, "
-                + "doctor, controller, profile, fleet, plan, history, inventory, listen, locate, map, proxy, zones"),
+                + "doctor, controller, profile, fleet, plan, collect, history, inventory, listen, locate, map, proxy, where, zones"
+        ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no octets"),
         Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),

@@ -18,7 +18,7 @@ LEVELS = [
     ["CommandSupport", "HubService"],
     [
         "Planner", "FleetStore", "BeaconService", "ListenerService", "Positioning", "PositioningFiles",
-        "PositioningReport", "Inventory",
+        "PositioningReport", "Inventory", "Collector",
     ],
     [
         "Fleet", "Sites", "Profiles", "Payloads", "Advertiser", "Listener", "HCITransports", "BeaconStatus",

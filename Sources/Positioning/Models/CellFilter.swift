@@ -10,7 +10,7 @@ public struct CellFilter: Sendable {
     /// By plane, then by cell; their sum is 1.
     public private(set) var weights: [Double]
     private let cellCount: Int
-    private let planes: Int
+    private var planes: Int
     /// The neighbors of cell c stand from `starts[c]` to before `starts[c + 1]`.
     private var starts: [Int] = [0]
     private var neighbors: [Int32] = []
@@ -72,6 +72,16 @@ public struct CellFilter: Sendable {
             let share = (prior ?? [])[checked: plane] ?? 1 / Double(planes)
             weights += [Double](repeating: share / Double(max(1, cellCount)), count: cellCount)
         }
+    }
+
+    /// The same cells and walls for somebody else, of whom nothing is known.
+    ///
+    /// - Parameter planes: At least 1.
+    public func forgotten(planes: Int) -> CellFilter {
+        var filter = self
+        filter.planes = max(1, planes)
+        filter.begin()
+        return filter
     }
 
     /// Time passes: every plane's weight spreads as far as somebody walks. Times that run backwards count as none.

@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import Collector
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import PositioningFiles
+internal import Sites
+
+struct CollectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect", abstract: "Put together what all receivers of a site hear: who is in which room.",
+        discussion: """
+            pharos collect museum.json --from hall=hall.jsonl --from desk=desk.jsonl
+            pharos listen hall.json --print --json | pharos collect museum.json --from hall=-
+            mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json
+            {"version":1,"name":"museum","floors":[{"name":"ground","site":"ground.json","rooms":[{"name":"hall",\
+            "outline":[[0,0],[9,0],[9,6],[0,6]]}]}],"receivers":[{"name":"hall","position":[4,5]},\
+            {"name":"desk","position":[14,2]}]}
+
+            It reads what `scan --json`, `listen --print --json` and a subscriber of a broker write. A receiver that says \
+            nothing for 15 s is dead: that it hears nothing counts for nothing, nobody leaves because of it, and what only \
+            it could hear is unknown. `pharos where` reads the state file.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A collector file in JSON, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A recording in JSON Lines, or - for standard input, with the receiver's name where its lines tell none: NAME=FILE. May be repeated (default: -).",
+            valueName: "source"), completion: .file())
+    var from: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to keep who is where (default: NAME.where.json in the runtime directory).", valueName: "file"),
+        completion: .file())
+    var stateFile: String?
+
+    @Option(
+        help: ArgumentHelp("Directory of state files (default: /run/pharos).", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Tell where everybody is each so many seconds, too.", valueName: "seconds"),
+        transform: { try OptionValue.integer($0, in: 1...86_400) })
+    var everyS: Int?
+
+    @Flag(help: "Print one JSON object a line, one an event.")
+    var json = false
+
+    @Flag(help: "Print the JSON Schema of collector files, for editors.")
+    var schema = false
+
+    func validate() throws {
+        if schema { return }
+        guard let file else { throw ValidationError("Name a collector file.") }
+        let streams = sources.filter { $0.path == "-" }.count + (file == "-" ? 1 : 0)
+        if streams > 1 { throw ValidationError("Standard input is one file or one receiver, not several.") }
+        if stateFile != nil && runtimeDir != nil {
+            throw ValidationError("--state-file names the file: it goes without --runtime-dir.")
+        }
+        for source in sources where source.path.isEmpty {
+            throw ValidationError("--from \(source.receiver ?? "")=: the file is missing.")
+        }
+    }
+
+    /// Receivers and their files; a path with a slash before its first = has no name before it.
+    private var sources: [CollectedSource] {
+        (from.isEmpty ? ["-"] : from).map { text in
+            guard let mark = text.firstIndex(of: "="), !text[..<mark].contains("/"), mark != text.startIndex else {
+                return CollectedSource(receiver: nil, path: text)
+            }
+            return CollectedSource(receiver: String(text[..<mark]), path: String(text[text.index(after: mark)...]))
+        }
+    }
+
+    func run() throws {
+        if schema { return Terminal.write(CollectorSchema.text) }
+        guard let path = file else { return }
+        let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
+        guard let collector = decoded else { throw InventoryStore.refusal(problems, of: path) }
+        for source in sources {
+            guard let name = source.receiver, !collector.receivers.contains(where: { $0.name == name }) else {
+                continue
+            }
+            let names = collector.receivers.map(\.name).prefix(20).joined(separator: ", ")
+            throw Failure(.usage, "--from \(name)=: \(path) has no receiver of this name; there are \(names)")
+        }
+        let directory = InputFile.directory(of: path)
+        let sites = try collector.floors.map {
+            try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
+        }
+        let run = CollectRun(
+            SightingCollector(collector, RoomPlan(collector, sites: sites)),
+            state: stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)",
+            isAsked: stateFile != nil || runtimeDir != nil, everySeconds: everyS, json: json)
+        try run.read(sources)
+    }
+}
+
+/// A receiver's lines.
+struct CollectedSource {
+    /// `nil` where the lines say it.
+    let receiver: String?
+    let path: String
+}
+
+/// State files: what a collector leaves for `where`.
+enum WhereFile {
+    static let directory = "/run/pharos"
+    static let ending = ".where.json"
+}

@@ -1,0 +1,164 @@
+internal import Collector
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import TextEscaping
+
+/// Takes lines of receivers, prints what changes, and keeps the state file.
+final class CollectRun {
+    private var collector: SightingCollector
+    private let state: String
+    private let isAsked: Bool
+    private let everySeconds: Int?
+    private let json: Bool
+    private var told = 0
+    private var written: UInt64 = 0
+    private var hasFailed = false
+    private var badLines = 0
+    private var goodLines = 0
+    private var firstBad: String?
+    /// How often the state file is written, in nanoseconds.
+    private static let pause: UInt64 = 1_000_000_000
+    /// A source whose lines are so close to now is live, in milliseconds.
+    private static let liveMilliseconds = 60_000
+
+    /// - Parameters:
+    ///   - state: The state file.
+    ///   - isAsked: Whether somebody wants it: otherwise it may be missing.
+    init(_ collector: SightingCollector, state: String, isAsked: Bool, everySeconds: Int?, json: Bool) {
+        self.collector = collector
+        self.state = state
+        self.isAsked = isAsked
+        self.everySeconds = everySeconds
+        self.json = json
+    }
+
+    /// Reads all sources to their ends: recordings in the order of their times, then standard input as it comes.
+    func read(_ sources: [CollectedSource]) throws {
+        var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
+        for source in sources where source.path != "-" {
+            var last = 0
+            for (number, octets) in try InputFile.read(source.path).split(separator: UInt8(ascii: "\n")).enumerated() {
+                guard let line = parsed(octets, source.path, number + 1) else { continue }
+                // Lines without a time came right after the one before.
+                last = line.unixMilliseconds ?? last
+                lines.append((last, source.receiver, line))
+            }
+        }
+        // Of equal times in their order: sorting is stable by the number.
+        for index in lines.indices.sorted(by: { (lines[$0].time, $0) < (lines[$1].time, $1) }) {
+            guard !Terminal.outputIsGone else { break }
+            take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time)
+        }
+        if let stream = sources.first(where: { $0.path == "-" }) { try follow(stream) }
+        tell(collector.finish())
+        try finish()
+    }
+
+    private func parsed(_ octets: some Sequence<UInt8>, _ name: String, _ number: Int) -> ReceiverLine? {
+        let octets = Array(octets)
+        if octets.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
+        if let line = ReceiverLine(octets) {
+            goodLines += 1
+            return line
+        }
+        badLines += 1
+        firstBad = firstBad ?? "\(name):\(number)"
+        return nil
+    }
+
+    private func follow(_ source: CollectedSource) throws {
+        let signals = try SignalDescriptor()
+        let input = Descriptor.standardInput
+        var pending: [UInt8] = []
+        var number = 0
+        var isTooLong = false
+        while !Terminal.outputIsGone {
+            let ready = try Poller.wait([.init(input, .read), .init(signals.descriptor, .read)], milliseconds: 1000)
+            if ready[1], signals.take() != nil { return }
+            if ready[0] {
+                let octets = try input.read(upTo: 1 << 16)
+                if octets.isEmpty { break }
+                pending += octets
+                while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                    number += 1
+                    let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
+                    isTooLong = false
+                    pending.removeSubrange(...end)
+                    if let line { take(line, from: source.receiver, arrival: Self.now) }
+                }
+                // A line that never ends is not kept.
+                if pending.count > ReceiverLine.limit {
+                    isTooLong = true
+                    pending.removeAll()
+                }
+            } else if let time = collector.time, abs(Self.now - time) < Self.liveMilliseconds {
+                tell(collector.advance(to: Self.now))
+            }
+            writeState(isLast: false)
+        }
+        if !pending.isEmpty, !isTooLong, let line = parsed(pending, "standard input", number + 1) {
+            take(line, from: source.receiver, arrival: Self.now)
+        }
+    }
+
+    private static var now: Int { Int(WallClock.microseconds() / 1000) }
+
+    private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int) {
+        tell(collector.take(line, from: receiver, arrival: arrival))
+        guard let everySeconds, let time = collector.time else { return }
+        if told == 0 { told = time }
+        guard time - told >= everySeconds * 1000 else { return }
+        told = time
+        Terminal.write(
+            JSONValue.record([
+                ("event", "where"), ("at", .string(SightingCollector.time(time))),
+                ("beacons", .array(collector.beaconsJSON)),
+            ]).line + "\n")
+    }
+
+    // MARK: What is told
+
+    private func tell(_ events: [SightingCollector.Event]) {
+        guard !events.isEmpty else { return }
+        Terminal.write(events.map { (json ? $0.json.line : words($0)) + "\n" }.joined())
+    }
+
+    private func words(_ event: SightingCollector.Event) -> String {
+        var parts = [event.time, event.kind.rawValue, event.beacon ?? event.receiver ?? ""]
+        if let room = event.room { parts.append(room) }
+        if let from = event.from { parts.append("(from \(from))") }
+        return parts.map { TerminalText.line(TerminalText.shortened($0, to: 80)) }.joined(separator: "  ")
+    }
+
+    private func finish() throws {
+        writeState(isLast: true)
+        let counts = collector.counts
+        func say(_ count: Int, _ what: String) {
+            if count > 0 { Terminal.writeError("pharos: \(count) \(what)\n") }
+        }
+        say(badLines, "lines are no JSON objects and were left out, the first is \(firstBad ?? "")")
+        say(counts.unknownReceivers, "lines are of receivers that \(collector.file.name) does not name")
+        say(counts.late, "lines came too late to count")
+        say(counts.wrongClocks, "lines have a clock that is more than a day ahead")
+        say(counts.duplicates, "lines came twice")
+        if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this is no line of JSON") }
+        guard !json else { return }
+        Terminal.write(WhereTable.text(collector.beaconsJSON))
+    }
+
+    private func writeState(isLast: Bool) {
+        let machine = MonotonicClock.nanoseconds()
+        guard !hasFailed, isLast || machine - written >= Self.pause else { return }
+        written = machine
+        let value = collector.state(
+            written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
+        do throws(SystemError) {
+            try Files.replace(state, with: Array((value.line + "\n").utf8), isDurable: false)
+        } catch {
+            hasFailed = true
+            let advice = isAsked ? "" : "; name another with --state-file"
+            Terminal.writeError("pharos: warning: \(state): it cannot be written: \(error.text)\(advice)\n")
+        }
+    }
+}

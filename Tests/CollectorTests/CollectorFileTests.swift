@@ -1,0 +1,111 @@
+import Airtime
+import Collector
+import Configuration
+import Testing
+
+/// Collector files: what is read, and what is refused with its place.
+@Suite struct CollectorFileTests {
+    static let whole = """
+        {"version": 1, "name": "museum", "floors": [{"name": "ground", "site": "ground.json", "rooms": [
+          {"name": "hall", "outline": [[0, 0], [4, 0], [4, 4], [0, 4]]}]}],
+         "receivers": [{"name": "a", "floor": "ground", "room": "hall", "position": [1.5, 2], "rssiOffsetDb": -3}],
+         "beacons": [{"name": "key-ana", "identity": "uid:00112233445566778899-000000000001", "intervalMs": 1000,
+           "measuredPowerAt1mDbm": -62}],
+         "strangers": "list", "cellM": 0.25, "fastestMPerS": 1.2}
+        """
+
+    @Test func aFileIsReadWhole() throws {
+        let (decoded, problems) = CollectorFile.decode(Array(Self.whole.utf8))
+        #expect(problems.isEmpty)
+        let file = try #require(decoded)
+        #expect(file.name == "museum" && file.floors.map(\.site) == ["ground.json"])
+        #expect(file.floors[0].rooms.map(\.name) == ["hall"] && file.floors[0].rooms[0].corners.count == 4)
+        let receiver = file.receivers[0]
+        #expect(receiver.levelOffset == -3 && receiver.position?.x == 1.5 && receiver.room == "hall")
+        let beacon = file.beacons[0]
+        #expect(beacon.intervalMicroseconds == 1_000_000 && beacon.calibrationAtOneMeter == -62)
+        #expect(file.listsStrangers && file.cellMeters == 0.25 && file.fastest == 1.2)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"version":1,"name":"m"}"#, "the key \"receivers\" is missing"),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a"},{"name":"a"}]}"#, "receivers[0].name is this name"),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a","floor":"up"}]}"#, "\"up\""),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a","position":[1]}]}"#, "a place such as [3.5, 12]"),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a"}],"cellM":0}"#, "0 is out of range 0.1...10 m"),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a"}],"cells":1}"#, "did you mean \"cellM\"?"),
+            (
+                #"{"version":1,"name":"m","receivers":[{"name":"a"}],"beacons":[{"name":"k","identity":"x"}]}"#,
+                "\"x\" is no beacon"
+            ),
+            (
+                #"{"version":1,"name":"m","receivers":[{"name":"a"}],"floors":[{"name":"g","site":"g.json","rooms":[{"name":"r","outline":[[0,0],[1,1],[2,2]]}]}]}"#,
+                "these corners enclose no room"
+            ),
+            (#"{"version":1,"name":"m","items":[],"receivers":[]}"#, "this is an inventory, not a collector file"),
+        ])
+    func whatIsWrongIsTold(text: String, message: String) {
+        let (file, problems) = CollectorFile.decode(Array(text.utf8))
+        #expect(file == nil)
+        #expect(problems.contains { $0.message.contains(message) }, "\(problems.map(\.message))")
+    }
+}
+
+/// Lines of receivers.
+@Suite struct ReceiverLineTests {
+    static func line(_ text: String) -> ReceiverLine? { ReceiverLine(Array(text.utf8)) }
+
+    @Test func aReportOfAScan() throws {
+        let line = try #require(
+            Self.line(
+                #"{"event":"report","at":"2026-11-22T20:58:59.479767Z","rssiDbm":-38,"frames":[{"type":"ibeacon","measuredPowerDbm":-59}],"identity":"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2","beacon":"lobby"}"#
+            ))
+        #expect(line.receiver == nil && line.unixMilliseconds == 1_795_381_139_479)
+        #expect(
+            line.beacons == [
+                .init(
+                    name: "lobby", identity: "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2", level: -38,
+                    powerAtOneMeter: -59)
+            ])
+    }
+
+    @Test func eddystonesPowerIsAtZeroMetres() throws {
+        let line = try #require(
+            Self.line(
+                #"{"event":"report","at":"2026-11-22T20:58:59Z","rssiDbm":127,"frames":[{"type":"eddystone-uid","measuredPowerDbm":-20}],"identity":"uid:00112233445566778899-000000000001","beacon":null}"#
+            ))
+        #expect(line.beacons[0].powerAtOneMeter == -61 && line.beacons[0].level == nil)
+    }
+
+    @Test func aRoundOfAListener() throws {
+        let line = try #require(
+            Self.line(
+                #"{"event":"beacons","at":"2026-11-22T20:59:03.809010Z","listener":"hall","state":"deaf","beacons":[{"identity":"uid:00112233445566778899-000000000001","beacon":"lobby","heard":9,"rssiDbm":{"mean":-61.25}},{"beacon":"gone","identity":null,"heard":0,"rssiDbm":null}]}"#
+            ))
+        #expect(line.receiver == "hall" && line.isListening == false)
+        #expect(line.beacons.map(\.name) == ["lobby"])
+        #expect(line.beacons[0].level == -61.25 && line.beacons[0].reports == 9)
+    }
+
+    @Test func aBatchOfABroker() throws {
+        let line = try #require(
+            Self.line(
+                #"{"tst":"2026-11-22T20:59:03.809010Z","topic":"pharos/museum/sightings/3/hall","payload":{"v":1,"boot":"8f","seq":12,"bootMs":918273645,"windowMs":1000,"b":[{"id":"key","n":9,"rssi":-61.4},{"id":"address:C0:01:02:03:04:05","n":1,"rssi":null}]}}"#
+            ))
+        #expect(line.receiver == "hall" && line.number?.sequence == 12)
+        #expect(line.beacons.map(\.name) == ["key", nil] && line.beacons[0].level == -61.4)
+        let status = try #require(
+            Self.line(#"{"topic":"pharos/museum/receivers/hall/status","payload":"offline"}"#))
+        #expect(status.receiver == "hall" && status.isListening == false)
+    }
+
+    @Test(arguments: ["", "[]", "x", #"{"event":"#, "\u{0}"])
+    func whatIsNoLineIsNone(text: String) { #expect(Self.line(text) == nil) }
+
+    @Test(arguments: [
+        #"{"event":"report","identity":"","beacon":"\u001b[31m","rssiDbm":5}"#,
+        #"{"topic":"pharos/x","payload":{"v":1}}"#, #"{"b":[{"id":1}]}"#, #"{"event":"beacons","beacons":{"a":1}}"#,
+    ])
+    func garbageHasNoBeacons(text: String) throws { #expect(try #require(Self.line(text)).beacons.isEmpty) }
+}

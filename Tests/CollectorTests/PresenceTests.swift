@@ -1,0 +1,144 @@
+import Collector
+import Configuration
+import Sites
+import Testing
+
+/// Who is there: entering, leaving, and what deaf receivers do to it.
+@Suite struct PresenceTests {
+    static let begin = 1_700_000_000_000
+
+    /// Receivers without a plan, each in a room of its own.
+    static func collector(_ names: [String] = ["hall", "desk"], more: String = "") throws -> SightingCollector {
+        let list = names.map { "{\"name\":\"\($0)\",\"room\":\"\($0)\"}" }.joined(separator: ",")
+        let (file, problems) = CollectorFile.decode(
+            Array("{\"version\":1,\"name\":\"m\",\"receivers\":[\(list)]\(more)}".utf8))
+        #expect(problems.isEmpty)
+        let whole = try #require(file)
+        return SightingCollector(whole, RoomPlan(whole, sites: []))
+    }
+
+    /// A line each second from each receiver, with the levels that it hears.
+    static func run(
+        _ collector: inout SightingCollector, _ seconds: Range<Int>, _ levels: [String: Double?]
+    ) -> [SightingCollector.Event] {
+        var events: [SightingCollector.Event] = []
+        for second in seconds {
+            for (receiver, level) in levels.sorted(by: { $0.key < $1.key }) {
+                let heard = level.map { [ReceiverLine.Heard(name: "key", level: $0)] } ?? []
+                events += collector.take(
+                    ReceiverLine(
+                        receiver: receiver, unixMilliseconds: begin + second * 1000 + 500, beacons: heard),
+                    from: nil, arrival: 0)
+            }
+        }
+        return events
+    }
+
+    static func kinds(_ events: [SightingCollector.Event]) -> [SightingCollector.Event.Kind] {
+        events.filter { $0.beacon != nil }.map(\.kind)
+    }
+
+    @Test func whoIsSilentLongEnoughHasLeft() throws {
+        var collector = try Self.collector()
+        let there = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        #expect(Self.kinds(there) == [.enter, .room, .known])
+        let gone = Self.run(&collector, 60..<120, ["hall": Double?.none, "desk": nil])
+        #expect(Self.kinds(gone) == [.exit])
+        let again = Self.run(&collector, 120..<130, ["hall": Double?.none, "desk": -60])
+        #expect(Self.kinds(again).first == .enter && again.last { $0.beacon != nil }?.room == "desk")
+    }
+
+    @Test func nobodyLeavesWhileTheReceiverIsDead() throws {
+        var collector = try Self.collector()
+        _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        let deaf = Self.run(&collector, 60..<3660, ["desk": nil])
+        #expect(Self.kinds(deaf) == [.unknown])
+        #expect(deaf.contains { $0.kind == .receiverDead && $0.receiver == "hall" })
+        let back = Self.run(&collector, 3660..<3700, ["hall": -60, "desk": nil])
+        #expect(Self.kinds(back) == [.known])
+    }
+
+    @Test func aReceiverThatSaysThatItIsDeafIsDeadAtOnce() throws {
+        var collector = try Self.collector(["hall"])
+        _ = Self.run(&collector, 0..<60, ["hall": -60])
+        var line = ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + 60_500)
+        line.isListening = false
+        var events = collector.take(line, from: nil, arrival: 0)
+        events += collector.advance(to: Self.begin + 1_000_000)
+        #expect(events.contains { $0.kind == .receiverDead && $0.unixMilliseconds < Self.begin + 63_000 })
+        #expect(!events.contains { $0.kind == .exit })
+    }
+
+    @Test func aRoomChangesForSixDecibelsDuringThreeSeconds() throws {
+        var collector = try Self.collector()
+        _ = Self.run(&collector, 0..<20, ["hall": -60, "desk": -70])
+        #expect(Self.kinds(Self.run(&collector, 20..<40, ["hall": -62, "desk": -60])).isEmpty)
+        #expect(Self.kinds(Self.run(&collector, 40..<42, ["hall": -70, "desk": -60])).isEmpty)
+        let moved = Self.run(&collector, 42..<50, ["hall": -70, "desk": -60])
+        #expect(Self.kinds(moved) == [.room])
+        #expect(moved.first { $0.kind == .room }?.from == "hall")
+    }
+
+    @Test func whatComesTwiceCountsOnce() throws {
+        var collector = try Self.collector(["hall"])
+        var line = ReceiverLine(
+            receiver: "hall", unixMilliseconds: nil, beacons: [.init(name: "key", reports: 5, level: -60)])
+        line.number = .init(boot: "8f", sequence: 1, bootMilliseconds: 1000)
+        for _ in 0..<3 { _ = collector.take(line, from: nil, arrival: Self.begin) }
+        #expect(collector.counts.reports == 5 && collector.counts.duplicates == 2)
+        line.number = .init(boot: "90", sequence: 1, bootMilliseconds: 500)
+        _ = collector.take(line, from: nil, arrival: Self.begin + 5000)
+        #expect(collector.counts.reports == 10)
+    }
+
+    @Test func linesThatWereKeptBackChangeNothing() throws {
+        var collector = try Self.collector(["hall"])
+        _ = Self.run(&collector, 0..<60, ["hall": Double?.none])
+        let late = ReceiverLine(
+            receiver: "hall", unixMilliseconds: Self.begin + 10_000, beacons: [.init(name: "key", level: -60)])
+        #expect(collector.take(late, from: nil, arrival: 0).isEmpty)
+        #expect(collector.counts.late == 1 && collector.beaconsJSON.isEmpty)
+    }
+
+    @Test func strangersAreCountedAndClocksDoNotRunAway() throws {
+        var collector = try Self.collector(["hall"])
+        for (number, jump) in [0, 1, 2, 100_000_000].enumerated() {
+            let heard = ReceiverLine.Heard(name: nil, identity: "address:C0:01:02:03:04:0\(number)", level: -60)
+            _ = collector.take(
+                ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + jump * 1000, beacons: [heard]),
+                from: nil, arrival: 0)
+        }
+        _ = collector.take(ReceiverLine(receiver: "nobody", unixMilliseconds: Self.begin), from: nil, arrival: 0)
+        #expect(collector.counts.strangers == 3 && collector.beaconsJSON.isEmpty)
+        #expect(collector.counts.wrongClocks == 1 && collector.counts.unknownReceivers == 1)
+    }
+
+    @Test func yearsOfSilencePassAtOnce() throws {
+        var collector = try Self.collector(["hall"])
+        _ = Self.run(&collector, 0..<60, ["hall": -60])
+        let events = collector.advance(to: Self.begin + 10_000_000_000_000)
+        #expect(!events.contains { $0.kind == .exit })
+    }
+
+    @Test func wallsAndAbsenceTellTheRoom() throws {
+        // Two rooms with a thick wall between; the receiver beyond it hears nothing of what is near the other.
+        let text = """
+            {"version":1,"name":"two","floors":[{"name":"g","site":"g.json"}],"receivers":[
+              {"name":"west","room":"west","position":[1,2]},{"name":"east","room":"east","position":[9,2]}],
+             "beacons":[{"name":"key","identity":"address:C0:01:02:03:04:05","measuredPowerAt1mDbm":-59}]}
+            """
+        let site = """
+            {"version":1,"name":"g","outline":[[0,0],[10,0],[10,4],[0,4]],"beacons":[{"name":"b","position":[1,1]}],
+             "walls":[{"from":[5,0],"to":[5,4],"attenuationDb":30}],
+             "pathLoss":{"model":"log-distance","lossAt1mDb":59,"exponent":2.5,"shadowingDb":4},
+             "receiverSensitivityDbm":-92,"target":{"detectWithinS":10,"probability":0.9}}
+            """
+        let file = try #require(CollectorFile.decode(Array(text.utf8)).file)
+        let plan = try #require(Site.decode(Array(site.utf8)).site)
+        var collector = SightingCollector(file, RoomPlan(file, sites: [plan]))
+        let events = Self.run(&collector, 0..<20, ["west": Double?.none, "east": -66])
+        #expect(events.last { $0.kind == .room }?.room == "east")
+        let line = try #require(collector.beaconsJSON.first?.line)
+        #expect(line.contains(#""present":"ON","known":true,"room":"east","floor":"g""#), "\(line)")
+    }
+}

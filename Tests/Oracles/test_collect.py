@@ -1,0 +1,218 @@
+"""`pharos collect` and `pharos where`: recordings of several receivers, dead ones, hostile lines, what is kept."""
+import json
+import math
+import random
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import pharos
+
+ROOT = Path(__file__).resolve().parents[2]
+BEGIN = 1_790_000_000
+NAMES = ("west", "east")
+PLACES = {"west": (1, 2), "east": (9, 2)}
+
+
+def at(second):
+    return datetime.fromtimestamp(BEGIN + second, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def museum(folder, **more):
+    """A floor of two rooms with a wall between, and a receiver in each."""
+    site = {"version": 1, "name": "ground", "outline": [[0, 0], [10, 0], [10, 4], [0, 4]],
+            "walls": [{"from": [5, 0], "to": [5, 3], "attenuationDb": 8}],
+            "beacons": [{"name": "b", "position": [1, 1]}],
+            "pathLoss": {"model": "log-distance", "lossAt1mDb": 59, "exponent": 2.5, "shadowingDb": 4},
+            "receiverSensitivityDbm": -95, "target": {"detectWithinS": 10, "probability": 0.9}}
+    (folder / "ground.json").write_text(json.dumps(site))
+    rooms = [{"name": "hall", "outline": [[0, 0], [5, 0], [5, 4], [0, 4]]},
+             {"name": "shop", "outline": [[5, 0], [10, 0], [10, 4], [5, 4]]}]
+    whole = {"version": 1, "name": "museum", "floors": [{"name": "ground", "site": "ground.json", "rooms": rooms}],
+             "receivers": [{"name": name, "position": PLACES[name], "floor": "ground"} for name in NAMES],
+             "beacons": [{"name": "key-ana", "identity": "address:C0:01:02:03:04:05", "measuredPowerAt1mDbm": -59}]}
+    path = folder / "museum.json"
+    path.write_text(json.dumps(whole | more))
+    return path
+
+
+def level(receiver, place):
+    distance = max(0.1, math.dist(PLACES[receiver], place))
+    wall = 8 if (PLACES[receiver][0] < 5) != (place[0] < 5) else 0
+    return -59 - 25 * math.log10(distance) - wall
+
+
+def rounds(receiver, seconds, place, seed=1, **more):
+    """A line of `listen --print --json` each second; the place by the second, or None for nowhere."""
+    chance = random.Random(f"{seed}{receiver}")
+    lines = []
+    for second in seconds:
+        there, beacons = place(second), []
+        if there is not None:
+            mean = round(level(receiver, there) + chance.gauss(0, 2), 2)
+            beacons = [{"identity": "address:C0:01:02:03:04:05", "beacon": "key-ana", "heard": 5,
+                        "rssiDbm": {"last": -60, "mean": mean, "min": -70, "max": -50, "sd": 1}}]
+        lines.append({"event": "beacons", "at": at(second + 0.5), "listener": receiver, "state": "listening",
+                      "windowS": 1, "beacons": beacons} | more)
+    return lines
+
+
+def written(folder, name, lines):
+    path = folder / name
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def collect(path, *words, code=0, **options):
+    state = path.parent / "state.json"
+    result = pharos.run("collect", path, "--state-file", state, *words, timeout=120, **options)
+    assert result.code == code, (result.code, result.out, result.err)
+    return result
+
+
+def told(result):
+    return [(each["event"], each.get("room")) for each in result.lines() if each.get("beacon")]
+
+
+def where(folder, *words):
+    return json.loads(pharos.checked("where", *words, "--state-file", folder / "state.json", "--json").out)
+
+
+def walk(second):
+    """From the hall into the shop, and away."""
+    if second >= 120:
+        return None
+    return (2, 2) if second < 40 else (8, 2) if second >= 50 else (2 + (second - 40) * 0.6, 3.5)
+
+
+def test_recordings_of_two_receivers_tell_the_rooms(tmp_path):
+    path = museum(tmp_path)
+    files = [f"--from={name}={written(tmp_path, f'{name}.jsonl', rounds(name, range(240), walk))}" for name in NAMES]
+    result = collect(path, *files, "--json")
+    events = told(result)
+    assert events[0] == ("enter", None) or events[0] == ("enter", "hall")
+    assert [room for kind, room in events if kind == "room"] == ["hall", "shop"]
+    assert events[-1][0] == "exit"
+    leaving = next(each for each in result.lines() if each["event"] == "exit")
+    assert at(130) <= leaving["at"] <= at(160)
+    assert where(tmp_path)["beacons"][0]["present"] == "OFF"
+    # The same lines by a pipe are the same events.
+    lines = sorted((line for name in NAMES for line in rounds(name, range(240), walk)),
+                   key=lambda line: (line["at"], NAMES.index(line["listener"])))
+    assert told(collect(path, "--json", stdin="".join(json.dumps(line) + "\n" for line in lines))) == events
+
+
+def test_where_says_room_place_and_receivers(tmp_path):
+    path = museum(tmp_path)
+    files = [f"--from={written(tmp_path, f'{name}.jsonl', rounds(name, range(60), lambda _: (8, 2)))}"
+             for name in NAMES]
+    text = collect(path, *files).out
+    assert "key-ana  ground, shop" in text
+    answer = where(tmp_path, "key-ana")["beacons"][0]
+    assert (answer["room"], answer["known"], answer["present"], answer["receiver"]) == ("shop", True, "ON", "east")
+    assert math.dist((answer["position"]["x"], answer["position"]["y"]), (8, 2)) < 1.5
+    assert where(tmp_path, "address:C0:01:02:03:04:05")["beacons"] == [answer]
+    wrong = pharos.run("where", "key-anna", "--state-file", tmp_path / "state.json")
+    assert wrong.code == 64 and "did you mean \"key-ana\"?" in wrong.err
+    assert pharos.run("where", "--runtime-dir", tmp_path / "none").code == 66
+    assert pharos.run("where", "--state-file", path).code == 65
+
+
+def test_a_dead_receiver_makes_nobody_leave(tmp_path):
+    path = museum(tmp_path)
+    files = [f"--from={written(tmp_path, 'west.jsonl', rounds('west', range(1200), lambda _: None))}",
+             f"--from={written(tmp_path, 'east.jsonl', rounds('east', range(60), lambda _: (9.5, 1)))}"]
+    result = collect(path, *files, "--json")
+    assert "exit" not in [kind for kind, _ in told(result)]
+    assert {"event": "receiver-dead", "at": result.lines()[-1]["at"], "receiver": "east"} \
+        or any(each["event"] == "receiver-dead" for each in result.lines())
+    assert where(tmp_path)["beacons"][0]["known"] is False
+    states = {each["name"]: each["state"] for each in where(tmp_path)["receivers"]}
+    assert states == {"west": "alive", "east": "dead"}
+
+
+def test_batches_of_a_broker_count_once(tmp_path):
+    path = museum(tmp_path)
+    lines = []
+    for second in range(40):
+        for name in NAMES:
+            batch = {"v": 1, "boot": "8f", "seq": second + 1, "bootMs": 5_000_000 + second * 1000, "windowMs": 1000,
+                     "b": [{"id": "key-ana", "n": 5, "rssi": round(level(name, (2, 2)), 1), "min": -70, "max": -50,
+                            "agoMs": 40}]}
+            line = {"tst": at(second + 1.02), "topic": f"pharos/museum/sightings/3/{name}", "payload": batch}
+            lines += [line, line]
+    lines.append({"tst": at(40), "topic": "pharos/museum/receivers/east/status", "payload": "offline"})
+    result = collect(path, stdin="".join(json.dumps(line) + "\n" for line in lines))
+    assert "80 lines came twice" in result.err
+    answer = where(tmp_path)
+    assert answer["beacons"][0]["room"] == "hall"
+    assert {each["name"]: each["reports"] for each in answer["receivers"]} == {"west": 200, "east": 200}
+
+
+def test_a_live_source_is_followed(tmp_path):
+    path = museum(tmp_path)
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json", "--every-s", "1"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for _ in range(4):
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        for name in NAMES:
+            line = rounds(name, [0], lambda _: (2, 2))[0] | {"at": now}
+            process.stdin.write(json.dumps(line) + "\n")
+        process.stdin.flush()
+        time.sleep(1)
+    assert where(tmp_path)["beacons"][0]["present"] == "ON"
+    process.terminate()
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert {"enter", "where", "receiver-alive"} <= {json.loads(line)["event"] for line in out.splitlines()}
+
+
+@pytest.mark.parametrize("words, code, message", [
+    ([], 64, "Name a collector file"), (["nowhere.json"], 66, "nowhere.json"), (["broken.json"], 65, "broken.json:1:"),
+    (["wrong.json"], 78, "receivers"), (["museum.json", "--from", "north=x"], 64, "no receiver of this name"),
+    (["museum.json", "--from", "missing.jsonl"], 66, "missing.jsonl"), (["nosite.json"], 66, "up.json"),
+    (["museum.json", "--from", "west=-", "--from", "east=-"], 64, "Standard input"),
+    (["museum.json", "--every-s", "0"], 64, "0"), (["museum.json", "--from", "broken.json"], 65, "broken.json:1"),
+])
+def test_what_cannot_be_has_its_exit_code(tmp_path, words, code, message):
+    museum(tmp_path)
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "wrong.json").write_text('{"version":1,"name":"m"}')
+    (tmp_path / "nosite.json").write_text(
+        '{"version":1,"name":"m","floors":[{"name":"up","site":"up.json"}],"receivers":[{"name":"a"}]}')
+    result = pharos.run("collect", *words, cwd=tmp_path)
+    assert result.code == code and message in result.err, (result.code, result.err)
+
+
+def test_hostile_lines_end_nothing(tmp_path):
+    path = museum(tmp_path)
+    chance = random.Random(5)
+    good = rounds("west", range(30), lambda _: (2, 2))
+    text = b""
+    for line in good:
+        text += json.dumps(line).encode() + b"\n" + chance.randbytes(200).replace(b"\n", b"") + b"\n"
+        text += json.dumps(line | {"at": at(-10**9), "listener": "x" * 5000}).encode() + b"\n"
+        text += json.dumps(line | {"at": at(10**9)}).encode() + b"\n[[[[\n" + b'{"event":' + b"[" * 5000 + b"\n"
+    text += json.dumps(good[0] | {"beacons": [{"beacon": "\x1b[31m\u202e", "heard": 1e300, "rssiDbm": {"mean": "x"}}]})\
+        .encode() + b"\n" + b'"' * 3_000_000
+    result = collect(path, stdin=text)
+    assert "\x1b" not in result.out and "\u202e" not in result.out
+    assert where(tmp_path)["beacons"][0]["beacon"] == "key-ana"
+    assert "no JSON objects" in result.err and "more than a day ahead" in result.err
+
+
+def test_strangers_are_told_only_when_asked(tmp_path):
+    lines = rounds("west", range(5), lambda _: (2, 2))
+    for line in lines:
+        line["beacons"][0] |= {"beacon": None, "identity": "address:C0:01:02:03:04:06"}
+    source = f"--from={written(tmp_path, 'w.jsonl', lines)}"
+    assert told(collect(museum(tmp_path), source, "--json")) == []
+    assert told(collect(museum(tmp_path, strangers="list"), source, "--json"))[0][0] == "enter"
+
+
+def test_the_schema_is_the_file(tmp_path):
+    assert pharos.checked("collect", "--schema").out == (ROOT / "profiles/schema/collector.schema.json").read_text()
