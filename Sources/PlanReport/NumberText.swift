@@ -61,7 +61,7 @@ public enum NumberText {
     }
 
     /// Without the zeros that end a fraction.
-    static func trimmed(_ text: String) -> String {
+    package static func trimmed(_ text: String) -> String {
         guard text.contains("."), !text.contains("e") else { return text }
         var short = Substring(text)
         while short.last == "0" { short.removeLast() }

@@ -1,7 +1,7 @@
 /// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
 package struct SVG {
-    let width: Double
-    let height: Double
+    package let width: Double
+    package let height: Double
     private var body = ""
 
     package init(width: Double, height: Double) {

@@ -21,6 +21,9 @@ public enum MapFile {
     public static func read(_ path: String) throws(ListenerServiceError) -> SignalMap {
         let octets = try contents(path, limit: limit)
         let name = path == "-" ? "standard input" : path
+        if InputForm(octets) == .lines, SurveyLine.isFirst(octets) {
+            throw .refused(.malformed, "\(name): this is a survey, and no map; `pharos map fit` makes a map of it")
+        }
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
             let lines = problems.filter(\.isError).map { $0.text(file: name) }
@@ -32,15 +35,13 @@ public enum MapFile {
         return map
     }
 
-    /// Whether a file looks like a map: JSON that is no line of a survey. Standard input never does.
+    /// Whether a file looks like a map: one JSON object, and no line of a survey. Standard input never does.
     ///
     /// - Throws: where it is missing.
     public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
         guard path != "-" else { return false }
         let start = try InputPieces(path).peek(1 << 12)
-        guard InputForm(start) == .lines else { return false }
-        let text = start.prefix { $0 != UInt8(ascii: "\n") }.filter { $0 != UInt8(ascii: " ") }
-        return !["survey", "stay", "t", "end", "drop", "move"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
+        return InputForm(start) == .object
     }
 
     /// Writes a map in one go, or prints it for `-`.

@@ -142,15 +142,21 @@ public struct LocatedInstant: Sendable {
         ])
     }
 
-    /// By the place's name; places of one name on several floors have the floor behind it.
+    /// By the place's name; of places of one name each further one has its floor or its number behind it.
     private func scores(on map: SignalMap) -> JSONValue {
-        var count: [String: Int] = [:]
-        for place in map.places { count[place.name, default: 0] += 1 }
+        var taken: Set<String> = []
         return .record(
             map.places.enumerated().map { number, place in
-                let isOne = count[place.name] == 1
                 let score = answer.scores.indices.contains(number) ? answer.scores[number] : nil
-                return (isOne ? place.name : "\(place.name) (\(place.floor ?? ""))", MapText.score(score))
+                var name = place.name
+                if taken.contains(name), let floor = place.floor { name = "\(name) (\(floor))" }
+                var count = 2
+                while taken.contains(name) {
+                    name = "\(place.name) (\(count))"
+                    count += 1
+                }
+                taken.insert(name)
+                return (name, MapText.score(score))
             })
     }
 

@@ -61,6 +61,9 @@ public struct RunFile {
             try source.run(gatherer)
         case .lines where Self.isScan(start): try scan(pieces, consumer)
         case .lines: try lines(pieces, consumer)
+        case .object:
+            throw .refused(
+                .malformed, "\(pieces.name): this is one JSON object, such as a map, and no run, which has one a line")
         case .table: try table(pieces, consumer)
         }
     }

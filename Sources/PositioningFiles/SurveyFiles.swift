@@ -48,7 +48,7 @@ public struct SurveyFiles: Sendable {
         let pieces = try InputPieces(path)
         var digest = RunningDigest()
         var octets = try pieces.next()
-        if let problem = InputForm.recording.refusal(octets, pieces.name) { throw problem }
+        if let problem = InputForm.refusal(octets, pieces.name) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
             var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero)
@@ -120,6 +120,8 @@ enum InputForm: Hashable, Sendable {
     case recording
     /// One JSON object a line.
     case lines
+    /// One JSON object, such as a map.
+    case object
     /// Everything else.
     case table
 
@@ -135,16 +137,45 @@ enum InputForm: Hashable, Sendable {
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
             let text = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]
             let first = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
-            self = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .lines : .table
+            guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+                self = .table
+                return
+            }
+            self = SurveyLine.isOneObject(octets) ? .object : .lines
         }
     }
 
-    /// Why an input of this form is no survey; `nil` where it is of another form.
-    func refusal(_ octets: [UInt8], _ name: String) -> ListenerServiceError? {
-        guard InputForm(octets) == self else { return nil }
+    /// Why an input is no survey; `nil` where it may be one.
+    static func refusal(_ octets: [UInt8], _ name: String) -> ListenerServiceError? {
+        let form = InputForm(octets)
+        if form == .object {
+            return .refused(
+                .malformed, "\(name): this is one JSON object, such as a map, and no survey, which has one a line")
+        }
+        guard form == .recording else { return nil }
         return .refused(
             .malformed,
             "\(name): this is a recording of packets; `pharos map record SURVEY.jsonl --from \(name)` makes a survey of it"
         )
+    }
+}
+
+/// The first line of a file of JSON.
+enum SurveyLine {
+    private static func start(_ octets: [UInt8]) -> [UInt8] {
+        octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+    }
+
+    /// Whether it is one of a survey.
+    static func isFirst(_ octets: [UInt8]) -> Bool {
+        let text = start(octets)
+        return ["survey", "stay", "t", "end", "drop", "move"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
+    }
+
+    /// Whether the object that begins there goes on in the next line, or says what a line of a survey never says.
+    static func isOneObject(_ octets: [UInt8]) -> Bool {
+        let text = start(octets)
+        return text == Array("{".utf8)
+            || ["version", "$schema"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
     }
 }

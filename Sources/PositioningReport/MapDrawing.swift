@@ -58,10 +58,12 @@ public struct MapDrawing {
     }
 
     /// The page's classes in its light colours, without variables: programs for print know none.
-    private static let style = """
+    static let style = """
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}
-        .outline{stroke-width:2.5}.rule{stroke:#17222e;stroke-width:2}.links{fill:none}
+        .outline{stroke-width:2.5}.rule{stroke:#17222e;stroke-width:2}
+        .links{fill:none;stroke:#c0365b;stroke-width:3;stroke-linejoin:round}.fill{fill:#d9e6f2}
+        .way{fill:none;stroke:#5b4bb5;stroke-width:2.5;stroke-dasharray:1 7;stroke-linecap:round}
         .beacon{fill:#e39a1d;stroke:#17222e;stroke-width:1.6}.place{fill:#fff;stroke:#17222e;stroke-width:1.6}
         .f0{fill:#14786a}.f1{fill:#3b9a8a}.f2{fill:#74bcab}.f3{fill:#b4dccc}
         .f4{fill:#f6dc9a}.f5{fill:#ee9f52}.f6{fill:#d2552f}.f7{fill:#8f1d2c}

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pharos
@@ -226,12 +227,38 @@ def test_live_ends_and_says_what_it_hears(tape):
     assert {line["used"] for line in result.lines()} <= {0, 1}
 
 
+def test_the_way_is_drawn(tape, tmp_path):
+    folder, _, path = tape
+    site = tmp_path / "site.json"
+    site.write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[-1, -1], [8, -1], [8, 4], [-1, 4]],
+        "walls": [{"from": [4, 1], "to": [4, 4], "attenuationDb": 6}],
+        "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [0, 1]}]}))
+    (tmp_path / "truth.csv").write_text("time,x,y\n0,0,0\n59,6,0\n")
+    run = ("locate", folder / "map.json", "--from", path)
+    plain = pharos.checked(*run).out
+    drawn = pharos.checked(*run, "--site", site, "--truth", tmp_path / "truth.csv", "--html", tmp_path / "way.html",
+                           "--svg", tmp_path / "way.svg")
+    assert len(drawn.out.splitlines()) == len(plain.splitlines()) + 1
+    page = (tmp_path / "way.html").read_text()
+    assert "60 seconds: " in page and "m in the mean" in page and "script-src 'none'" in page and "<script" not in page
+    assert page.count("<tr>") == 61 and 'class="wall"' in page and 'class="way"' in page and "://" not in page
+    drawing = ElementTree.fromstring((tmp_path / "way.svg").read_text())
+    classes = {each.get("class") for each in drawing.iter() if each.tag.endswith("path")}
+    assert {"outline", "wall", "links", "way", "fill"} <= classes
+    assert pharos.checked(*run, "--html", "-").out.startswith("<!doctype html>")
+    assert pharos.run(*run, "--html", "-", "--json").code == 64
+    strange = '{"t":0,"rssi":{"x":[-50]}}\n'
+    none = pharos.checked("locate", folder / "map.json", "--from", "-", "--html", "-", stdin=strange)
+    assert "none of the beacons heard is on this map" in none.out
+
+
 # ---- bad input
 @pytest.mark.parametrize("options, code, said", [
     (["nowhere.json", "--from", "x"], 66, "no such file"),
     (["map.json", "--from", "nowhere"], 66, "no such file"),
-    (["survey.jsonl", "--from", "survey.jsonl"], 65, "survey.jsonl:"),
-    (["map.json", "--from", "map.json"], 65, "there is no second"),
+    (["survey.jsonl", "--from", "survey.jsonl"], 65, "this is a survey"),
+    (["map.json", "--from", "map.json"], 65, "one JSON object"),
     (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
     (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),
     (["map.json", "--from", "survey.jsonl", "--receiver-offset", "loud"], 64, "not a number"),

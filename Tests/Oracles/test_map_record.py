@@ -272,7 +272,7 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--move", "1"], 64, "--position"),
     (["tape.btsnoop", "--position", "1,1"], 65, "recording of packets"),
     (["table.csv", "--position", "1,1", "--adapter", "virtual"], 65, "map import"),
-    (["other.json", "--position", "1,1", "--adapter", "virtual"], 65, "something else than a survey"),
+    (["other.json", "--position", "1,1", "--adapter", "virtual"], 65, "one JSON object"),
 ])
 def test_mistakes_of_recording_are_sentences(tmp_path, tape, options, code, said):
     (tmp_path / "empty").write_text("")

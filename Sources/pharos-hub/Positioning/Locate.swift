@@ -7,7 +7,9 @@ internal import LinuxHost
 internal import ListenerService
 internal import Positioning
 internal import PositioningFiles
+internal import PositioningReport
 internal import Sites
+internal import TextEscaping
 
 struct Locate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,13 +49,24 @@ struct Locate: ParsableCommand {
     var everyS: Int?
 
     @Option(
-        help: ArgumentHelp("A site whose walls nobody walks through (hmm).", valueName: "file"), completion: .file())
+        help: ArgumentHelp("A site: its walls, through which nobody walks (hmm), and its outline.", valueName: "file"),
+        completion: .file())
     var site: String?
 
     @Option(
         help: ArgumentHelp("A table of where the receiver really is: session, time, x, y.", valueName: "file"),
         completion: .file())
     var truth: String?
+
+    @Option(
+        help: ArgumentHelp("Write the way over the plan as one page to this file.", valueName: "file"),
+        completion: .file())
+    var html: String?
+
+    @Option(
+        help: ArgumentHelp("Write the way over the plan for print to this file.", valueName: "file"),
+        completion: .file())
+    var svg: String?
 
     @Flag(help: "Add every place's score to each line; implies --json.")
     var scores = false
@@ -64,6 +77,9 @@ struct Locate: ParsableCommand {
     func validate() throws {
         if source.from != nil, durationS != nil {
             throw ValidationError("--from reads a file: it goes without --duration-s.")
+        }
+        if html == "-" || svg == "-", json || scores || html == svg {
+            throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
         }
         if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
     }
@@ -76,14 +92,26 @@ struct Locate: ParsableCommand {
             settings.window = nil
         }
         parameters.apply(to: &settings)
-        let walls = try site.map { path in try MapFile.site(path).walls } ?? []
-        var locator = try RunLocator(map, settings: settings, walls: walls)
+        let site = try site.map { path in try MapFile.site(path) }
+        var locator = try RunLocator(map, settings: settings, walls: site?.walls ?? [])
         locator.wantsScores = scores
         let printer = LocatePrinter(
             locator, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
-            form: scores ? .scores : json ? .json : Terminal.outputIsTerminal && source.from == nil ? .plan : .lines)
+            form: form)
+        if html != nil || svg != nil { printer.track = LocatedTrack(locator.map, site: site) }
         try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
         printer.finish()
+        guard let track = printer.track else { return }
+        let page = TrackPage(track, command: ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()))
+        if let html { try MapFile.write(page.html, to: html) }
+        if let svg { try MapFile.write(page.svg, to: svg) }
+    }
+
+    private var form: LocatePrinter.Form {
+        if html == "-" || svg == "-" { return .nothing }
+        if scores { return .scores }
+        if json { return .json }
+        return Terminal.outputIsTerminal && source.from == nil ? .plan : .lines
     }
 }
 
@@ -149,6 +177,8 @@ final class LocatePrinter: RunConsumer {
         case json
         case scores
         case lines
+        /// Something else goes to standard output.
+        case nothing
         /// The plan of the floor, drawn anew each time.
         case plan
     }
@@ -157,6 +187,8 @@ final class LocatePrinter: RunConsumer {
     private let everyMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
+    /// What a page shows afterwards; `nil` where none is wanted.
+    var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?
     private var errors: [Double] = []
@@ -186,7 +218,10 @@ final class LocatePrinter: RunConsumer {
             if let next = nextMicroseconds, now < next { return }
             nextMicroseconds = now + everyMicroseconds
         }
+        track?.add(
+            .init(session: session, seconds: seconds, answer: instant.answer, truth: instant.truth?.position))
         switch form {
+        case .nothing: break
         case .json, .scores:
             Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
         case .lines: Terminal.write(instant.text(on: locator.map) + "\n")

@@ -7,7 +7,14 @@ internal import PositioningFiles
 
 struct MapCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "List every problem of surveys; exit 1 when there is an error.")
+        commandName: "check", abstract: "List every problem of surveys; exit 1 when there is an error.",
+        discussion: """
+            pharos map check may.jsonl june.jsonl
+
+            Looked for are stays that are too short, that have one heading, or whose levels belong elsewhere; beacons that \
+            were moved or renamed between sessions, that share an identity or tell nothing; and places that cannot be told \
+            apart.
+            """)
 
     @Argument(help: "Surveys as JSON Lines or CSV, or - for standard input.", completion: .file())
     var survey: [String] = []

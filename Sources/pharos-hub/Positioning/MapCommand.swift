@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import LinuxHost
+internal import Positioning
 
 struct MapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,4 +25,24 @@ struct MapCommand: ParsableCommand {
             ("update", { MapUpdateCommand.self }),
             ("schema", { MapSchemaCommand.self }),
         ])
+}
+
+struct MapSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of maps, or of a survey's lines.")
+
+    /// What is described.
+    enum Kind: String, CaseIterable {
+        case map
+        case survey
+    }
+
+    @Argument(
+        help: "map or survey (default: map).", completion: .list(Kind.allCases.map(\.rawValue)),
+        transform: MapValue.named)
+    var kind: Kind = .map
+
+    func run() throws {
+        Terminal.write(kind == .map ? PositioningSchema.map : PositioningSchema.survey)
+    }
 }

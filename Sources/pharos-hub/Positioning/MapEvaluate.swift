@@ -56,8 +56,10 @@ struct MapEvaluate: ParsableCommand {
     var json = false
 
     private static func part(_ text: String) throws -> Evaluation.LeftOut {
-        let part: Evaluation.LeftOut = try MapValue.named(text)
-        guard part != .test else { throw Mistake("name a survey with --test") }
+        let parts = Evaluation.LeftOut.allCases.filter { $0 != .test }
+        guard let part = parts.first(where: { $0.rawValue == text }) else {
+            throw Mistake("use " + parts.map(\.rawValue).joined(separator: ", "))
+        }
         return part
     }
 

@@ -62,23 +62,3 @@ struct MapUpdateCommand: ParsableCommand {
         Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
     }
 }
-
-struct MapSchemaCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Print the JSON Schema of maps, or of a survey's lines.")
-
-    /// What is described.
-    enum Kind: String, CaseIterable {
-        case map
-        case survey
-    }
-
-    @Argument(
-        help: "map or survey (default: map).", completion: .list(Kind.allCases.map(\.rawValue)),
-        transform: MapValue.named)
-    var kind: Kind = .map
-
-    func run() throws {
-        Terminal.write(kind == .map ? PositioningSchema.map : PositioningSchema.survey)
-    }
-}
