@@ -253,6 +253,7 @@ public final class ListenService {
         } catch {
             for message in error.messages { journal.write(.warning, message) }
             journal.write(.warning, "\(options.path): it goes on with the old file")
+            try? notifier.send(.status("reload refused: \(error.messages.first ?? "\(error)")"))
         }
     }
 

@@ -131,7 +131,8 @@ public struct ZoneEngine: Sendable {
         if let heard = level, !LevelTally.range.contains(heard) { level = nil }
         for ear in earsOfPlaces[place] {
             if ears[ear].needsProof {
-                guard case .eddystoneEID? = table.tracks[place].identity else { continue }
+                let proof = ears[ear].witness.proves(table.tracks[place].identity, from: sighting.sender, at: now)
+                guard proof else { continue }
                 ears[ear].proven = (place, now)
             }
             if let level { ears[ear].window.add(level, power: table.tracks[place].powerAtOneMeter, at: now) }

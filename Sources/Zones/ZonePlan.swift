@@ -51,10 +51,39 @@ struct ZoneEar: Sendable {
     let places: [Int]
     var pairs: [Int] = []
     var window = ZoneWindow()
+    var witness = ZoneWitness()
     /// Which place has proved itself last, and when, on the clock of listened time.
     var proven: (place: Int, heard: Int)?
     /// The last median that was judged, in dBm, and relative to 1 m in dB.
     var last: (level: Double, gain: Double?)?
+}
+
+/// Whether an ephemeral id proves that its beacon is there. One that two senders send in turn proves nothing: one of
+/// them repeats what it has heard, and nobody can tell which.
+struct ZoneWitness: Sendable {
+    /// Within so long two senders are there at once, on the clock of listened time, in microseconds: 10 s.
+    static let together = 10_000_000
+
+    private var id: BeaconIdentity?
+    private var sender: Sender?
+    /// The one before it, and when that was heard last.
+    private var other: (sender: Sender?, heard: Int)?
+    private var heard = 0
+    /// When both were heard last.
+    private var contested: Int?
+
+    mutating func proves(_ identity: BeaconIdentity?, from sender: Sender?, at now: Int) -> Bool {
+        guard case .eddystoneEID? = identity else { return false }
+        if identity != id {
+            (id, other, contested) = (identity, nil, nil)
+        } else if sender != self.sender {
+            // A beacon may change its address once; it does not change it back.
+            if let other, other.sender == sender, now - other.heard < Self.together { contested = now }
+            other = (self.sender, heard)
+        }
+        (self.sender, heard) = (sender, now)
+        return contested.map { now - $0 >= Self.together } ?? true
+    }
 }
 
 /// Which beacon belongs to which zone.

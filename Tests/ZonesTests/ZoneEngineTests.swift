@@ -201,6 +201,29 @@ import Testing
         #expect(stage.hear("a", from: 12, to: 60, -55) == ["43 exit desk a silence"])
     }
 
+    @Test("an ephemeral id that two senders send in turn proves nothing")
+    func replayedID() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.proof = .eid; $0.bound = .above(-65)
+            }
+        ])
+        #expect(stage.hearID(10, -90) == [])
+        // Somebody near repeats what he has heard of the beacon that is far away.
+        var told: [String] = []
+        for second in 11...40 {
+            told += stage.hearID(Double(second) + 0.1, -50, from: 33)
+            told += stage.hearID(Double(second) + 0.6, -90)
+        }
+        #expect(told == [])
+        // Of the next id he has nothing, and the beacon has come nearer, with another address.
+        #expect(stage.hearID(50, -50, id: 1, from: 10) == [])
+        #expect(stage.hearID(51, -50, id: 1, from: 10) == ["51 enter desk a"])
+        // One change of the address is an ordinary one.
+        #expect(stage.hearID(52, -50, id: 1, from: 11) + stage.hearID(53, -50, id: 1, from: 11) == [])
+        #expect(stage.engine.inside(0) == ["a"])
+    }
+
     @Test("a text takes the attachments, and a missing one leaves nothing")
     func content() throws {
         let content = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}, $5 ${")

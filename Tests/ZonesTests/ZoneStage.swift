@@ -72,9 +72,9 @@ struct ZoneStage {
     }
 
     /// An ephemeral id of `a`.
-    mutating func hearID(_ seconds: Double, _ level: Int8) -> [String] {
+    mutating func hearID(_ seconds: Double, _ level: Int8, id: UInt8 = 0, from sender: UInt8 = 9) -> [String] {
         var lines = lines(until: seconds)
-        take([0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, 0], from: 9, seconds, level)
+        take([0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, id], from: sender, seconds, level)
         lines += self.lines(until: seconds)
         return lines
     }

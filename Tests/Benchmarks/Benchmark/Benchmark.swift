@@ -20,7 +20,7 @@ struct Benchmark {
         """
 
     private static let parts = [
-        "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "positioning",
+        "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "zones", "positioning",
     ]
 
     static func main() {
@@ -67,6 +67,7 @@ struct Benchmark {
                 try HearingTimes(pharos: pharos, python: python, peers: peers, folder: folder, reports: heard)
                     .run(report)
             }
+            if only.contains("zones") { try ZoneTimes(pharos: pharos, folder: folder).run(report) }
             guard only.contains("fleet") else { return }
             let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             try FleetTimes(

@@ -30,7 +30,7 @@ struct HearingTimes {
         try recordings(report, folder)
         try flood(report, folder)
         try privateAddresses(report, folder)
-        try LiveHearing(pharos: pharos, folder: folder).run(report)
+        try LiveHearing.scan(pharos, folder, report)
     }
 
     private func scan(_ recording: HearingRecording, _ options: [String]) throws -> MeasuredRun {

@@ -5,37 +5,81 @@ import HCI
 import LinuxHost
 import VirtualController
 
-/// `pharos scan` on a controller behind a unix socket, which this program is: how soon a report is printed, and what it
-/// costs.
+/// A program that listens to a controller behind a unix socket, which this program is: how soon a report is told, and what
+/// listening costs.
 final class LiveHearing {
-    private let pharos: String
-    private let folder: String
+    private let socket: String
+    private let command: [String]
+    /// The number of the beacon that a line tells of; `nil` for other lines.
+    private let number: (String) -> Int?
     private let air: VirtualAir
     private var framer = H4Framer()
     private var stream: Descriptor?
     private var controller: VirtualController?
-    /// When each report was sent, in nanoseconds, by its number.
+    private let beacons: Int
+    /// When each beacon has sent last, in nanoseconds, by its number.
     private var sent: [UInt64] = []
+    private var count = 0
     private var delays: [Double] = []
     private var line: [UInt8] = []
 
-    init(pharos: String, folder: String) {
-        self.pharos = pharos
-        self.folder = folder
+    /// - Parameters:
+    ///   - command: What listens at `socket` and prints lines.
+    ///   - beacons: So many send in turn.
+    ///   - number: The number of the beacon that a line tells of; `nil` for other lines.
+    init(socket: String, _ command: [String], beacons: Int = .max, number: @escaping (String) -> Int?) {
+        self.socket = socket
+        self.beacons = beacons
+        self.command = command
+        self.number = number
         air = VirtualAir(now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    func run(_ report: Report) throws {
+    /// What was found out.
+    struct Result {
+        /// From the report to its line, in milliseconds, sorted.
+        var delays: [Double] = []
+        /// Of a core, in percent, at 100 reports a second.
+        var load = 0.0
+        var memory: ProcessMemory
+    }
+
+    /// `pharos scan`, one line a report.
+    static func scan(_ pharos: String, _ folder: String, _ report: Report) throws {
         report.section("Hearing: a live controller over a unix socket")
         let socket = "\(folder)/live.sock"
+        let hearing = LiveHearing(socket: socket, [pharos, "scan", "--adapter", "unix:\(socket)", "--json"]) { line in
+            // Major and minor number of its identity.
+            guard let identity = line.split(separator: "\"identity\":\"ibeacon:").last?.split(separator: "\"").first,
+                case let parts = identity.split(separator: "-"), parts.count == 7, let major = Int(parts[5]),
+                let minor = Int(parts[6])
+            else { return nil }
+            return major << 16 | minor
+        }
+        let result = try hearing.run(atOnce: 20_000)
+        guard result.delays.count >= 20_000 else {
+            throw BenchmarkError("of 20000 reports \(result.delays.count) were printed")
+        }
+        let (middle, most) = (result.delays[result.delays.count / 2], result.delays[result.delays.count - 1])
+        report.line("2,000 reports a second: \(middle.text(2)) ms in the median, \(most.text(2)) ms at most")
+        report.target(
+            "from the controller to the printed line, 99 in 100", result.delays[result.delays.count * 99 / 100], "ms",
+            atMost: 5)
+        report.target("processor time at 100 reports a second", result.load, "%", atMost: 1)
+        report.line("peak RSS \(result.memory.text)")
+        report.target("peak RSS", result.memory.peak / 1024, "MiB", atMost: 18)
+        report.target("private dirty", result.memory.privateDirty / 1024, "MiB", atMost: 4)
+    }
+
+    /// - Parameter atOnce: Reports that follow at 2,000 a second, whose delays are told; 0 for those at 100 a second.
+    func run(atOnce: Int = 0) throws -> Result {
         let listener = try StreamSocket.listen(path: socket)
         var pipe = try Pipe()
-        let process = try ChildProcess(
-            [pharos, "scan", "--adapter", "unix:\(socket)", "--json"], output: try pipe.writing)
+        let process = try ChildProcess(command, output: try pipe.writing)
         pipe.closeWriting()
         try pipe.reading.setNonblocking()
         guard try Poller.wait([Poller.Interest(listener, .read)], milliseconds: 5000)[0] else {
-            throw BenchmarkError("pharos scan does not connect")
+            throw BenchmarkError("\(command[1]) does not connect")
         }
         let stream = try StreamSocket.accept(listener)
         try stream.setNonblocking()
@@ -45,7 +89,7 @@ final class LiveHearing {
             try? stream.writeAll([packet.kind.rawValue] + packet.octets)
         }
         for _ in 0..<500 where !(controller?.isScanning ?? false) { try turn(pipe, for: 10) }
-        guard controller?.isScanning ?? false else { throw BenchmarkError("pharos scan does not come to scanning") }
+        guard controller?.isScanning ?? false else { throw BenchmarkError("\(command[1]) does not come to scanning") }
 
         try send(2_000, perSecond: 100, pipe)
         let memory = try ProcessMemory(of: process.id)
@@ -54,21 +98,12 @@ final class LiveHearing {
         try send(1_000, perSecond: 100, pipe)
         let work = try ProcessWork(of: process.id) - before
         let seconds = Double(MonotonicClock.nanoseconds() - start) / 1e9
-        delays = []
-        try send(20_000, perSecond: 2_000, pipe)
-        try process.stop()
-        guard delays.count >= 20_000 else {
-            throw BenchmarkError("of 20000 reports \(delays.count) were printed")
+        if atOnce > 0 {
+            delays = []
+            try send(atOnce, perSecond: 2_000, pipe)
         }
-        let sorted = delays.sorted()
-        let (middle, most) = (sorted[sorted.count / 2], sorted[sorted.count - 1])
-        report.line("2,000 reports a second: \(middle.text(2)) ms in the median, \(most.text(2)) ms at most")
-        report.target(
-            "from the controller to the printed line, 99 in 100", sorted[sorted.count * 99 / 100], "ms", atMost: 5)
-        report.target("processor time at 100 reports a second", work.seconds / seconds * 100, "%", atMost: 1)
-        report.line("peak RSS \(memory.text)")
-        report.target("peak RSS", memory.peak / 1024, "MiB", atMost: 18)
-        report.target("private dirty", memory.privateDirty / 1024, "MiB", atMost: 4)
+        try process.stop()
+        return Result(delays: delays.sorted(), load: work.seconds / seconds * 100, memory: memory)
     }
 
     /// Sends so many reports, evenly, and waits for the last lines.
@@ -79,13 +114,16 @@ final class LiveHearing {
             while case let now = MonotonicClock.nanoseconds(), now < due {
                 try turn(pipe, for: Int((due - now) / 1_000_000))
             }
+            let beacon = self.count % beacons
+            self.count += 1
             let frame = IBeacon(
-                uuid: .uuid128(HearingRecording.uuid), major: UInt16(sent.count >> 16),
-                minor: UInt16(truncatingIfNeeded: sent.count), measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
+                uuid: .uuid128(HearingRecording.uuid), major: UInt16(beacon >> 16),
+                minor: UInt16(truncatingIfNeeded: beacon), measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
             let report = AdvertisingReport(
                 type: .legacy(3), addressType: .random, address: DeviceAddress(FixedOctets(repeating: 0xC6)), rssi: -60,
                 data: try frame.advertisingData())
-            sent.append(MonotonicClock.nanoseconds())
+            let now = MonotonicClock.nanoseconds()
+            if beacon < sent.count { sent[beacon] = now } else { sent.append(now) }
             controller?.inject(HCIEvent.advertisingReports([report]).packet)
         }
         for _ in 0..<50 { try turn(pipe, for: 10) }
@@ -104,7 +142,7 @@ final class LiveHearing {
         if ready[1] { take(try pipe.reading.read(upTo: 1 << 16), at: MonotonicClock.nanoseconds()) }
     }
 
-    /// Finds the number of the report in each line: major and minor number of its identity.
+    /// Finds the report that each line tells of.
     private func take(_ octets: [UInt8], at now: UInt64) {
         for octet in octets {
             guard octet == 0x0A else {
@@ -113,11 +151,8 @@ final class LiveHearing {
             }
             let text = String(decoding: line, as: UTF8.self)
             line.removeAll(keepingCapacity: true)
-            guard let identity = text.split(separator: "\"identity\":\"ibeacon:").last?.split(separator: "\"").first,
-                case let parts = identity.split(separator: "-"), parts.count == 7, let major = Int(parts[5]),
-                let minor = Int(parts[6]), sent.indices.contains(major << 16 | minor)
-            else { continue }
-            delays.append(Double(now - sent[major << 16 | minor]) / 1e6)
+            guard let number = number(text), sent.indices.contains(number) else { continue }
+            delays.append(Double(now - sent[number]) / 1e6)
         }
     }
 }

@@ -95,6 +95,19 @@ start_time() {
 unplug() { systemctl kill -s USR1 lab-adapter@0; }
 plug_in() { systemctl kill -s USR2 lab-adapter@0; }
 
+# property_of UNIT NAME
+property_of() { systemctl show --value -p "$2" "$1"; }
+
+# write_hall ADAPTER MINOR: the file of a listener, which knows the beacon with this minor.
+write_hall() {
+    cat >/etc/pharos/hall.json <<END
+{ "version": 1, "name": "hall", "adapter": "$1",
+  "known": [ { "name": "lobby", "ibeacon": { "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": $2 } } ],
+  "zones": [ { "name": "near", "beacons": [ "lobby" ], "aboveDbm": -100, "silentAfterS": 3 } ],
+  "hooks": [ { "on": "any", "run": [ "sh", "-c", "cat >>/var/lib/pharos/hooks.txt" ] } ] }
+END
+}
+
 # files: all that lies on the box's disks and does not change from hour to hour.
 files() { find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /var/tmp -o \
     -path /var/log -o -path /var/cache -o -path "$BOX" -o -path /var/lib/bluetooth -o -path /root \) -prune -o \

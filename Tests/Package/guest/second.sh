@@ -226,6 +226,77 @@ keeps_keys_and_state() {
     rm /etc/pharos/eddystone-eid.json /etc/pharos/keys/lobby-eid.key
 }
 
+# The listener of the other package on hci0, whose beacon rests meanwhile: another controller on the air sends.
+LISTENER=pharos-listen@hall
+listens() {
+    systemctl stop pharos@lobby
+    write_hall hci0 9
+    background beacon.txt pharos advertise ibeacon --uuid fb0b57a2-8228-44cd-913a-94a122ba1206 --major 1 --minor 9 \
+        --measured-power-dbm -59 --adapter unix:/run/lab-air.socket
+    # shellcheck disable=SC2154 # background sets it
+    beacon_pid=$started
+    expect_exit 0 start.txt timeout 30 systemctl start $LISTENER
+    scan_is 01 || fail "it is started, and does not scan"
+    eventually 10 happened enter || { systemctl status --no-pager -l $LISTENER; fail "nobody enters"; }
+    listener_rights
+    # Killed and back: nobody enters again, and nobody has left.
+    pid=$(property_of $LISTENER MainPID)
+    kill -9 "$pid"
+    eventually 30 listener_is_back "$pid" || fail "it is not started again"
+    sleep 4
+    equal "events" enter "$(events)"
+    # Away for longer than the silence of the zone: nobody has left.
+    unplug
+    eventually 20 happened unknown || fail "it does not say that nobody knows"
+    plug_in
+    eventually 30 happened known || fail "it does not hear again"
+    sleep 4
+    equal "events" "enter unknown known" "$(events)"
+    stop "$beacon_pid"
+    eventually 20 happened exit || fail "nobody leaves"
+    listener_is_reloaded_and_stopped
+    # The file lies where the beacon's state does, and others may not read it.
+    equal "its store" "600 pharos" "$(stat -c '%a %U' /var/lib/pharos/hall.db)"
+    rm /etc/pharos/hall.json
+    expect_exit 0 start.txt systemctl start pharos@lobby
+}
+listener_rights() {
+    pid=$(property_of $LISTENER MainPID)
+    equal "its user" pharos "$(stat -c %U "/proc/$pid")"
+    equal "its capabilities" 0000000000003000 "$(sed -n 's/^CapEff:.//p' "/proc/$pid/status")"
+    equal "system call filter" 2 "$(sed -n 's/^Seccomp:.//p' "/proc/$pid/status")"
+    expect_exit 0 security.txt systemd-analyze security --threshold=15 --no-pager $LISTENER
+    note "systemd-analyze security, listen: $(sed -n 's/.*exposure level for [^ ]* //p' security.txt)"
+    expect_exit 0 metrics.txt su nobody -s /bin/sh -c 'cat /run/pharos/hall.listener.prom'
+    shows metrics.txt 'pharos_listening{listener="hall"} 1'
+}
+listener_is_reloaded_and_stopped() {
+    pid=$(property_of $LISTENER MainPID)
+    echo '{' >/etc/pharos/hall.json
+    systemctl reload $LISTENER
+    eventually 10 listener_says 'reload refused' || fail "the status line does not say that the file is refused"
+    write_hall hci0 9
+    expect_exit 0 reload.txt systemctl reload $LISTENER
+    equal "the process" "$pid" "$(property_of $LISTENER MainPID)"
+    from=$(now)
+    systemctl stop $LISTENER
+    at_most "systemctl stop of a listener" "$(milliseconds "$from" "$(now)")" 3000
+    equal "its result" success "$(property_of $LISTENER Result)"
+    scan_is 00 || fail "the scan is left on"
+    equal "what the hook was told" "$(events)" \
+        "$(sed -n 's/^{"event":"\([a-z]*\)".*/\1/p' /var/lib/pharos/hooks.txt | tr '\n' ' ' | sed 's/ $//')"
+}
+listener_says() { property_of $LISTENER StatusText | grep -F -e "$1"; }
+listener_is_back() { systemctl -q is-active $LISTENER && [ "$(property_of $LISTENER MainPID)" != "$1" ]; }
+# events: what has happened in the zone, in a word each.
+events() { pharos history near --json | sed -n 's/^{"event":"\([a-z]*\)".*/\1/p' | tr '\n' ' ' | sed 's/ $//'; }
+happened() { events | grep -w "$1"; }
+# scan_is 00|01: how hci0 was told last to scan.
+scan_is() {
+    listen
+    grep -oE 'hci0 command (4220|0c20)...*' capture.txt | tail -n 1 | grep -E "command (4220|0c20)..$1"
+}
+
 # The target stops and starts what is enabled, and an adapter that arrives starts the target.
 target() {
     expect_exit 0 stop.txt systemctl stop pharos.target
@@ -303,6 +374,7 @@ lab_test package/drop-in/tcp on_the_same_air tcp tcp:127.0.0.1:6402
 lab_test package/drop-in/unix on_the_same_air unix unix:/run/lab-air.socket
 lab_test package/drop-in/serial without_rights board serial serial:/dev/ttyS2@115200
 lab_test package/keys-and-state keeps_keys_and_state
+lab_test package/listens listens
 lab_test package/target target
 lab_test package/stops-at-once stops_at_once
 lab_test package/upgrades upgrades

@@ -1,0 +1,105 @@
+import Glibc
+import HCI
+import LinuxHost
+
+/// What zones cost: a recording as fast as it can be read, and the service at a live controller. For both `pharos-hub` lies
+/// beside `pharos`.
+struct ZoneTimes {
+    let pharos: String
+    /// Made, filled and taken away.
+    let folder: String
+
+    private static let rounds = 3
+    private static let beacons = 10_000
+    private static let zones = 1_000
+    private static let reports = 1_000_000
+    /// Of the service.
+    private static let fewZones = 50
+    /// They send in turn, and each enters at its second report.
+    private static let entering = 300
+
+    func run(_ report: Report) throws {
+        let folder = "\(folder)/zones-\(getpid())"
+        guard unsafe mkdir(folder, 0o700) == 0 else { throw SystemError("mkdir", folder, errno: errno) }
+        defer {
+            for name in Files.names(in: folder) { unsafe unlink("\(folder)/\(name)") }
+            _ = unsafe rmdir(folder)
+        }
+        try recording(report, folder)
+        try service(report, folder)
+    }
+
+    /// A listener of so many beacons, which share the zones evenly.
+    private func listener(
+        _ beacons: Int, _ zones: Int, to path: String, minor: (Int) -> (major: Int, minor: Int)
+    ) throws {
+        let known = (0..<beacons).map { number in
+            let (major, minor) = minor(number)
+            return #"{"name":"b-\#(number)","tags":["t-\#(number % zones)"],"ibeacon":{"uuid":"\#(Self.uuid)","#
+                + #""major":\#(major),"minor":\#(minor)}}"#
+        }
+        let rules = (0..<zones).map { #"{"name":"z-\#($0)","tag":"t-\#($0)","aboveDbm":-90}"# }
+        let text =
+            #"{"version":1,"name":"bench","known":["# + known.joined(separator: ",") + #"],"zones":["#
+            + rules.joined(separator: ",") + "]}"
+        try Files.replace(path, with: Array(text.utf8))
+    }
+
+    private static let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+    private func recording(_ report: Report, _ folder: String) throws {
+        report.section(
+            "Zones: \(Double(Self.reports).grouped) reports of \(Double(Self.beacons).grouped) known beacons, "
+                + "\(Double(Self.zones).grouped) zones")
+        let file = folder + "/many.json"
+        try listener(Self.beacons, Self.zones, to: file) { (major: $0 / 1000 + 1, minor: $0 % 1000 + 1) }
+        let tape = try HearingRecording(
+            writing: Self.reports, of: Self.beacons, perSecond: 20_000, to: folder + "/many.btsnoop")
+        let none = try HearingRecording(writing: 1, of: 1, perSecond: 1, to: folder + "/none.btsnoop")
+        let nowhere = try Descriptor.open("/dev/null", .replace)
+        func seconds(_ tape: HearingRecording) throws -> MeasuredRun {
+            try MeasuredRun([pharos, "zones", file, "--replay", tape.path, "--json"], output: nowhere)
+        }
+        let entered = try ChildProcess.output(of: [pharos, "zones", file, "--replay", tape.path, "--json"])
+            .split(separator: "\n").count { $0.hasPrefix(#"{"event":"enter""#) }
+        guard entered == Self.beacons else {
+            throw BenchmarkError("of \(Self.beacons) beacons \(entered) entered")
+        }
+        var (whole, start): ([Double], [Double]) = ([], [])
+        for _ in 0..<Self.rounds {
+            whole.append(try seconds(tape).processorSeconds)
+            start.append(try seconds(none).processorSeconds)
+        }
+        let speed = Double(Self.reports) / (whole.median - start.median)
+        report.line(
+            "Reports a second of processor time: \(speed.grouped); reading the file takes \(start.median.text(2)) s")
+        report.target("300,000 reports", 300_000 / speed, "s", atMost: 1)
+    }
+
+    private func service(_ report: Report, _ folder: String) throws {
+        report.section("Zones: pharos listen with \(Self.fewZones) zones on a live controller over a unix socket")
+        let (socket, file) = ("\(folder)/live.sock", "\(folder)/live.json")
+        try listener(Self.entering, Self.fewZones, to: file) { (major: 0, minor: $0) }
+        let command = [
+            pharos, "listen", file, "--adapter", "unix:\(socket)", "--json", "--state-dir", folder, "--runtime-dir",
+            folder,
+        ]
+        let hearing = LiveHearing(socket: socket, command, beacons: Self.entering) { line in
+            guard line.hasPrefix(#"{"event":"enter""#),
+                let name = line.split(separator: #""beacon":"b-"#).last?.split(separator: "\"").first
+            else { return nil }
+            return Int(name)
+        }
+        let result = try hearing.run()
+        guard result.delays.count == Self.entering else {
+            throw BenchmarkError("of \(Self.entering) beacons \(result.delays.count) entered")
+        }
+        let (middle, most) = (result.delays[result.delays.count / 2], result.delays[result.delays.count - 1])
+        report.line("from the report to the event: \(middle.text(2)) ms in the median, \(most.text(2)) ms at most")
+        report.target(
+            "from the report to the event's line, kept before it is told, 99 in 100",
+            result.delays[result.delays.count * 99 / 100], "ms", atMost: 5)
+        report.target("processor time at 100 reports a second", result.load, "%", atMost: 1)
+        report.target("peak RSS", result.memory.peak / 1024, "MiB", atMost: 28)
+    }
+}
