@@ -65,7 +65,7 @@ enum ReportPage {
             + "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:#57606a}dd{margin:0}"
             + "table{border-collapse:collapse;margin:1rem 0;width:100%}caption{text-align:left;font-weight:600;"
             + "padding:.3rem 0}th,td{border-bottom:1px solid #d0d7de;padding:.25rem .6rem;text-align:left;"
-            + "vertical-align:top;overflow-wrap:anywhere}thead th{color:#57606a}.scroll{overflow-x:auto}"
+            + "vertical-align:top}tbody th{overflow-wrap:anywhere}thead th{color:#57606a}.scroll{overflow-x:auto}"
             + "svg{max-width:100%;height:auto}.signature{margin-top:3rem;display:flex;gap:3rem}"
             + ".signature span{border-top:1px solid #1f2328;flex:1;padding-top:.3rem}" + states
             + "@media print{main{max-width:none;padding:0}thead{display:table-header-group}tr{break-inside:avoid}}"
@@ -109,7 +109,9 @@ extension CountReport {
         String("\(time)".prefix(19)).split(separator: "T").joined(separator: " ")
     }
 
-    static func seconds(_ milliseconds: Int) -> String { DecimalText.thousandths(milliseconds) + " s" }
+    static func seconds(_ milliseconds: Int) -> String {
+        DecimalText.thousandths((milliseconds + 50) / 100 * 100) + " s"
+    }
 
     var facts: [(String, String)] {
         [

@@ -180,7 +180,7 @@ final class CountRun: Sendable {
         }
         let name = TerminalText.line(TerminalText.shortened(item.name, to: 40))
         Terminal.write(
-            "found \(item.id)  \(name)  after \(DecimalText.thousandths(seconds)) s, "
+            "found \(item.id)  \(name)  after \(DecimalText.thousandths((seconds + 50) / 100 * 100)) s, "
                 + "\(millimetres.map { DecimalText.thousandths($0) + " m" } ?? "somewhere"), "
                 + "\(number) of \(inventory.items.count)\n")
     }

@@ -144,7 +144,7 @@ final class NearestListener: SightingConsumer {
         }
         let meters = DecimalText.thousandths(Int((answer.meters * 100).rounded()) * 10)
         Terminal.writeError(
-            "pharos: taken after \(DecimalText.thousandths(answer.afterMicroseconds / 1000)) s: "
+            "pharos: taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
                 + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m\n")
         if !answer.others.isEmpty {
             Terminal.writeError(
