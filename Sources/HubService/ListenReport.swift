@@ -55,6 +55,14 @@ struct ListenReport {
         self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
     }
 
+    /// Whether an earlier run of this name had no time to say that it is over; nobody else runs under it now.
+    static func isLeft(_ name: String, in directory: String) -> Bool {
+        guard let octets = try? Files.read("\(directory)/\(name).listener.json", limit: 1 << 16),
+            let state = JSONDocument.parse(octets).0?["state"]?.string
+        else { return false }
+        return state != "off"
+    }
+
     mutating func write(_ state: State, _ journal: HubJournal) {
         if state.word != last {
             if last == "recovering", state.word == "listening", hasListened { recoveries += 1 }

@@ -75,7 +75,7 @@ public final class ListenService {
             let reload = try SignalDescriptor([SignalDescriptor.hangUp])
             let file = try HubFile(path: options.path)
             let lock = try Self.lock(file, options)
-            let service = try ListenService(file, options, manager, stop: stop, reload: reload)
+            let service = try ListenService(file, options, manager, lock, stop: stop, reload: reload)
             try withExtendedLifetime(lock) { try service.run() }
         } catch {
             let reason = Self.error(error)
@@ -113,8 +113,8 @@ public final class ListenService {
     }
 
     private init(
-        _ file: HubFile, _ options: Options, _ notifier: ServiceNotifier, stop: SignalDescriptor,
-        reload: SignalDescriptor
+        _ file: HubFile, _ options: Options, _ notifier: ServiceNotifier, _ lock: InstanceLock?,
+        stop: SignalDescriptor, reload: SignalDescriptor
     ) throws {
         self.file = file
         self.options = options
@@ -136,6 +136,7 @@ public final class ListenService {
         live.runtimeDirectory = Self.runtime(options)
         live.signals = stop
         live.waitsForAdapter = true
+        live.hasLeftover = lock != nil && ListenReport.isLeft(file.listener.name, in: Self.runtime(options))
         source = try .live(live)
         source.levelOffset = file.listener.levelOffset
         hearing = ZoneHearing(file, source)

@@ -41,6 +41,8 @@ public final class ScanSession {
     private let isExtended: Bool
     private let isExclusive: Bool
     private let isAmongListeners: Bool
+    /// Whether a scan that is on may have been left by an earlier run of our own.
+    private var hasLeftover: Bool
     /// Whether the scan that is on is another program's.
     private var isOthers = false
     private var watch = ForeignScanWatch()
@@ -56,15 +58,18 @@ public final class ScanSession {
     ///   - isExclusive: Nobody else uses the controller: a scan that is on is a leftover of our own.
     ///   - isAmongListeners: Another listener of this package shares the controller: its scan is as good as ours, because
     ///     it filters nothing.
+    ///   - hasLeftover: Whether an earlier run of our own had no time to end its scan: one that is on is turned off and on
+    ///     again, once.
     ///   - previous: The session before this one on the same radio: what it knows of silences goes on.
     public init(
         host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
-        isAmongListeners: Bool = false, after previous: ScanSession? = nil
+        isAmongListeners: Bool = false, hasLeftover: Bool = false, after previous: ScanSession? = nil
     ) {
         self.host = host
         self.settings = settings
         self.isExclusive = isExclusive
         self.isAmongListeners = isAmongListeners
+        self.hasLeftover = hasLeftover && !isAmongListeners
         isExtended = capabilities.hasExtendedAdvertising
         deafness = previous?.deafness ?? DeafnessWatch()
         restarts = previous?.restarts ?? 0
@@ -83,7 +88,8 @@ public final class ScanSession {
         if try setParameters() {
             try enable(true)
             change(.listening)
-        } else if isExclusive {
+        } else if isExclusive || hasLeftover {
+            hasLeftover = false
             try enable(false)
             guard try setParameters() else { throw .impossible("the controller scans, and does not stop doing so") }
             try enable(true)

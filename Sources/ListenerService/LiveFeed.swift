@@ -198,7 +198,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         }
         let session = ScanSession(
             host: host, capabilities, options.settings, isExclusive: opened.isExclusive,
-            isAmongListeners: claim?.shared != nil, after: previous)
+            isAmongListeners: claim?.shared != nil, hasLeftover: options.hasLeftover && previous == nil, after: previous
+        )
         let (source, recording) = (source, recording)
         session.onPacket = { packet, isFromController, time in
             recording?.append(packet, isFromController: isFromController)

@@ -27,6 +27,8 @@ public final class SightingSource {
         public var signals: SignalDescriptor?
         /// Whether a missing adapter is waited for from the beginning, as a service does.
         public var waitsForAdapter = false
+        /// Whether an earlier run was ended by force while it listened: the scan that it left is not another program's.
+        public var hasLeftover = false
 
         /// The adapter, and the standard for everything else.
         public init(adapter: AdapterName? = nil) { self.adapter = adapter }

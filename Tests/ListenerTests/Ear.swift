@@ -15,6 +15,8 @@ final class Ear: ScanSurroundings {
     private let isExclusive: Bool
     /// Whether another listener shares the controller.
     var isAmongListeners = false
+    /// Whether an earlier run had no time to end its scan.
+    var hasLeftover = false
     private var beacon: HCIHost?
     /// Reports with the time of their arrival.
     private(set) var reports: [HCIInstant] = []
@@ -49,7 +51,8 @@ final class Ear: ScanSurroundings {
             throw .command(error)
         }
         let session = ScanSession(
-            host: host, capabilities, isExclusive: isExclusive, isAmongListeners: isAmongListeners, after: previous)
+            host: host, capabilities, isExclusive: isExclusive, isAmongListeners: isAmongListeners,
+            hasLeftover: hasLeftover, after: previous)
         session.onPacket = { [weak self] packet, isFromController, time in
             guard let self else { return }
             if !isFromController {

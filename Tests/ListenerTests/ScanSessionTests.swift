@@ -128,6 +128,25 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
+    /// What a run that was killed has left on an adapter of the kernel's is ours; another listener's scan is not.
+    @Test func aLeftoverOfAKilledRunIsReplaced() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        ear.hasLeftover = true
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
+        try session.start()
+        try ear.run(session, seconds: 2)
+        #expect(session.state == .listening && ear.heard(since: HCIInstant(nanoseconds: 0)) > 10)
+        try session.stop()
+        #expect(!ear.controller.isScanning)
+        // The next scan that is on is another program's.
+        ear.foreign(LESetScanEnable(true).packet)
+        try session.start()
+        #expect(session.state == .foreign)
+    }
+
     /// Another listener's watchdog asks as ours does: that is no foreign scan.
     @Test func aRefusedCommandOfOthersIsNothing() throws {
         let ear = Ear(.core4, isExclusive: false)
