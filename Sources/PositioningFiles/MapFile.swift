@@ -26,6 +26,10 @@ public enum MapFile {
         }
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
+            // Of another kind of file nobody wants to read each key that a map does not have.
+            if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
+                throw .refused(.malformed, "\(name): this is no map; `pharos map fit` makes one of surveys")
+            }
             let lines = problems.filter(\.isError).map { $0.text(file: name) }
             throw .service(
                 .refused(

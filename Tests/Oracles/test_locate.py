@@ -171,6 +171,7 @@ def tape(tmp_path_factory):
     (folder / "survey.jsonl").write_text("\n".join(lines) + "\n")
     pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss")
     (folder / "nothing.csv").write_text("time\n1\n")
+    (folder / "site.json").write_text('{"version": 1, "name": "hall", "beacons": []}\n')
     return folder, packets, recording(folder / "walk.btsnoop", packets)
 
 
@@ -258,6 +259,7 @@ def test_the_way_is_drawn(tape, tmp_path):
     (["nowhere.json", "--from", "x"], 66, "no such file"),
     (["map.json", "--from", "nowhere"], 66, "no such file"),
     (["survey.jsonl", "--from", "survey.jsonl"], 65, "this is a survey"),
+    (["site.json", "--from", "survey.jsonl"], 65, "this is no map"),
     (["map.json", "--from", "map.json"], 65, "one JSON object"),
     (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
     (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),

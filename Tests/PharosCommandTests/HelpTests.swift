@@ -25,6 +25,48 @@ import Testing
         ("raw", ["--structure"]),
     ]
 
+    /// How surveys are read, and what algorithms are given.
+    static let levels = ["--absent", "--accept-zero"]
+    static let parameters = ["--reading", "--penalty", "--prints", "--neighbors", "--window-s", "--receiver-offset"]
+
+    static let places: [([String], [String])] = [
+        (["map"], ["record", "check", "fit", "show", "evaluate", "export", "import", "update", "schema"]),
+        (
+            ["map", "record"],
+            [
+                "<survey>", "--place", "--position", "--floor", "--heading", "--seconds", "--turn", "--walk",
+                "--session", "--site", "--fleet", "--only-known", "-a, --adapter", "--from", "--drop", "--move",
+                "--json",
+            ]
+        ),
+        (["map", "check"], ["<survey>", "--json"] + levels),
+        (
+            ["map", "fit"],
+            [
+                "<survey>", "-o, --output", "--algorithm", "--grid-m", "--beacon-positions", "--from-site", "--json",
+            ] + levels + parameters
+        ),
+        (["map", "show"], ["<map>", "--html", "--svg", "--site", "--layer", "--beacon", "--json"]),
+        (
+            ["map", "evaluate"],
+            [
+                "<files>", "--test", "--leave", "--algorithm", "--all-algorithms", "--protocol", "--floor-penalty-m",
+                "--json",
+            ] + levels + parameters
+        ),
+        (["map", "export"], ["<files>", "--format", "-o, --output"] + levels),
+        (["map", "import"], ["<files>", "-o, --output"] + levels),
+        (["map", "update"], ["<map>", "--survey", "-o, --output", "--json"] + levels),
+        (["map", "schema"], ["<kind>"]),
+        (
+            ["locate"],
+            [
+                "<map>", "-a, --adapter", "--from", "--fleet", "--duration-s", "--algorithm", "--every-s", "--site",
+                "--truth", "--html", "--svg", "--scores", "--json",
+            ] + levels + parameters
+        ),
+    ]
+
     static let options: [([String], [String])] =
         [
             ([], ["encode", "decode", "adapters", "advertise", "controller", "profile", "--version"]),
@@ -88,7 +130,7 @@ import Testing
         ] + frames.map { (["encode", $0.0], $0.1 + ["--format", "--explain"]) }
         + frames.map { (["advertise", $0.0], $0.1 + radio + onAir) } + [(["ibeacon"], frames[0].1 + radio + onAir)]
 
-    @Test(arguments: options)
+    @Test(arguments: options + places)
     func helpNamesEveryOption(_ command: [String], _ options: [String]) throws {
         let result = try Program.run(command + ["--help"])
         #expect(result.code == 0 && result.errors.isEmpty)
