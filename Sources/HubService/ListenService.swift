@@ -52,6 +52,7 @@ public final class ListenService {
     private let journal = HubJournal()
     private var telling: ZoneEvent.Telling
     private let ledger: EventLedger
+    private let spool: SightingSpool
     /// `nil` where no broker is told.
     private var publishing: ListenPublishing?
     private var lastLine: Int64?
@@ -142,8 +143,9 @@ public final class ListenService {
         hearing = ZoneHearing(file, source)
         telling = ZoneEvent.Telling(file, source, word, isRecorded: false)
         ledger = EventLedger(path: Self.store(file, options))
+        spool = SightingSpool(path: Self.store(file, options) + ".spool")
         publishing = try ListenPublishing(
-            file, at: options.path, source, hearing, ledger, boot: telling.boot, version: options.version)
+            file, at: options.path, source, hearing, ledger, spool, boot: telling.boot, version: options.version)
         report = ListenReport(
             name: file.listener.name, directory: Self.runtime(options), metrics: options.metricsFile)
     }
@@ -165,6 +167,7 @@ public final class ListenService {
         hooks.onSettled = { [ledger] in ledger.settle($0, for: EventLedger.hooks) }
         ledger.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
         publishing?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        spool.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
         takeUp()
         publishing?.begin()
         // Who was inside is not known for ever while there is no adapter.
@@ -242,7 +245,7 @@ public final class ListenService {
             }
             let boot = ZoneEvent.Telling.newBoot
             let broker = try ListenPublishing(
-                next, at: options.path, source, hearing, ledger, boot: boot, version: options.version)
+                next, at: options.path, source, hearing, ledger, spool, boot: boot, version: options.version)
             for warning in next.warnings { journal.write(.warning, warning) }
             file = next
             source.levelOffset = next.listener.levelOffset

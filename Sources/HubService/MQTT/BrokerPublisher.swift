@@ -2,6 +2,7 @@ internal import Broker
 internal import LinuxHost
 internal import Publishing
 internal import Sightings
+internal import Store
 
 /// Events that wait until the broker has them, wherever they are kept.
 protocol EventQueue: AnyObject {
@@ -22,13 +23,15 @@ struct QueuedEvent: Hashable, Sendable {
 
 /// Tells a broker what a listener hears: takes rounds, keeps what the broker does not have yet.
 ///
-/// Of states only the newest are kept while no broker is there, of sightings the newest million octets; events stay in
-/// their ``EventQueue`` until they are acknowledged.
+/// Of states only the newest are kept while no broker is there; sightings go to a ``SightingSpool``; events stay in their
+/// ``EventQueue`` until they are acknowledged.
 final class BrokerPublisher {
     /// What becomes of a message that is on its way.
     private enum Origin {
         case state(topic: String)
         case sightings(Publication, Int64)
+        /// Of those that were read last from the spool.
+        case spooled
         case event(Int64)
         case unkeptEvent(Publication, Int64)
     }
@@ -43,6 +46,8 @@ final class BrokerPublisher {
     /// What sightings, and events that no file keeps, may take while they wait, in octets.
     private static let queueLimit = 1 << 20
     private static let eventsAtATime = 64
+    /// 10 s.
+    private static let spoolMicroseconds: Int64 = 10_000_000
     /// How long the last words may take, in milliseconds.
     private static let farewellMilliseconds = 2000
 
@@ -54,6 +59,9 @@ final class BrokerPublisher {
     private var publisher: ListenerPublisher
     private var board = RetainedBoard()
     private(set) var sightings = PublicationQueue(limit: BrokerPublisher.queueLimit)
+    private let spool: SightingSpool
+    /// Of the spool: those that are on their way, and how many of them the broker has not acknowledged.
+    private var spooled: (messages: [MessageSpool.Waiting], sent: Int, open: Int) = ([], 0, 0)
     private(set) var unkeptEvents = PublicationQueue(limit: BrokerPublisher.queueLimit)
     private var onTheWay: [BrokerTicket: Origin] = [:]
     private let events: any EventQueue
@@ -67,10 +75,11 @@ final class BrokerPublisher {
     ///
     /// - Throws: where a file that the broker needs cannot be used.
     init(
-        _ setup: BrokerSetup, _ subject: ListenerPublisher.Subject, events: any EventQueue
+        _ setup: BrokerSetup, _ subject: ListenerPublisher.Subject, events: any EventQueue, spool: SightingSpool
     ) throws(BrokerError) {
         publisher = ListenerPublisher(subject, setup.section)
         self.events = events
+        self.spool = spool
         var options = setup.options
         options.will = BrokerMessage(publisher.will)
         connection = try BrokerConnection(options)
@@ -79,6 +88,8 @@ final class BrokerPublisher {
 
     /// How many messages wait for the broker, but for events that are kept.
     var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.count }
+    /// Sightings that were given up.
+    var droppedSightings: Int { sightings.dropped + spool.dropped }
 
     /// Becomes readable where ``poll()`` has something to do.
     var descriptor: Descriptor { connection.descriptor }
@@ -99,6 +110,7 @@ final class BrokerPublisher {
         for publication in output.retained { board.set(publication) }
         let time = WallClock.microseconds()
         for publication in output.assured { sightings.append(publication, time: time) }
+        spoolSightings()
         poll()
         // Nobody misses later what is only of this moment.
         for publication in output.fleeting { _ = connection.publish(BrokerMessage(publication)) }
@@ -127,7 +139,43 @@ final class BrokerPublisher {
         sendEvents()
         unkeptEvents.drain { send($0, .unkeptEvent($0, $1)) }
         board.drain { send($0, .state(topic: $0.topic)) }
+        sendSpooled()
         sightings.drain { send($0, .sightings($0, $1)) }
+    }
+
+    /// What does not go out within 10 s waits in a file.
+    private func spoolSightings() {
+        guard state != .connected || sightings.octets > Self.queueLimit / 2,
+            let oldest = sightings.oldest, WallClock.microseconds() - oldest >= Self.spoolMicroseconds
+        else { return }
+        spoolAll()
+    }
+
+    private func spoolAll() {
+        var all: [MessageSpool.Message] = []
+        var untold = sightings
+        untold.drain { publication, time in
+            all.append(
+                .init(topic: publication.topic, text: String(decoding: publication.payload, as: UTF8.self), time: time))
+            return true
+        }
+        if spool.append(all) { sightings = untold }
+    }
+
+    /// The oldest of the spool, a few at a time; they are in it until the broker has all of them.
+    private func sendSpooled() {
+        while connection.hasRoom {
+            if spooled.open == 0 {
+                if !spooled.messages.isEmpty { spool.remove(spooled.messages) }
+                spooled = (spool.first(Self.eventsAtATime), 0, 0)
+                spooled.open = spooled.messages.count
+                guard spooled.open > 0 else { return }
+            }
+            guard spooled.sent < spooled.messages.count else { return }
+            let message = spooled.messages[spooled.sent].message
+            guard send(Publication(message.topic, message.text), .spooled) else { return }
+            spooled.sent += 1
+        }
     }
 
     private func send(_ publication: Publication, _ origin: Origin) -> Bool {
@@ -165,11 +213,17 @@ final class BrokerPublisher {
             if lastError != error { onSentence("\(error)", true) }
             lastError = error
         case .acknowledged(let ticket):
-            if case .event(let sequence) = onTheWay.removeValue(forKey: ticket) { events.settle(sequence) }
+            switch onTheWay.removeValue(forKey: ticket) {
+            case .event(let sequence): events.settle(sequence)
+            case .spooled: spooled.open -= 1
+            case .state, .sightings, .unkeptEvent, nil: break
+            }
         case .abandoned(let ticket):
             switch onTheWay.removeValue(forKey: ticket) {
             case .state(let topic): board.publishAgain(topic)
             case .sightings(let publication, let time): sightings.append(publication, time: time)
+            // All of them go once more: their numbers are the same.
+            case .spooled: spooled = ([], 0, 0)
             case .unkeptEvent(let publication, let time): unkeptEvents.append(publication, time: time)
             // Those behind it go once more as well: their ids are the same.
             case .event(let sequence):
@@ -201,6 +255,7 @@ final class BrokerPublisher {
             poll()
         }
         for event in connection.close(waitingMilliseconds: Self.farewellMilliseconds) { take(event) }
+        if sightings.count > 0 { spoolAll() }
     }
 
     /// The topics under which Home Assistant is told of entities.

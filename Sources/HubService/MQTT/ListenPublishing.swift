@@ -15,7 +15,7 @@ final class ListenPublishing {
         let broker: String
         let isConnected: Bool
         let messages: Int
-        /// Of the payloads that wait in memory.
+        /// Of the sightings that wait, and of events that no file keeps.
         let octets: Int
         /// RFC 3339.
         let oldest: String?
@@ -28,6 +28,7 @@ final class ListenPublishing {
 
     private let publisher: BrokerPublisher
     private let queue: LedgerQueue
+    private let spool: SightingSpool
     private let hearing: ZoneHearing
     /// By zone, as it was told last.
     private var zones: [ZoneState?]
@@ -41,9 +42,10 @@ final class ListenPublishing {
     /// - Throws: where a file that the broker needs cannot be used, or others may read a secret.
     init?(
         _ file: HubFile, at path: String, _ source: SightingSource, _ hearing: ZoneHearing, _ ledger: EventLedger,
-        boot: String, version: String
+        _ spool: SightingSpool, boot: String, version: String
     ) throws(ListenerServiceError) {
         self.hearing = hearing
+        self.spool = spool
         queue = LedgerQueue(ledger)
         zones = Array(repeating: nil, count: file.zones.count)
         do throws(BrokerError) {
@@ -53,7 +55,7 @@ final class ListenPublishing {
                 listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
                 known: file.known.beacons, boot: boot, version: version, time: clock.text)
             subject.tellsIntervals = !source.isPresenceOnly
-            publisher = try BrokerPublisher(setup, subject, events: queue)
+            publisher = try BrokerPublisher(setup, subject, events: queue, spool: spool)
         } catch {
             if case .missing = error { throw .refused(.missing, "\(error)") }
             throw .refused(.invalid, "\(error)")
@@ -66,8 +68,11 @@ final class ListenPublishing {
         set { publisher.onSentence = newValue }
     }
 
-    /// Takes up the events that an earlier run has left in the ledger, which must be open.
-    func begin() { queue.begin() }
+    /// Takes up what an earlier run has left; the ledger must be open.
+    func begin() {
+        queue.begin()
+        spool.begin()
+    }
 
     /// Goes on where one of a former file ends.
     func replace(_ former: ListenPublishing) {
@@ -130,14 +135,16 @@ final class ListenPublishing {
 
     /// How it is.
     var report: Report {
-        let times = [queue.oldest, publisher.sightings.oldest, publisher.unkeptEvents.oldest].compactMap(\.self)
+        let times = [
+            queue.oldest, spool.first(1).first?.message.time, publisher.sightings.oldest, publisher.unkeptEvents.oldest,
+        ].compactMap(\.self)
         let isConnected = publisher.state == .connected
         var broker = "connected"
         if case .down(let since) = publisher.state { broker = "down since \(ZoneEvent.time(since))" }
         return Report(
-            broker: broker, isConnected: isConnected, messages: publisher.waitingCount + queue.count,
-            octets: publisher.sightings.octets + publisher.unkeptEvents.octets,
-            oldest: times.min().map(ZoneEvent.time), droppedSightings: publisher.sightings.dropped,
+            broker: broker, isConnected: isConnected, messages: publisher.waitingCount + queue.count + spool.count,
+            octets: publisher.sightings.octets + publisher.unkeptEvents.octets + spool.octets,
+            oldest: times.min().map(ZoneEvent.time), droppedSightings: publisher.droppedSightings,
             droppedEvents: publisher.unkeptEvents.dropped)
     }
 }
