@@ -132,7 +132,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "Collector", dependencies: ["Airtime", "Configuration", "Positioning", "Sightings", "Sites"],
+            name: "Collector",
+            dependencies: ["Airtime", "Configuration", "Positioning", "Publishing", "Sightings", "Sites"],
             swiftSettings: strict),
         // The page's script and style are real files, embedded as they are.
         .target(

@@ -9,6 +9,8 @@ struct BeaconTrail: Sendable {
         let plan: RoomPlan
         let receivers: [CollectorFile.Receiver]
         let isAlive: [Bool]
+        /// Whether each receiver said something in this second.
+        let hasSpoken: [Bool]
         /// When each receiver said something last.
         let lastLines: [Int?]
         /// Whether something that a dead receiver would hear is heard by no living one.
@@ -43,6 +45,8 @@ struct BeaconTrail: Sendable {
     private(set) var weights: [Double] = []
 
     private let power: Double
+    /// In dBm; the usual one where nobody knows.
+    var powerAtOneMeter: Int { Int(power) }
     private let periodSeconds: Double?
     /// Of powers at 1 m that nobody knows, in dB.
     private let offsets: [Double]
@@ -223,8 +227,13 @@ struct BeaconTrail: Sendable {
             Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
         for receiver in now.receivers.indices where now.isAlive[receiver] && !plan.levels[receiver].isEmpty {
             let level = sounds.first { $0.receiver == receiver }?.mean
-            // A receiver that heard it without a level says no more than that.
-            if level == nil, sounds.contains(where: { $0.receiver == receiver }) { continue }
+            if level == nil {
+                // A receiver that heard it without a level says no more than that, and one of which no line came nothing.
+                let hasListened =
+                    sounds.isEmpty
+                    ? (now.lastLines[receiver] ?? 0) >= now.end - Self.quietStep : now.hasSpoken[receiver]
+                guard hasListened, !sounds.contains(where: { $0.receiver == receiver }) else { continue }
+            }
             for (plane, offset) in offsets.enumerated() {
                 for cell in 0..<cells {
                     let expected = power + offset + plan.levels[receiver][cell]

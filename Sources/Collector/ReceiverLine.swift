@@ -71,10 +71,24 @@ public struct ReceiverLine: Hashable, Sendable {
             return nil
         }
         if let topic = node["topic"]?.string {
-            self.init(topic: topic, node)
+            self.init(topic: topic, time: node["tst"]?.string.flatMap(Self.milliseconds), node["payload"])
         } else {
             self.init(node)
         }
+    }
+
+    /// Reads a message of a broker; `nil` for what says nothing of a receiver.
+    public init?(topic: String, payload octets: [UInt8]) {
+        guard octets.count <= Self.limit else { return nil }
+        // A status is a word, and no JSON.
+        let word = String(decoding: octets, as: UTF8.self)
+        let payload =
+            ["online", "offline"].contains(word)
+            ? JSONNode(.string(word), at: JSONPosition(line: 1, column: 1), path: .root)
+            : JSONDocument.parse(octets).root
+        guard let payload, payload.string != nil || payload.members != nil else { return nil }
+        self.init(topic: topic, time: nil, payload)
+        if receiver == nil { return nil }
     }
 
     private init(_ node: JSONNode) {
@@ -102,10 +116,10 @@ public struct ReceiverLine: Hashable, Sendable {
     }
 
     /// `pharos/SITE/sightings/SHARD/RECEIVER`, and a receiver's own state.
-    private init(topic: String, _ node: JSONNode) {
+    private init(topic: String, time: Int?, _ payload: JSONNode?) {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        unixMilliseconds = node["tst"]?.string.flatMap(Self.milliseconds)
-        guard levels.count == 5, levels[0] == "pharos", let payload = node["payload"] else { return }
+        unixMilliseconds = time
+        guard levels.count == 5, levels[0] == "pharos", let payload else { return }
         if levels[2] == "sightings" {
             receiver = Self.name(levels[4])
             take(batch: payload)

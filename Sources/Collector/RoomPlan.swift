@@ -95,7 +95,7 @@ public struct RoomPlan: Sendable {
             }
         }
         shares = positions.indices.map { _ in [] }
-        for floor in 0..<floorCount { divide(floor, file, step: grid.step) }
+        for floor in 0..<floorCount { divide(floor, file, sites[floor].outline, step: grid.step) }
     }
 
     private mutating func number(of room: Room) -> Int {
@@ -131,7 +131,7 @@ public struct RoomPlan: Sendable {
     }
 
     /// Gives the cells of a floor to its rooms.
-    private mutating func divide(_ floor: Int, _ file: CollectorFile, step: Double) {
+    private mutating func divide(_ floor: Int, _ file: CollectorFile, _ outline: FloorOutline?, step: Double) {
         let name = file.floors[floor].name
         let drawn = file.floors[floor].rooms.compactMap { room in
             (try? FloorOutline(corners: room.corners)).map {
@@ -143,19 +143,22 @@ public struct RoomPlan: Sendable {
         }
         for cell in positions.indices where floors[cell] == floor {
             guard drawn.isEmpty else {
-                // A cell on the border belongs to both sides, as much as lies there.
+                // A cell on the border belongs to both sides, as much as lies there; what is outside belongs to nobody.
                 var counts: [Int: Int] = [:]
+                var inside = 0
                 for column in 0..<Self.parts {
                     for row in 0..<Self.parts {
                         let place = FloorPosition(
                             x: positions[cell].x + ((Double(column) + 0.5) / Double(Self.parts) - 0.5) * step,
                             y: positions[cell].y + ((Double(row) + 0.5) / Double(Self.parts) - 0.5) * step)
+                        guard outline?.contains(place) ?? true else { continue }
+                        inside += 1
                         guard let room = drawn.first(where: { $0.outline.contains(place) }) else { continue }
                         counts[room.number, default: 0] += 1
                     }
                 }
                 shares[cell] = counts.sorted { $0.key < $1.key }
-                    .map { ($0.key, Double($0.value) / Double(Self.parts * Self.parts)) }
+                    .map { ($0.key, Double($0.value) / Double(max(1, inside))) }
                 continue
             }
             guard let best = heard.max(by: { levels[$0][cell] < levels[$1][cell] }), let room = roomOfReceiver[best]

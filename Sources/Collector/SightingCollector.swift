@@ -26,6 +26,8 @@ public struct SightingCollector: Sendable {
     struct Receiver: Sendable {
         var lastLine: Int?
         var isDeaf = false
+        /// In the second that goes on.
+        var hasSpoken = false
         var isAlive = false
         var lines = 0
         var reports = 0
@@ -129,6 +131,7 @@ public struct SightingCollector: Sendable {
         }
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
         receivers[receiver].lines += 1
+        receivers[receiver].hasSpoken = true
         if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
         for heard in line.beacons { take(heard, from: receiver) }
         return events
@@ -207,11 +210,13 @@ public struct SightingCollector: Sendable {
         if hasChanged { hasBlindCells = findBlindCells() }
         let isAlive = receivers.map(\.isAlive)
         let now = BeaconTrail.Surroundings(
-            plan: plan, receivers: file.receivers, isAlive: isAlive, lastLines: receivers.map(\.lastLine),
+            plan: plan, receivers: file.receivers, isAlive: isAlive, hasSpoken: receivers.map(\.hasSpoken),
+            lastLines: receivers.map(\.lastLine),
             hasBlindCells: hasBlindCells, hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
             for change in trails[number].endSecond(now) { events.append(event(change, of: trails[number], at: end)) }
         }
+        for number in receivers.indices { receivers[number].hasSpoken = false }
         return events
     }
 

@@ -1,5 +1,7 @@
 internal import Airtime
 public import Configuration
+public import Publishing
+internal import Sightings
 
 /// What the collector knows, for other programs: where every beacon is, and who listens.
 extension SightingCollector {
@@ -40,6 +42,20 @@ extension SightingCollector {
 
     /// Those that were heard so far, by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
+
+    /// Those that were heard so far, by name, as a broker is told of them.
+    public var states: [(name: String, state: BeaconState)] {
+        trails.sorted { $0.name < $1.name }.map { trail in
+            let level = trail.loudest?.level
+            let distance = level.flatMap {
+                DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
+            }
+            let state = BeaconState(
+                isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
+                level: level, distance: distance, lastHeard: trail.lastHeard.map(ReceiverLine.text))
+            return (trail.name, state)
+        }
+    }
 
     private func receiverJSON(_ number: Int) -> JSONValue {
         let (given, receiver) = (file.receivers[number], receivers[number])

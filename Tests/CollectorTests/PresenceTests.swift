@@ -141,4 +141,22 @@ import Testing
         let line = try #require(collector.beaconsJSON.first?.line)
         #expect(line.contains(#""present":"ON","known":true,"room":"east","floor":"g""#), "\(line)")
     }
+
+    @Test func whatLiesOutsideTheFloorTakesNothingFromItsRooms() throws {
+        let text = """
+            {"version":1,"name":"one","floors":[{"name":"g","site":"g.json","rooms":[
+              {"name":"all","outline":[[0,0],[2,0],[2,2],[0,2]]}]}],"receivers":[{"name":"a","position":[0,0]}]}
+            """
+        let site = """
+            {"version":1,"name":"g","outline":[[0,0],[2,0],[2,2],[0,2]],"beacons":[{"name":"b","position":[1,1]}],
+             "pathLoss":{"model":"log-distance","lossAt1mDb":59,"exponent":2,"shadowingDb":4},
+             "receiverSensitivityDbm":-92,"target":{"detectWithinS":10,"probability":0.9}}
+            """
+        let file = try #require(CollectorFile.decode(Array(text.utf8)).file)
+        let plan = try #require(Site.decode(Array(site.utf8)).site)
+        var collector = SightingCollector(file, RoomPlan(file, sites: [plan]))
+        _ = Self.run(&collector, 0..<5, ["a": -50])
+        let line = try #require(collector.beaconsJSON.first?.line)
+        #expect(line.contains(#""known":true,"room":"all""#) && line.contains(#""probability":1,"#), "\(line)")
+    }
 }

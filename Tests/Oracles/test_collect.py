@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import brokers
 import pharos
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -216,3 +217,32 @@ def test_strangers_are_told_only_when_asked(tmp_path):
 
 def test_the_schema_is_the_file(tmp_path):
     assert pharos.checked("collect", "--schema").out == (ROOT / "profiles/schema/collector.schema.json").read_text()
+
+
+def test_a_broker_is_read_and_told(tmp_path, start):
+    broker = brokers.Broker(start, tmp_path)
+    path = museum(tmp_path, mqtt={"url": broker.url, "homeAssistant": True})
+    reader = brokers.Reader(broker.port)
+    collector = start(pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json")
+    try:
+        reader.wait("pharos/museum/receivers/collector/status", lambda value: value == "online")
+        for second in range(8):
+            for name in NAMES:
+                batch = {"v": 1, "boot": "8f", "seq": second + 1, "bootMs": 5_000_000 + second * 1000,
+                         "windowMs": 1000, "b": [{"id": "key-ana", "n": 5, "rssi": round(level(name, (2, 2)), 1),
+                                                  "min": -70, "max": -50, "agoMs": 40}]}
+                reader.say(f"pharos/museum/sightings/3/{name}", json.dumps(batch))
+                reader.say(f"pharos/museum/sightings/3/{name}", "garbage" if second else "x" * 300_000)
+            time.sleep(1)
+        topic = "pharos/museum/beacons/key-ana/state"
+        state = reader.wait(topic, lambda value: value["known"] and value["room"] == "hall")
+        assert state.value["present"] == "ON" and state.value["zones"] == []
+        assert reader.of("homeassistant/sensor/pharos_key-ana/room/config")
+        reader.say("pharos/museum/receivers/west/status", "offline", retain=True)
+        collector.wait(lambda line: line.get("event") == "receiver-dead" and line["receiver"] == "west")
+        broker.stop()
+        broker.start()
+        reader.wait(topic, lambda value: value["present"] == "ON", timeout=30, after=len(reader.messages))
+    finally:
+        reader.end()
+    assert where(tmp_path)["beacons"][0]["present"] == "ON"

@@ -1,5 +1,6 @@
 internal import Airtime
 public import Configuration
+internal import Publishing
 internal import Sightings
 internal import Sites
 
@@ -10,15 +11,17 @@ extension CollectorFile {
     public static func decode(_ octets: [UInt8]) -> (file: CollectorFile?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var reader = CollectorReader()
-        let file = root.flatMap { reader.file($0) }
-        let problems = faults + reader.decoder.problems
+        var file = root.flatMap { reader.file($0) }
+        let (broker, found) = BrokerSection.decode(root?["mqtt"])
+        file?.broker = broker
+        let problems = faults + reader.decoder.problems + found
         let hasErrors = problems.contains(where: \.isError)
         return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
     }
 
     /// Every key of a collector file.
     static let keys = [
-        "$schema", "version", "name", "floors", "receivers", "beacons", "strangers", "cellM", "fastestMPerS",
+        "$schema", "version", "name", "floors", "receivers", "beacons", "strangers", "cellM", "fastestMPerS", "mqtt",
     ]
     static let floorKeys = ["name", "site", "rooms"]
     static let roomKeys = ["name", "outline"]

@@ -1,4 +1,5 @@
 public import Airtime
+public import Publishing
 public import Sightings
 
 /// The receivers of a site and where they stand: the contents of one JSON file, checked and with all defaults filled in.
@@ -19,6 +20,9 @@ public struct CollectorFile: Hashable, Sendable {
     public var cellMeters: Double?
     /// How fast a beacon is carried, in m/s.
     public var fastest = 1.5
+
+    /// Where receivers tell what they hear; `nil` where they do so in files.
+    public var broker: BrokerSection?
 
     /// One floor of the site.
     public struct Floor: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Publishing
 internal import Sightings
 
 /// The JSON Schema (draft 2020-12) of a collector file, made from the same key lists as the decoder.
@@ -80,6 +81,7 @@ public enum CollectorSchema {
                 "enum": .array(CollectorFile.Strangers.allCases.map { .string($0.rawValue) }),
             ],
             "cellM": number("The side of a cell of the floor (0.5, on large floors 1).", CollectorFile.cells),
+            "mqtt": BrokerSchema.json,
             "fastestMPerS": number("How fast a beacon is carried (1.5).", CollectorFile.speeds),
         ]
     }

@@ -12,12 +12,15 @@ struct CollectCommand: ParsableCommand {
         discussion: """
             pharos collect museum.json --from hall=hall.jsonl --from desk=desk.jsonl
             pharos listen hall.json --print --json | pharos collect museum.json --from hall=-
-            mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json
+            pharos collect museum.json
+            mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json --from -
             {"version":1,"name":"museum","floors":[{"name":"ground","site":"ground.json","rooms":[{"name":"hall",\
             "outline":[[0,0],[9,0],[9,6],[0,6]]}]}],"receivers":[{"name":"hall","position":[4,5]},\
             {"name":"desk","position":[14,2]}]}
 
-            It reads what `scan --json`, `listen --print --json` and a subscriber of a broker write. A receiver that says \
+            It reads what `scan --json`, `listen --print --json` and a subscriber of a broker write, or, where the file \
+            has "mqtt": {"url": "mqtt://broker"} and there is no --from, what all receivers of the site tell that broker, \
+            which is told where everybody is. A receiver that says \
             nothing for 15 s is dead: that it hears nothing counts for nothing, nobody leaves because of it, and what only \
             it could hear is unknown. `pharos where` reads the state file.
             """)
@@ -30,7 +33,7 @@ struct CollectCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A recording in JSON Lines, or - for standard input, with the receiver's name where its lines tell none: NAME=FILE. May be repeated (default: -).",
+            "A recording in JSON Lines, or - for standard input, with the receiver's name where its lines tell none: NAME=FILE. May be repeated (default: the broker of the file, else -).",
             valueName: "source"), completion: .file())
     var from: [String] = []
 
@@ -96,11 +99,13 @@ struct CollectCommand: ParsableCommand {
         let sites = try collector.floors.map {
             try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
         }
+        let section = from.isEmpty ? collector.broker : nil
         let run = CollectRun(
             SightingCollector(collector, RoomPlan(collector, sites: sites)),
             state: stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)",
-            isAsked: stateFile != nil || runtimeDir != nil, everySeconds: everyS, json: json)
-        try run.read(sources)
+            isAsked: stateFile != nil || runtimeDir != nil, everySeconds: everyS, json: json,
+            broker: try section.map { try CollectorBroker($0, collector, in: directory) })
+        try run.read(section == nil ? sources : [])
     }
 }
 

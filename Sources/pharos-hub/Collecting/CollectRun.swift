@@ -1,3 +1,4 @@
+internal import Broker
 internal import Collector
 internal import CommandSupport
 internal import Configuration
@@ -11,6 +12,8 @@ final class CollectRun {
     private let isAsked: Bool
     private let everySeconds: Int?
     private let json: Bool
+    private let broker: CollectorBroker?
+    private var hasChanged = false
     private var told = 0
     private var written: UInt64 = 0
     private var hasFailed = false
@@ -25,8 +28,12 @@ final class CollectRun {
     /// - Parameters:
     ///   - state: The state file.
     ///   - isAsked: Whether somebody wants it: otherwise it may be missing.
-    init(_ collector: SightingCollector, state: String, isAsked: Bool, everySeconds: Int?, json: Bool) {
+    init(
+        _ collector: SightingCollector, state: String, isAsked: Bool, everySeconds: Int?, json: Bool,
+        broker: CollectorBroker? = nil
+    ) {
         self.collector = collector
+        self.broker = broker
         self.state = state
         self.isAsked = isAsked
         self.everySeconds = everySeconds
@@ -51,6 +58,7 @@ final class CollectRun {
             take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time)
         }
         if let stream = sources.first(where: { $0.path == "-" }) { try follow(stream) }
+        if let broker { try follow(broker) }
         tell(collector.finish())
         try finish()
     }
@@ -102,6 +110,28 @@ final class CollectRun {
         }
     }
 
+    private func follow(_ broker: CollectorBroker) throws {
+        let signals = try SignalDescriptor()
+        broker.onMessage = { [unowned self] message in
+            guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { return }
+            goodLines += 1
+            take(line, from: nil, arrival: Self.now)
+        }
+        defer { broker.finish() }
+        while !Terminal.outputIsGone {
+            broker.poll()
+            let wanted = broker.nextWakeUp ?? .max
+            let deadline = min(wanted, MonotonicClock.nanoseconds() + 500_000_000)
+            let ready = try Poller.wait(
+                [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: deadline)
+            if ready[1], signals.take() != nil { return }
+            tell(collector.advance(to: Self.now))
+            broker.tell(collector, hasChanged: hasChanged)
+            hasChanged = false
+            writeState(isLast: false)
+        }
+    }
+
     private static var now: Int { Int(WallClock.microseconds() / 1000) }
 
     private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int) {
@@ -121,6 +151,7 @@ final class CollectRun {
 
     private func tell(_ events: [SightingCollector.Event]) {
         guard !events.isEmpty else { return }
+        hasChanged = true
         Terminal.write(events.map { (json ? $0.json.line : words($0)) + "\n" }.joined())
     }
 
