@@ -141,4 +141,11 @@ import Testing
         options.recording = folder.place("no/such/directory/file")
         #expect(throws: ListenerServiceError.self) { try SightingSource.live(options) }
     }
+
+    @Test("a moment is always told by the same time: the two clocks cannot be read at once")
+    func sameMoment() {
+        let clock = HearingClock()
+        let moment = HeardInstant(nanoseconds: MonotonicClock.nanoseconds())
+        #expect(Set((0..<5000).map { _ in clock.unixMicroseconds(at: moment) }).count == 1)
+    }
 }
