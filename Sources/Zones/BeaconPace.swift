@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Sightings
 
 /// How often a beacon sends, how much of it is lost and in which runs, and so how long its silence must be before it has
@@ -99,10 +100,22 @@ struct BeaconPace: Sendable {
         let loss = Self.upper((lost + Self.prior * Self.leastLoss) / total, total)
         let first = min(max((runs + Self.prior * loss) / (heard + Self.prior), 0.02), Self.losses.upperBound)
         let next = Self.upper((lost - runs + Self.prior * loss) / (lost + Self.prior), lost + Self.prior)
-        let events = ZoneMathematics.lostInARow(
+        let events = Self.lostInARow(
             period: period / 1_000_000, loss: loss, first: first, next: next, rate: ExitRule.falseExitsPerSecond)
         let range = ExitRule.rangeMicroseconds
         return Int(min(max(events * period, Double(range.lowerBound)), Double(range.upperBound)))
+    }
+
+    /// The shortest run of losses that a beacon which stays shows less often than `rate` times a second.
+    ///
+    /// A run begins with probability `first` after an event that was heard, and goes on with probability `next` after one
+    /// that was lost: rate of runs of n or more = (1 - loss)/period·first·next^(n - 1).
+    ///
+    /// - Parameter period: In seconds.
+    private static func lostInARow(
+        period: Double, loss: Double, first: Double, next: Double, rate: Double
+    ) -> Double {
+        1 + max(1, (Glibc.log(rate * period / ((1 - loss) * first)) / Glibc.log(next)).rounded(.up))
     }
 
     private static func upper(_ share: Double, _ count: Double) -> Double {

@@ -392,7 +392,7 @@ public struct ZoneEngine: Sendable {
             ZoneEvent(
                 kind: kind, sequence: sequence, zoneIndex: zone, zone: rules[zone].name, beacon: beacon?.name,
                 instant: instant, since: since, dwells: dwells, cause: cause, level: measured?.level,
-                distance: measured?.gain.map(ZoneMathematics.meters), proof: rules[zone].proof, content: content,
+                distance: measured?.gain.map(ZoneRule.Bound.meters), proof: rules[zone].proof, content: content,
                 attachments: beacon?.attachments ?? [], isOfOne: isOfOne))
     }
 }

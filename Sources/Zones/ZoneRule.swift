@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A zone as a listener file states it, with all defaults filled in: which beacons, how near, and when it is entered and
 /// left.
 public struct ZoneRule: Hashable, Sendable {
@@ -101,7 +103,7 @@ extension ZoneRule.Bound {
     /// The least measure with which a beacon enters: a level in dBm, or relative to 1 m in dB.
     var enterMeasure: Double {
         switch self {
-        case .distance(let within, _): ZoneMathematics.gain(meters: Double(within) / 1000)
+        case .distance(let within, _): Self.gain(meters: Double(within) / 1000)
         case .level(let above, _): Double(above)
         }
     }
@@ -109,10 +111,21 @@ extension ZoneRule.Bound {
     /// The least measure with which a beacon stays.
     var stayMeasure: Double {
         switch self {
-        case .distance(_, let beyond): ZoneMathematics.gain(meters: Double(beyond) / 1000)
+        case .distance(_, let beyond): Self.gain(meters: Double(beyond) / 1000)
         case .level(_, let below): Double(below)
         }
     }
+}
+
+extension ZoneRule.Bound {
+    /// How fast a level falls: 2 in the open.
+    private static let exponent = 2.0
+
+    /// The level at a distance, relative to that at 1 m, in dB.
+    private static func gain(meters: Double) -> Double { -10 * exponent * Glibc.log10(max(0.001, meters)) }
+
+    /// The distance in metres at which a level is so many dB above that at 1 m.
+    static func meters(gain: Double) -> Double { Glibc.pow(10, -gain / (10 * exponent)) }
 }
 
 extension ZoneRule.Content {
