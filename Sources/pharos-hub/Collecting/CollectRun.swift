@@ -180,13 +180,16 @@ final class CollectRun {
 
     private func writeState(isLast: Bool) {
         let machine = MonotonicClock.nanoseconds()
-        guard !hasFailed, isLast || machine - written >= Self.pause else { return }
+        guard isLast || machine - written >= Self.pause else { return }
         written = machine
         let value = collector.state(
             written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
         do throws(SystemError) {
             try Files.replace(state, with: Array((value.line + "\n").utf8), isDurable: false)
+            hasFailed = false
         } catch {
+            // A full disk may have room again: it is tried on, and told once.
+            guard !hasFailed else { return }
             hasFailed = true
             let advice = isAsked ? "" : "; name another with --state-file"
             Terminal.writeError("pharos: warning: \(state): it cannot be written: \(error.text)\(advice)\n")
