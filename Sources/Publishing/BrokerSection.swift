@@ -8,6 +8,8 @@ public struct BrokerSection: Hashable, Sendable {
     public var authorityFile: String?
     public var certificateFile: String?
     public var keyFile: String?
+    /// Whether it is told of each beacon where it is; a collector of the site tells it better.
+    public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
     /// `nil` where Home Assistant is told nothing.
@@ -25,7 +27,7 @@ public struct BrokerSection: Hashable, Sendable {
     }
 
     static let keys = [
-        "url", "userFile", "caFile", "certificateFile", "keyFile", "espresense", "theengs", "homeAssistant",
+        "url", "userFile", "caFile", "certificateFile", "keyFile", "beacons", "espresense", "theengs", "homeAssistant",
     ]
     static let homeAssistantKeys = ["before"]
 }
@@ -125,6 +127,10 @@ private struct BrokerSectionReader {
             decoder.error("a certificate needs its key, and a key its certificate: give both files", at: object)
         }
         let home = homeAssistant(object["homeAssistant"])
+        let beacons = decoder.boolean(object["beacons"]) ?? true
+        if home != nil, !beacons, let node = object["homeAssistant"] {
+            decoder.error("Home Assistant is told of beacons by whoever tells where they are: the collector", at: node)
+        }
         let espresense = decoder.boolean(object["espresense"]) ?? false
         let theengs = decoder.boolean(object["theengs"]) ?? false
         guard let address else { return nil }
@@ -133,7 +139,7 @@ private struct BrokerSectionReader {
         }
         return BrokerSection(
             address: address, userFile: user, authorityFile: authority, certificateFile: certificate, keyFile: key,
-            publishesESPresense: espresense, publishesTheengs: theengs, homeAssistant: home)
+            publishesBeacons: beacons, publishesESPresense: espresense, publishesTheengs: theengs, homeAssistant: home)
     }
 
     private static func isHere(_ host: String) -> Bool {
@@ -206,6 +212,11 @@ public enum BrokerSchema {
                 "The authorities that the broker's certificate is checked by, in place of the system's; PEM."),
             "certificateFile": file("A certificate of this receiver, in PEM."),
             "keyFile": file("The key of that certificate, of mode 0600, in PEM."),
+            "beacons": [
+                "description":
+                    "Whether it is told where each beacon is (true); false where a collector of the site tells it.",
+                "type": "boolean",
+            ],
             "espresense": ["description": "Whether ESPresense's topics are published too (false).", "type": "boolean"],
             "theengs": ["description": "Whether Theengs' topics are published too (false).", "type": "boolean"],
             "homeAssistant": [

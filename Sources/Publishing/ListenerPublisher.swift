@@ -71,6 +71,7 @@ public struct ListenerPublisher {
     /// The topics of the receiver.
     public let tree: TopicTree
     private let subject: Subject
+    private let tellsBeacons: Bool
     private let homeAssistant: HomeAssistant?
     private let espresense: ESPresense?
     private let theengs: Theengs?
@@ -101,6 +102,7 @@ public struct ListenerPublisher {
     public init(_ subject: Subject, _ section: BrokerSection) {
         self.subject = subject
         tree = TopicTree(site: subject.site, receiver: subject.listener)
+        tellsBeacons = section.publishesBeacons
         homeAssistant = section.homeAssistant.map { [tree] in HomeAssistant(tree, $0, version: subject.version) }
         espresense = section.publishesESPresense ? ESPresense(receiver: subject.listener) : nil
         theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
@@ -177,7 +179,7 @@ public struct ListenerPublisher {
         if let espresense { last.append(.status(espresense.statusTopic, isOnline: false)) }
         let off = ReceiverState(state: "off", deafSince: nil, reportsPerSecond: 0, lost: 0)
         last.append(Publication(tree.receiverState, off.json, isRetained: true))
-        for index in beacons.indices where beacons[index].state.isKnown {
+        for index in beacons.indices where beacons[index].state.isKnown && tellsBeacons {
             beacons[index].state.isKnown = false
             last.append(Publication(tree.beaconState(beacons[index].name), beacons[index].state.json, isRetained: true))
         }
@@ -252,6 +254,7 @@ public struct ListenerPublisher {
         let isDue = state != old && beacons[index].statePace.isDue(state.distance?.meters, at: now)
         guard hasMoved || isDue else { return }
         beacons[index].state = state
+        guard tellsBeacons else { return }
         output.retained.append(Publication(tree.beaconState(beacon.name), state.json, isRetained: true))
         output.retained.append(Publication(tree.beaconAttributes(beacon.name), state.attributes, isRetained: true))
         if state.batteryMillivolts != nil, !beacon.hasBattery {

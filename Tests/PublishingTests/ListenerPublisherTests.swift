@@ -87,6 +87,17 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(stage.publisher.discovery.count == 4)
     }
 
+    /// A collector of the site tells where beacons are; the receiver tells what it hears.
+    @Test func besideACollectorItTellsSightingsAlone() throws {
+        var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        let output = stage.round(0, level: -61)
+        #expect(output.text("pharos/museum/sightings/\(TopicTree.shard(of: "key-peter"))/hall") != nil)
+        #expect(output.text(statusTopic) == "online")
+        let told = output.retained + output.assured + output.fleeting + stage.publisher.finish()
+        #expect(!told.contains { $0.topic.contains("/beacons/") })
+    }
+
     @Test func whatDoesNotChangeIsNotRepeated() throws {
         var stage = try Stage()
         stage.publisher.becomeHearing(at: Stage.at(0))
