@@ -1,6 +1,7 @@
 import Airtime
 import Collector
 import Configuration
+import TestSupport
 import Testing
 
 /// Collector files: what is read, and what is refused with its place.
@@ -25,6 +26,32 @@ import Testing
         let beacon = file.beacons[0]
         #expect(beacon.intervalMicroseconds == 1_000_000 && beacon.calibrationAtOneMeter == -62)
         #expect(file.listsStrangers && file.cellMeters == 0.25 && file.fastest == 1.2)
+    }
+
+    static let good = RepositoryFile.all(in: "Tests/Corpus/collectors/good")
+    static let bad = RepositoryFile.all(in: "Tests/Corpus/collectors/bad")
+    static let semantic = RepositoryFile.all(in: "Tests/Corpus/collectors/semantic")
+    static let samples = RepositoryFile.all(in: "profiles/collectors")
+
+    @Test func thereIsACorpus() {
+        #expect(Self.good.count >= 4 && Self.bad.count >= 25 && Self.semantic.count >= 8 && !Self.samples.isEmpty)
+    }
+
+    @Test(arguments: good + samples)
+    func goodFilesAndSamplesAreReadWithoutAWord(_ file: RepositoryFile) {
+        let (collector, problems) = CollectorFile.decode(file.octets)
+        #expect(collector != nil && problems.isEmpty, "\(problems)")
+    }
+
+    @Test(arguments: bad + semantic)
+    func badFilesAreRefusedForTheirOneFault(_ file: RepositoryFile) {
+        let (collector, problems) = CollectorFile.decode(file.octets)
+        #expect(collector == nil)
+        #expect(problems.filter(\.isError).count == 1, "\(problems)")
+    }
+
+    @Test func theSchemaFileIsWhatTheProgramPrints() {
+        #expect(RepositoryFile("profiles/schema/collector.schema.json").text == CollectorSchema.text)
     }
 
     @Test(

@@ -1,9 +1,10 @@
-"""The schemas of profiles, sites, listeners and inventories, held against the corpora that the decoders read.
+"""The schemas of each kind of file, held against the corpora that the decoders read.
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
 say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
 Tests/SitesTests/SiteCorpusTests.swift, Tests/ListenerServiceTests/ListenerFileTests.swift,
-Tests/InventoryTests/InventoryFileTests.swift and Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
+Tests/InventoryTests/InventoryFileTests.swift, Tests/CollectorTests/CollectorFileTests.swift and
+Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
 """
 import json
 import pathlib
@@ -20,6 +21,7 @@ KINDS = {
     "listeners": ("listener", ROOT / "profiles" / "listeners"),
     "hub": ("listener", ROOT / "profiles" / "listeners"),
     "inventories": ("inventory", ROOT / "profiles" / "inventories"),
+    "collectors": ("collector", ROOT / "profiles" / "collectors"),
 }
 
 

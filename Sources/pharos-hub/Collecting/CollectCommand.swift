@@ -14,15 +14,12 @@ struct CollectCommand: ParsableCommand {
             pharos listen hall.json --print --json | pharos collect museum.json --from hall=-
             pharos collect museum.json
             mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json --from -
-            {"version":1,"name":"museum","floors":[{"name":"ground","site":"ground.json","rooms":[{"name":"hall",\
-            "outline":[[0,0],[9,0],[9,6],[0,6]]}]}],"receivers":[{"name":"hall","position":[4,5]},\
-            {"name":"desk","position":[14,2]}]}
 
             It reads what `scan --json`, `listen --print --json` and a subscriber of a broker write, or, where the file \
             has "mqtt": {"url": "mqtt://broker"} and there is no --from, what all receivers of the site tell that broker, \
-            which is told where everybody is. A receiver that says \
-            nothing for 15 s is dead: that it hears nothing counts for nothing, nobody leaves because of it, and what only \
-            it could hear is unknown. `pharos where` reads the state file.
+            which is told where everybody is. A receiver that says nothing for 15 s is dead: that it hears nothing counts \
+            for nothing, nobody leaves because of it, and what only it could hear is unknown. `pharos where` reads the \
+            state file.
             """)
 
     @Argument(
