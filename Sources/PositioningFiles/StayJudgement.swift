@@ -20,7 +20,7 @@ public struct StayJudgement: Sendable {
 
     /// - Parameters:
     ///   - survey: With the stays in it.
-    ///   - stays: Their numbers.
+    ///   - numbers: Of the stays to judge.
     public init(_ survey: Survey, stays numbers: [Int]) {
         let recorded = survey.stays.filter { numbers.contains($0.number) && !$0.isDropped }
         stays = numbers

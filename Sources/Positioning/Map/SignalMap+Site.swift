@@ -6,7 +6,7 @@ extension SignalMap {
     /// A map without any survey: a floor with beacons, and what the planner expects of them by its path loss and walls.
     ///
     /// Its places are the beacons', its beacons have the keys that their names are. The site's own fleet has to be read
-    /// before (``Sites/Site/beacons``).
+    /// before (`Site.beacons`).
     ///
     /// - Parameters:
     ///   - site: Of two beacons of one key the first counts; those whose names are no keys are left out, with a notice.

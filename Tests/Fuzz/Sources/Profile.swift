@@ -41,6 +41,13 @@ private func checkPayloads(_ profile: BeaconProfile) {
 private func checkPayload(_ advertisement: Advertisement, _ live: Advertisement.LiveValues) {
     var live = live
     if let power = advertisement.radioPower { live.radioPower = power }
+    if case .btHome(let source) = advertisement.content {
+        do throws(BeaconFrameError) {
+            live.btHome = try source.sample()
+        } catch {
+            check(false, "a profile's values fit in a packet of BTHome: \(error)")
+        }
+    }
     do throws(PayloadError) {
         let payload = try advertisement.payload(live)
         check(payload.octets.count <= AdvertisingData.legacyLimit, "a payload has at most 31 octets")
