@@ -16,6 +16,11 @@ public final class BlueZChannel: HCIChannel {
     public private(set) var receivedAt = HCIInstant.distantPast
     /// Of a raw channel.
     private let rawIndex: UInt16?
+    /// When ``checkPower()`` looks again.
+    private var nextLook = HCIInstant.distantPast
+    /// A channel that listens is asked after each report whether there is another one: it looks no more often than so, in
+    /// microseconds.
+    private static let lookSpacing = 200_000
 
     /// The raw channel of an adapter that is up.
     ///
@@ -113,7 +118,13 @@ public final class BlueZChannel: HCIChannel {
     /// Nothing wakes a raw socket up when its adapter is powered down, and a beacon whose payload never changes has
     /// nothing to send that would fail.
     private func checkPower() throws(HCIChannelError) {
-        guard let rawIndex, let adapter = try? BlueZAdapter(index: rawIndex), !adapter.isUp else { return }
+        guard let rawIndex else { return }
+        if reports != nil {
+            let now = self.now
+            guard now >= nextLook else { return }
+            nextLook = now.advanced(byMicroseconds: Self.lookSpacing)
+        }
+        guard let adapter = try? BlueZAdapter(index: rawIndex), !adapter.isUp else { return }
         throw .gone("\(name): the adapter was powered down")
     }
 

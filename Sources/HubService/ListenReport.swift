@@ -77,7 +77,7 @@ struct ListenReport {
         }
         reports = (state.hearing.reports, state.now)
         put(status, Array((value(state).line + "\n").utf8), journal)
-        put(metrics, Array(text(state).utf8), journal)
+        put(metrics, page(state), journal)
     }
 
     private mutating func put(_ path: String, _ octets: [UInt8], _ journal: HubJournal) {
@@ -93,8 +93,7 @@ struct ListenReport {
     private func value(_ state: State) -> JSONValue {
         let table = state.hearing.table
         let heard = Set(
-            table.tracks.indices.filter { $0 < table.knownCount && table.tracks[$0].roundReports > 0 }
-                .compactMap { table.tracks[$0].known?.name })
+            table.heardInRound.filter { $0 < table.knownCount }.compactMap { table.tracks[$0].known?.name })
         return .record([
             ("name", .string(name)), ("adapter", .optional(state.source.adapter) { .string($0.description) }),
             ("state", .string(state.word)), ("since", .string(since)),
@@ -119,115 +118,95 @@ struct ListenReport {
 
     // MARK: Prometheus
 
-    private func text(_ state: State) -> String {
-        var text = ""
-        let own = [("listener", name)]
-        func add(_ name: String, _ kind: String, _ help: String, _ samples: [([(String, String)], String)]) {
-            guard !samples.isEmpty else { return }
-            text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-            for (labels, value) in samples {
-                let list = (own + labels).map { "\($0)=\(PrometheusText.label($1))" }.joined(separator: ",")
-                text += "\(name){\(list)} \(value)\n"
-            }
-        }
-        func one(_ name: String, _ kind: String, _ help: String, _ value: String?) {
-            add(name, kind, help, value.map { [([], $0)] } ?? [])
-        }
+    private func page(_ state: State) -> [UInt8] {
+        var page = MetricsPage(listener: name)
         let counts = state.source.counts
-        one("pharos_listening", "gauge", "Whether everything is heard.", state.word == "listening" ? "1" : "0")
-        add(
-            "pharos_reports_total", "counter", "Reports heard, by the kind of their packets.",
-            state.hearing.reportsByKind.sorted { $0.key < $1.key }.map { ([("pdu", $0.key)], "\($0.value)") })
-        add(
-            "pharos_reports_lost_total", "counter", "Reports lost, by where.",
-            (counts.lostInKernel.map { [([("where", "kernel")], "\($0)")] } ?? [])
-                + [
-                    ([("where", "malformed")], "\(counts.malformedEvents)"),
-                    ([("where", "incomplete")], "\(counts.incomplete)"),
-                ])
-        add(
-            "pharos_scan_restarts_total", "counter", "How often scanning was turned on again, by why.",
-            [
-                ([("cause", "foreign")], "\(counts.foreignRestarts)"),
-                ([("cause", "off")], "\(counts.restarts - counts.foreignRestarts)"),
-                ([("cause", "recovery")], "\(recoveries)"),
-            ])
-        one(
+        page.one("pharos_listening", "gauge", "Whether everything is heard.", state.word == "listening" ? "1" : "0")
+        page.begin("pharos_reports_total", "counter", "Reports heard, by the kind of their packets.")
+        for (kind, count) in state.hearing.reportsByKind.sorted(by: { $0.key < $1.key }) {
+            page.add("pdu", kind, "\(count)")
+        }
+        page.begin("pharos_reports_lost_total", "counter", "Reports lost, by where.")
+        if let lost = counts.lostInKernel { page.add("where", "kernel", "\(lost)") }
+        page.add("where", "malformed", "\(counts.malformedEvents)")
+        page.add("where", "incomplete", "\(counts.incomplete)")
+        page.begin("pharos_scan_restarts_total", "counter", "How often scanning was turned on again, by why.")
+        page.add("cause", "foreign", "\(counts.foreignRestarts)")
+        page.add("cause", "off", "\(counts.restarts - counts.foreignRestarts)")
+        page.add("cause", "recovery", "\(recoveries)")
+        page.one(
             "pharos_deaf_seconds_total", "counter", "How long less than everything could be heard.",
             DecimalText.thousandths(counts.deafMicroseconds / 1000))
-        addBeacons(state, add)
-        addZones(state, add)
-        one(
+        addBeacons(state, to: &page)
+        addZones(state.hearing.engine, to: &page)
+        page.one(
             "pharos_strangers", "gauge", "Senders that are not known, about, in the last second.",
             "\(state.hearing.table.strangerSendersInRound)")
-        one("pharos_hooks_waiting", "gauge", "Hooks that were not started yet.", "\(state.hooks.waiting)")
-        one("pharos_hooks_started_total", "counter", "Hooks started.", "\(state.hooks.started)")
-        one("pharos_hooks_failed_total", "counter", "Hooks that failed, or were ended.", "\(state.hooks.failed)")
-        one(
+        page.one("pharos_hooks_waiting", "gauge", "Hooks that were not started yet.", "\(state.hooks.waiting)")
+        page.one("pharos_hooks_started_total", "counter", "Hooks started.", "\(state.hooks.started)")
+        page.one("pharos_hooks_failed_total", "counter", "Hooks that failed, or were ended.", "\(state.hooks.failed)")
+        page.one(
             "pharos_spool_messages", "gauge", "What waits for the broker, or for a disk that takes it.",
             "\(state.ledger.backlogCount + (state.broker?.messages ?? 0))")
-        one(
+        page.one(
             "pharos_broker_connected", "gauge", "Whether the broker takes messages.",
             state.broker.map { $0.isConnected ? "1" : "0" })
-        add(
-            "pharos_spool_dropped_total", "counter", "What was given up because too much waited, by its kind.",
-            [
-                ([("kind", "hooks")], "\(state.hooks.dropped)"),
-                ([("kind", "events")], "\(state.ledger.dropped + (state.broker?.droppedEvents ?? 0))"),
-                ([("kind", "sightings")], "\(state.broker?.droppedSightings ?? 0)"),
-            ])
-        return text
+        page.begin("pharos_spool_dropped_total", "counter", "What was given up because too much waited, by its kind.")
+        page.add("kind", "hooks", "\(state.hooks.dropped)")
+        page.add("kind", "events", "\(state.ledger.dropped + (state.broker?.droppedEvents ?? 0))")
+        page.add("kind", "sightings", "\(state.broker?.droppedSightings ?? 0)")
+        return page.octets
     }
-
-    private typealias Adder = (String, String, String, [([(String, String)], String)]) -> Void
 
     /// Of several identities of one name the one that was heard last.
-    private func addBeacons(_ state: State, _ add: Adder) {
+    private func addBeacons(_ state: State, to page: inout MetricsPage) {
         let table = state.hearing.table
-        var latest: [String: BeaconTrack] = [:]
-        var heard: [String: Int] = [:]
+        var numbers: [String: Int] = [:]
+        var beacons: [(label: [UInt8], place: Int, heard: Int)] = []
         for place in 0..<table.knownCount {
-            let track = table.tracks[place]
-            guard let name = track.known?.name, let last = track.lastHeard else { continue }
-            heard[name, default: 0] += track.reports
-            if let before = latest[name]?.lastHeard, before >= last { continue }
-            latest[name] = track
+            guard let last = table.tracks[place].lastHeard, let name = table.tracks[place].known?.name else { continue }
+            guard let number = numbers[name] else {
+                numbers[name] = beacons.count
+                beacons.append((MetricsPage.label("beacon", name), place, table.tracks[place].reports))
+                continue
+            }
+            beacons[number].heard += table.tracks[place].reports
+            if let before = table.tracks[beacons[number].place].lastHeard, before < last {
+                beacons[number].place = place
+            }
         }
-        let names = latest.keys.sorted()
-        func samples(_ value: (BeaconTrack) -> String?) -> [([(String, String)], String)] {
-            names.compactMap { name in latest[name].flatMap(value).map { ([("beacon", name)], $0) } }
+        func add(_ name: String, _ help: String, _ value: (BeaconTrack) -> String?) {
+            page.begin(name, "gauge", help)
+            for beacon in beacons {
+                if let value = value(table.tracks[beacon.place]) { page.add(beacon.label, value) }
+            }
         }
-        add(
-            "pharos_beacon_heard_total", "counter", "Reports of a known beacon.",
-            names.map { ([("beacon", $0)], "\(heard[$0] ?? 0)") })
-        add("pharos_beacon_rssi_dbm", "gauge", "Its last level.", samples { $0.lastLevel.map { "\($0)" } })
-        add(
-            "pharos_beacon_last_heard_timestamp_seconds", "gauge", "When it was heard last.",
-            samples { track in
-                track.lastHeard.flatMap { state.source.clock.unixMicroseconds(at: $0) }.map {
-                    DecimalText.thousandths(Int($0 / 1000))
-                }
-            })
-        add(
-            "pharos_beacon_interval_seconds", "gauge", "Its interval, configured or learned.",
-            samples { $0.periodMicroseconds.map { DecimalText.thousandths(Int(max(0, $0 - 5000) / 1000)) } })
-        add(
-            "pharos_beacon_battery_volts", "gauge", "The battery voltage in its telemetry.",
-            samples { $0.telemetry?.batteryMillivolts.map { DecimalText.thousandths(Int($0)) } })
+        page.begin("pharos_beacon_heard_total", "counter", "Reports of a known beacon.")
+        for beacon in beacons { page.add(beacon.label, "\(beacon.heard)") }
+        add("pharos_beacon_rssi_dbm", "Its last level.") { $0.lastLevel.map { "\($0)" } }
+        add("pharos_beacon_last_heard_timestamp_seconds", "When it was heard last.") { track in
+            track.lastHeard.flatMap { state.source.clock.unixMicroseconds(at: $0) }.map {
+                DecimalText.thousandths(Int($0 / 1000))
+            }
+        }
+        add("pharos_beacon_interval_seconds", "Its interval, configured or learned.") {
+            $0.periodMicroseconds.map { DecimalText.thousandths(Int(max(0, $0 - 5000) / 1000)) }
+        }
+        add("pharos_beacon_battery_volts", "The battery voltage in its telemetry.") {
+            $0.telemetry?.batteryMillivolts.map { DecimalText.thousandths(Int($0)) }
+        }
     }
 
-    private func addZones(_ state: State, _ add: Adder) {
-        let engine = state.hearing.engine
-        add(
-            "pharos_zone_inside", "gauge", "How many beacons are inside, as far as it is known.",
-            engine.isKnown
-                ? engine.rules.enumerated().map { ([("zone", $1.name)], "\(engine.insideCount($0))") } : [])
-        add(
-            "pharos_zone_events_total", "counter", "Events of a zone.",
-            engine.rules.enumerated().flatMap { zone, rule in
-                ZoneEvent.Kind.allCases.map { kind in
-                    ([("zone", rule.name), ("event", kind.rawValue)], "\(engine.count(kind, of: zone))")
-                }
-            })
+    private func addZones(_ engine: ZoneEngine, to page: inout MetricsPage) {
+        let labels = engine.rules.map { MetricsPage.label("zone", $0.name) }
+        page.begin("pharos_zone_inside", "gauge", "How many beacons are inside, as far as it is known.")
+        if engine.isKnown {
+            for (zone, label) in labels.enumerated() { page.add(label, "\(engine.insideCount(zone))") }
+        }
+        page.begin("pharos_zone_events_total", "counter", "Events of a zone.")
+        let kinds = ZoneEvent.Kind.allCases.map { (kind: $0, label: MetricsPage.label("event", $0.rawValue)) }
+        for (zone, label) in labels.enumerated() {
+            for (kind, word) in kinds { page.add(label + word, "\(engine.count(kind, of: zone))") }
+        }
     }
 }

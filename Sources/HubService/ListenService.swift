@@ -38,6 +38,9 @@ public final class ListenService {
 
     /// A round of what is counted by rounds, and of looking at the files to write, in microseconds.
     static let round = 1_000_000
+    /// Between two looks at what need not be looked at after each report, in microseconds: signals, the broker, the
+    /// service manager.
+    static let look = 50_000
     /// Between two looks at what is too old, in nanoseconds: one hour.
     static let pruning: UInt64 = 3_600_000_000_000
 
@@ -60,6 +63,7 @@ public final class ListenService {
     private var row = JSONRow()
     private var isReady = false
     private var nextRound: HeardInstant?
+    private var nextLook: HeardInstant?
     private var nextSign: UInt64 = 0
     private var nextPruning: UInt64 = 0
 
@@ -192,7 +196,8 @@ public final class ListenService {
     }
 
     private var wakeUp: HeardInstant? {
-        [nextRound, hooks.nextWakeUp.map(HeardInstant.init(nanoseconds:))].compactMap(\.self).min()
+        guard let due = hooks.nextWakeUp.map(HeardInstant.init(nanoseconds:)) else { return nextRound }
+        return min(nextRound ?? due, due)
     }
 
     private func change(at now: HeardInstant) {
@@ -207,8 +212,11 @@ public final class ListenService {
     }
 
     private func rest(at now: HeardInstant) {
-        hooks.work()
+        if !hooks.isIdle { hooks.work() }
         settleLines()
+        // Whoever is woken for a round must have one, or would be woken again and again.
+        guard now >= min(nextLook ?? now, nextRound ?? now) else { return }
+        nextLook = now.advanced(byMicroseconds: Self.look)
         publishing?.rest()
         if reload.take() != nil { readAgain(at: now) }
         sign()

@@ -66,7 +66,8 @@ public final class ZoneHearing: SightingConsumer {
     public func beginRound() { table.beginRound() }
 
     public var nextWakeUp: HeardInstant? {
-        [engine.nextWakeUp, ownWakeUp()].compactMap(\.self).min()
+        guard let own = ownWakeUp() else { return engine.nextWakeUp }
+        return min(engine.nextWakeUp ?? own, own)
     }
     public var isSatisfied: Bool { isSatisfiedNow() }
 

@@ -85,7 +85,8 @@ public final class ScanKeeper {
     /// When ``wake()`` wants to be called at the latest; `nil` when there is nothing to wait for.
     public var nextWakeUp: HCIInstant? {
         let due = supervisor.state == .onAir ? session?.nextWakeUp : nil
-        return [supervisor.nextWakeUp, due].compactMap { $0 }.min()
+        guard let due else { return supervisor.nextWakeUp }
+        return min(supervisor.nextWakeUp ?? due, due)
     }
 
     /// Time has come: for the supervisor, for the session, or for both.

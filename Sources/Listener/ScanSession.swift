@@ -74,6 +74,7 @@ public final class ScanSession {
         deafness = previous?.deafness ?? DeafnessWatch()
         restarts = previous?.restarts ?? 0
         foreignRestarts = previous?.foreignRestarts ?? 0
+        host.leavesReportsToObserver = true
         host.observer = { [weak self] packet, isFromController, time in
             self?.see(packet, isFromController, time)
         }
@@ -142,7 +143,8 @@ public final class ScanSession {
     /// When ``wake(_:)`` wants to be called at the latest; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard state != .off else { return nil }
-        return [nextProbe, deafness.nextCheck].compactMap { $0 }.min()
+        guard let check = deafness.nextCheck else { return nextProbe }
+        return min(nextProbe ?? check, check)
     }
 
     /// Takes what has arrived, or what arrives first until `deadline`.
@@ -266,11 +268,3 @@ public final class ScanSession {
 
 /// Events that are taken in one go.
 private let eventsInATurn = 256
-
-extension HCIPacket {
-    /// Whether it is an LE Advertising Report or LE Extended Advertising Report.
-    var isAdvertisingReport: Bool {
-        kind == .event && octets.count > 2 && octets[0] == HCIEventCode.leMeta
-            && (octets[2] == LESubevent.advertisingReport || octets[2] == LESubevent.extendedAdvertisingReport)
-    }
-}

@@ -30,6 +30,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     private var refusal: (any Error)?
     private var hasListened = false
     private var lostBefore: Int?
+    /// When the kernel is asked again what it has thrown away.
+    private var nextLook = HCIInstant.distantPast
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
@@ -58,23 +60,25 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         }
         if keeper.isListening { consumer.begin(at: heard(now)) }
         while keeper.ended == nil, !consumer.isSatisfied {
-            let next =
-                [
-                    keeper.nextWakeUp, sample?.nextWakeUp,
-                    consumer.nextWakeUp.map { HCIInstant(nanoseconds: $0.nanoseconds) },
-                ]
-                .compactMap { $0 }.min() ?? end
-            let deadline = min(next, end, now.advanced(byMicroseconds: Self.longestWait))
+            // Once a report: no list is made of these.
+            var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
+            if let due = keeper.nextWakeUp { deadline = min(deadline, due) }
+            if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
+            if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
             if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
             keeper.wake()
             sample?.wake(at: now)
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = keeper.session?.foreignRestarts ?? source.counts.foreignRestarts
-            source.change(keeper.state, at: heard(now))
-            source.counts.lostInKernel = lost
-            source.advance(to: heard(now))
-            consumer.rest(at: heard(now))
-            if now >= end { keeper.handle(.stop) }
+            let current = self.now
+            source.change(keeper.state, at: heard(current))
+            if current >= nextLook {
+                nextLook = current.advanced(byMicroseconds: Self.longestWait)
+                source.counts.lostInKernel = lost
+            }
+            source.advance(to: heard(current))
+            consumer.rest(at: heard(current))
+            if current >= end { keeper.handle(.stop) }
         }
         if keeper.ended == nil { keeper.handle(.stop) }
         source.counts.lostInKernel = lost

@@ -218,6 +218,30 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.now == at(20))
     }
 
+    /// Whoever listens reads reports as they pass: they are not read twice.
+    @Test func reportsMayBeLeftToTheObserver() throws {
+        let (host, channel) = host { _ in [] }
+        var seen: [HCIPacket] = []
+        host.observer = { packet, _, _ in seen.append(packet) }
+        host.leavesReportsToObserver = true
+        let report = HCIPacket(.event, hex("3E 0C 02 01 03 01 06 05 04 03 02 C1 00 C4"))
+        // LE Advertising Set Terminated is no report.
+        let terminated = HCIPacket(.event, hex("3E 06 12 00 01 00 00 05"))
+        channel.announce(report)
+        channel.announce(terminated)
+        #expect(try host.nextEvent(until: at(1)) == .unknown(code: 0x3E, parameters: []))
+        let second = try #require(try host.nextEvent(until: at(1)))
+        #expect(second == (try HCIEvent(octets: terminated.octets.span)))
+        #expect(seen == [report, terminated] && host.malformedEvents == 0)
+        host.leavesReportsToObserver = false
+        channel.announce(report)
+        guard case .advertisingReports(let reports)? = try host.nextEvent(until: at(2)) else {
+            Issue.record("no report")
+            return
+        }
+        #expect(reports.count == 1)
+    }
+
     @Test func theObserverSeesBothDirections() throws {
         let (host, channel) = host { _ in [(7, .completed(HCIReset.opcode, .success))] }
         var seen: [(HCIPacket, Bool, HCIInstant)] = []

@@ -33,6 +33,14 @@ public struct HCIPacket: Hashable, Sendable {
     }
 }
 
+extension HCIPacket {
+    /// Whether it is an LE Advertising Report or LE Extended Advertising Report.
+    public var isAdvertisingReport: Bool {
+        kind == .event && octets.count > 2 && octets[0] == HCIEventCode.leMeta
+            && (octets[2] == LESubevent.advertisingReport || octets[2] == LESubevent.extendedAdvertisingReport)
+    }
+}
+
 /// Cuts a stream of octets into HCI packets: a type octet, a header with a length, and that many octets.
 ///
 /// However the stream is split into pieces, the same packets come out. H4 has no mark by which to find the next packet

@@ -23,6 +23,9 @@ public final class HCIHost: CommandExchange {
     /// No command is waited for longer than until this moment, whatever time it was given. For a program that has to
     /// end soon.
     public var latestAnswer = HCIInstant.distantFuture
+    /// Whether the observer is the only one who reads advertising reports: ``nextEvent(until:)`` then tells of each as
+    /// unknown and without its octets, which saves reading them twice.
+    public var leavesReportsToObserver = false
     /// Events that were dropped because nobody fetched them.
     public private(set) var droppedEvents = 0
     /// Events whose length or layout was wrong. They are kept as unknown ones.
@@ -143,6 +146,9 @@ public final class HCIHost: CommandExchange {
 
     /// One broken event must not end the work of a beacon: it is counted, and kept as it came.
     private func event(_ packet: HCIPacket) -> HCIEvent {
+        if leavesReportsToObserver, packet.isAdvertisingReport {
+            return .unknown(code: HCIEventCode.leMeta, parameters: [])
+        }
         do throws(HCIEventError) {
             return try HCIEvent(octets: packet.octets.span)
         } catch {
