@@ -193,7 +193,8 @@ let package = Package(
             name: "HubService",
             dependencies: [
                 "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "Configuration", "HCI",
-                "LinuxHost", "Listener", "ListenerService", "Publishing", "Sightings", "Store", "TextEscaping", "Zones",
+                "Inventory", "LinuxHost", "Listener", "ListenerService", "Publishing", "Sightings", "Store",
+                "TextEscaping", "Zones",
             ],
             swiftSettings: strict),
         // What the two programs' command lines share.
@@ -355,7 +356,8 @@ let package = Package(
         .testTarget(
             name: "HubServiceTests",
             dependencies: [
-                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "TestSupport", "Zones",
+                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "Store", "TestSupport",
+                "Zones",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

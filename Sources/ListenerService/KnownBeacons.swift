@@ -46,12 +46,29 @@ public struct KnownBeacons {
         }
     }
 
+    /// A thing of an inventory.
+    public struct Thing: Hashable, Sendable {
+        public var beacon: KnownBeacon
+        public var note: BeaconNote
+
+        /// See the properties of the same names.
+        public init(beacon: KnownBeacon, note: BeaconNote) {
+            self.beacon = beacon
+            self.note = note
+        }
+    }
+
     /// Those that a listener file names: none, where it only lists strangers.
     ///
-    /// - Parameter path: The file, beside which others lie that it names.
-    public init(_ listener: ListenerFile, at path: String) throws(ListenerServiceError) {
+    /// - Parameters:
+    ///   - path: The file, beside which others lie that it names.
+    ///   - things: Reads an inventory at a path; without it a warning says that its things stay strangers.
+    public init(
+        _ listener: ListenerFile, at path: String,
+        things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+    ) throws(ListenerServiceError) {
         do {
-            try add(listener, at: path)
+            try add(listener, at: path, things)
         } catch {
             throw ListenerServiceError(error)
         }
@@ -105,7 +122,9 @@ public struct KnownBeacons {
             calibrationAtOneMeter: profile.calibrationAtOneMeter(of: index))
     }
 
-    private mutating func add(_ listener: ListenerFile, at path: String) throws {
+    private mutating func add(
+        _ listener: ListenerFile, at path: String, _ things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+    ) throws {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
         let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
@@ -114,7 +133,16 @@ public struct KnownBeacons {
             case .fleet(let file): try add(NamedFleet(path: place(file)), keys: keys)
             case .profile(let file): try add(LoadedProfile(path: place(file)))
             case .inventory(let file):
-                warnings.append("\(file): inventories are not read yet: their things count as strangers")
+                guard let things else {
+                    warnings.append(
+                        "\(place(file)): this command reads no inventories: their things count as strangers here; "
+                            + "`pharos listen` and `pharos zones` know them")
+                    continue
+                }
+                for thing in try things(place(file)) {
+                    notes[thing.beacon.name] = notes[thing.beacon.name] ?? thing.note
+                    beacons.append(thing.beacon)
+                }
             case .beacon(let beacon):
                 notes[beacon.name] = beacon.note
                 for identity in beacon.identities { beacons.append(KnownBeacon(name: beacon.name, identity: identity)) }
@@ -231,5 +259,27 @@ extension BeaconIdentity {
             self = .eddystoneURL(url)
         case .none: return nil
         }
+    }
+}
+
+extension ListenerFile {
+    /// The file at `path`, or standard input for `-`.
+    ///
+    /// - Throws: `refused` with everything that is wrong.
+    public static func read(_ path: String) throws(ListenerServiceError) -> ListenerFile {
+        let name = path == "-" ? "standard input" : path
+        let octets: [UInt8]
+        do throws(BeaconServiceError) {
+            octets = try ProfileReport.read(path)
+        } catch {
+            throw .service(error)
+        }
+        let (file, problems) = decode(octets)
+        guard let file else {
+            let lines = problems.filter(\.isError).map { $0.text(file: name) }
+            let isJSON = JSONDocument.parse(octets).problems.isEmpty
+            throw .service(.refused(isJSON ? .invalid : .malformed, lines))
+        }
+        return file
     }
 }

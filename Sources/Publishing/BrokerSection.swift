@@ -12,6 +12,7 @@ public struct BrokerSection: Hashable, Sendable {
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
+    public var publishesRaddec: Bool
     /// `nil` where Home Assistant is told nothing.
     public var homeAssistant: HomeAssistant.Settings?
 
@@ -27,7 +28,8 @@ public struct BrokerSection: Hashable, Sendable {
     }
 
     static let keys = [
-        "url", "userFile", "caFile", "certificateFile", "keyFile", "beacons", "espresense", "theengs", "homeAssistant",
+        "url", "userFile", "caFile", "certificateFile", "keyFile", "beacons", "espresense", "theengs", "raddec",
+        "homeAssistant",
     ]
     static let homeAssistantKeys = ["before"]
 }
@@ -133,13 +135,15 @@ private struct BrokerSectionReader {
         }
         let espresense = decoder.boolean(object["espresense"]) ?? false
         let theengs = decoder.boolean(object["theengs"]) ?? false
+        let raddec = decoder.boolean(object["raddec"]) ?? false
         guard let address else { return nil }
         if !address.isSecure, let userFile = object["userFile"], !Self.isHere(address.host) {
             decoder.warning("without TLS everybody on the way reads this password: use mqtts://", at: userFile)
         }
         return BrokerSection(
             address: address, userFile: user, authorityFile: authority, certificateFile: certificate, keyFile: key,
-            publishesBeacons: beacons, publishesESPresense: espresense, publishesTheengs: theengs, homeAssistant: home)
+            publishesBeacons: beacons, publishesESPresense: espresense, publishesTheengs: theengs,
+            publishesRaddec: raddec, homeAssistant: home)
     }
 
     private static func isHere(_ host: String) -> Bool {
@@ -219,6 +223,10 @@ public enum BrokerSchema {
             ],
             "espresense": ["description": "Whether ESPresense's topics are published too (false).", "type": "boolean"],
             "theengs": ["description": "Whether Theengs' topics are published too (false).", "type": "boolean"],
+            "raddec": [
+                "description": "Whether reelyActive's raddecs are published too, as raddec/RECEIVER (false).",
+                "type": "boolean",
+            ],
             "homeAssistant": [
                 "description": "Whether Home Assistant's discovery is published too (false).",
                 "anyOf": [

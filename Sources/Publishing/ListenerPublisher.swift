@@ -23,6 +23,8 @@ public struct ListenerPublisher {
         public var version: String
         /// The wall clock at a moment, as RFC 3339; `nil` where nobody knows it.
         public var time: (HeardInstant) -> String?
+        /// The same in microseconds since 1970.
+        public var unixMicroseconds: (HeardInstant) -> Int64? = { _ in nil }
 
         /// See the properties of the same names.
         public init(
@@ -75,6 +77,7 @@ public struct ListenerPublisher {
     private let homeAssistant: HomeAssistant?
     private let espresense: ESPresense?
     private let theengs: Theengs?
+    private let raddec: Raddec?
     private var watch: PresenceWatch
     /// By beacon: its name, what was told last, and when.
     private var beacons: [Told]
@@ -106,6 +109,7 @@ public struct ListenerPublisher {
         homeAssistant = section.homeAssistant.map { [tree] in HomeAssistant(tree, $0, version: subject.version) }
         espresense = section.publishesESPresense ? ESPresense(receiver: subject.listener) : nil
         theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
+        raddec = section.publishesRaddec ? Raddec(receiver: subject.listener) : nil
         watch = PresenceWatch(names: subject.known.map(\.name))
         var found: [Told] = []
         for (place, group) in watch.groups.enumerated() {
@@ -245,6 +249,11 @@ public struct ListenerPublisher {
             if track.roundReports > 0, beacons[index].readingPace.isDue(state.distance?.meters, at: now) {
                 let reading = reading(beacon.name, track)
                 output.fleeting += [espresense?.device(reading), theengs?.device(reading)].compactMap(\.self)
+                if let raddec, let time = track.lastHeard.flatMap(subject.unixMicroseconds),
+                    let publication = raddec.device(reading, unixMilliseconds: Int(time / 1000))
+                {
+                    output.fleeting.append(publication)
+                }
             }
         }
         let old = beacon.state

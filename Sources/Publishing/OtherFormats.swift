@@ -38,15 +38,18 @@ public struct Raddec: Hashable, Sendable {
 
     private let receiverID: String
     private let receiverType: IdentifierType
+    private let topic: String
 
     /// A receiver that is known by its adapter's address.
     public init(receiver: DeviceAddress) {
+        topic = "raddec/\(TopicLevel(receiver.description))"
         receiverID = receiver.description.filter { $0 != ":" }.lowercased()
         receiverType = .eui48
     }
 
     /// A receiver that is known by its name: 48 bits of it, marked as random.
     public init(receiver name: String) {
+        topic = "raddec/\(TopicLevel(name))"
         let digits = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
         receiverID = digits
         receiverType = .random48
@@ -71,5 +74,10 @@ public struct Raddec: Hashable, Sendable {
             ),
             ("packets", []), ("timestamp", .integer(unixMilliseconds)),
         ])
+    }
+
+    /// The same as a message under `raddec/RECEIVER`: whoever sent it is told in it, and not by its topic.
+    public func device(_ reading: BeaconReading, unixMilliseconds: Int) -> Publication? {
+        json(reading, unixMilliseconds: unixMilliseconds).map { Publication(topic, $0, isAssured: false) }
     }
 }

@@ -65,6 +65,55 @@ import Zones
         #expect(hub.warnings[1].hasSuffix("wants ephemeral ids, and phone has no key of any"))
     }
 
+    /// A listener that knows `tools.json`, and a zone around a tag.
+    private func hub(of inventory: String?, tag: String = "tools") throws -> HubFile {
+        if let inventory { _ = try folder.file("tools.json", Array(inventory.utf8)) }
+        let text = #"{"version": 1, "name": "hall", "known": [{"inventory": "tools.json"}], "zones": [{"name": "#
+        return try HubFile(path: try folder.file("hall.json", Array((text + #""x", "tag": "\#(tag)"}]}"#).utf8)))
+    }
+
+    private static let tools = """
+        {"version": 1, "name": "tools", "places": [{"name": "shed"}],
+        "beacons": [{"name": "b", "identity": "uid:00010203040506070809-0a0b0c0d0e0f", "intervalMs": 300}],
+        "items": [{"id": "drill-7", "name": "Drill", "beacon": "b", "place": "shed", "note": "blue"},
+        {"id": "saw", "name": "Saw", "beacon": "address:C0:01:02:03:04:05"}]}
+        """
+
+    @Test("the things of an inventory are known by their ids", arguments: ["tools", "shed"])
+    func inventory(tag: String) throws {
+        let hub = try hub(of: Self.tools, tag: tag)
+        #expect(hub.known.beacons.map(\.name) == ["drill-7", "saw"])
+        #expect(hub.known.beacons.map(\.intervalMicroseconds) == [300_000, nil])
+        #expect(hub.known.beacons[0].identity?.description == "uid:00010203040506070809-0a0b0c0d0e0f")
+        let beacons = HubFile.beacons(hub.known)
+        #expect(beacons.map(\.tags) == [["tools", "shed"], ["tools"]])
+        #expect(beacons[0].attachments.map(\.key) == ["name", "place", "note"])
+        #expect(beacons[0].attachments.map(\.text) == ["Drill", "shed", "blue"])
+        // An address tells no power.
+        #expect(hub.warnings.count == (tag == "tools" ? 1 : 0), "\(hub.warnings)")
+    }
+
+    @Test("what is wrong in an inventory is told with its place there")
+    func badInventory() throws {
+        let error = #expect(throws: ListenerServiceError.self) {
+            try hub(of: Self.tools.replacing("\"drill-7\"", with: "\"saw\""))
+        }
+        guard case .service(.refused(.invalid, let lines))? = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(lines.count == 1 && lines[0].hasPrefix(folder.place("tools.json") + ":4:"), "\(lines)")
+        let malformed = #expect(throws: ListenerServiceError.self) { try hub(of: "{") }
+        if case .service(.refused(.malformed, _))? = malformed {} else { Issue.record("\(malformed as Any)") }
+        try Files.remove(folder.place("tools.json"))
+        let missing = #expect(throws: ListenerServiceError.self) { try hub(of: nil) }
+        if case .service(.refused(.missing, let lines))? = missing {
+            #expect(lines.allSatisfy { $0.contains("tools.json") })
+        } else {
+            Issue.record("\(missing as Any)")
+        }
+    }
+
     @Test("a hook is for its event and its zone")
     func hooks() throws {
         let rule = HookRule(event: .enter, zone: "desk", run: ["true"])

@@ -161,11 +161,18 @@ def test_discovery_is_whole_and_comes_again_with_home_assistant(broker, reader, 
 
 def test_what_other_programs_read(broker, reader, listen, air):
     all_of_it = reader(broker.port)
-    listen(broker.url, espresense=True, theengs=True)
+    listen(broker.url, espresense=True, theengs=True, raddec=True)
     device = all_of_it.wait(f"espresense/devices/iBeacon:{UUID}-7-1/hall").value
     assert list(device) == ["mac", "id", "name", "rssi@1m", "rssi", "rssiVar", "distance", "var", "int"]
     assert device["name"] == "key-peter" and device["rssi@1m"] == -59 and re.fullmatch("[0-9a-f]{12}", device["mac"])
     assert all_of_it.wait("espresense/rooms/hall/status").value == "online"
+    raddec = all_of_it.wait("raddec/hall").value
+    assert list(raddec) == ["transmitterId", "transmitterIdType", "rssiSignature", "packets", "timestamp"]
+    assert raddec["transmitterId"] == device["mac"] and raddec["transmitterIdType"] == 3
+    assert abs(raddec["timestamp"] / 1000 - time.time()) < 60 and raddec["packets"] == []
+    (signature,) = raddec["rssiSignature"]
+    assert signature["rssi"] < 0 and signature["numberOfDecodings"] > 0 and signature["receiverIdType"] == 3
+    assert re.fullmatch("[0-9a-f]{12}", signature["receiverId"])
     telemetry = all_of_it.wait("espresense/rooms/hall/telemetry", lambda value: value["adverts"] > 0, 40).value
     assert list(telemetry) == ["ip", "uptime", "ver", "adverts", "seen", "reported"]
     # The same as Theengs' own decoder makes of the octets.

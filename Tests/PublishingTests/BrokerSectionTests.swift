@@ -11,14 +11,14 @@ import Testing
         let (section, problems) = decode(
             #"""
             {"url":"mqtts://broker.example","userFile":"user","caFile":"ca.pem","certificateFile":"c.pem","keyFile":"k.pem",
-             "espresense":true,"theengs":true,"homeAssistant":{"before":"2026.7"}}
+             "espresense":true,"theengs":true,"raddec":true,"homeAssistant":{"before":"2026.7"}}
             """#)
         let found = try #require(section)
         #expect(problems.isEmpty)
         #expect(found.address.description == "mqtts://broker.example:8883" && found.address.isSecure)
         #expect(found.userFile == "user" && found.authorityFile == "ca.pem")
         #expect(found.certificateFile == "c.pem" && found.keyFile == "k.pem")
-        #expect(found.publishesBeacons && found.publishesESPresense && found.publishesTheengs)
+        #expect(found.publishesBeacons && found.publishesESPresense && found.publishesTheengs && found.publishesRaddec)
         #expect(found.homeAssistant == HomeAssistant.Settings(before: "2026.7"))
     }
 

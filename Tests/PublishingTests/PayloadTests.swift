@@ -143,12 +143,15 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
     }
 
     @Test func raddec() {
-        let json = Raddec(receiver: DeviceAddress("00:11:22:33:44:55")!).json(
-            reading(nil), unixMilliseconds: 1_700_000_000_000)
+        let raddec = Raddec(receiver: DeviceAddress("00:11:22:33:44:55")!)
+        let json = raddec.json(reading(nil), unixMilliseconds: 1_700_000_000_000)
         #expect(
             json?.line
                 == #"{"transmitterId":"c0010203040a","transmitterIdType":3,"rssiSignature":[{"receiverId":"001122334455","#
                 + #""receiverIdType":2,"rssi":-61,"numberOfDecodings":9}],"packets":[],"timestamp":1700000000000}"#)
+        let hall = Raddec(receiver: "hall").device(reading(nil), unixMilliseconds: 5)
+        #expect(hall?.topic == "raddec/hall" && hall?.isAssured == false && hall?.isRetained == false)
+        #expect(text(hall).contains(#""receiverIdType":3"#) && text(hall).hasSuffix(#""timestamp":5}"#))
     }
 
     @Test func theengs() {

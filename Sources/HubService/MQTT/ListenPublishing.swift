@@ -55,6 +55,7 @@ final class ListenPublishing {
                 listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
                 known: file.known.beacons, boot: boot, version: version, time: clock.text)
             subject.tellsIntervals = !source.isPresenceOnly
+            subject.unixMicroseconds = clock.unixMicroseconds
             publisher = try BrokerPublisher(setup, subject, events: queue, spool: spool)
         } catch {
             if case .missing = error { throw .refused(.missing, "\(error)") }

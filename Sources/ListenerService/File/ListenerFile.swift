@@ -1,4 +1,3 @@
-internal import BeaconService
 public import BluetoothTypes
 public import Configuration
 public import Listener
@@ -81,26 +80,6 @@ public struct ListenerFile: Hashable, Sendable {
         /// A file for its owner alone, as it stands in the file.
         public var file: String
     }
-
-    /// The file at `path`, or standard input for `-`.
-    ///
-    /// - Throws: `refused` with everything that is wrong.
-    public static func read(_ path: String) throws(ListenerServiceError) -> ListenerFile {
-        let name = path == "-" ? "standard input" : path
-        let octets: [UInt8]
-        do throws(BeaconServiceError) {
-            octets = try ProfileReport.read(path)
-        } catch {
-            throw .service(error)
-        }
-        let (file, problems) = decode(octets)
-        guard let file else {
-            let lines = problems.filter(\.isError).map { $0.text(file: name) }
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw .service(.refused(isJSON ? .invalid : .malformed, lines))
-        }
-        return file
-    }
 }
 
 /// What somebody has written down about a beacon.
@@ -116,5 +95,11 @@ public struct BeaconNote: Hashable, Sendable {
     public struct Attachment: Hashable, Sendable {
         public var key: String
         public var text: String
+
+        /// See the properties of the same names.
+        public init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
     }
 }

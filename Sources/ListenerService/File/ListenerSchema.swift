@@ -92,7 +92,7 @@ public enum ListenerSchema {
             "anyOf": [
                 source("fleet", "A fleet file, the directory that `pharos fleet generate` wrote, or its manifest."),
                 source("profile", "A beacon profile."),
-                source("inventory", "An inventory: its things get their names with a later version."),
+                source("inventory", "An inventory: each of its things is called by its id."),
                 ["$ref": "#/$defs/beacon"],
             ]
         ]
