@@ -20,6 +20,9 @@ struct Audit: ParsableCommand {
             It listens for 30 s, or for 60 of the longest intervals, and ends with 1 on any verdict but ok: silent, \
             wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. Warnings \
             (stranger, not-in-range, unjudged) do not count; where nothing could be judged, it ends with 1 too.
+
+            What listeners keep (--history) and publish (--mqtt) cannot be audited: it is events and rounds, without the \
+            octets, addresses and times that are judged here. `pharos scan --record FILE` records all of it, for --replay.
             """)
 
     @Argument(
@@ -42,6 +45,12 @@ struct Audit: ParsableCommand {
         completion: .file())
     var replay: [String] = []
 
+    @Option(parsing: .singleValue, help: .hidden)
+    var history: [String] = []
+
+    @Option(parsing: .singleValue, help: .hidden)
+    var mqtt: [String] = []
+
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Listen for so many seconds.", valueName: "seconds"),
         transform: OptionValue.duration)
@@ -63,6 +72,11 @@ struct Audit: ParsableCommand {
     var html: String?
 
     func validate() throws {
+        if let option = history.isEmpty ? mqtt.isEmpty ? nil : "--mqtt" : "--history" {
+            throw ValidationError(
+                "\(option): what listeners keep and publish has no octets, addresses and times of advertisements, which "
+                    + "an audit judges: record with `pharos scan --record FILE`, and give that to --replay.")
+        }
         if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
             throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
         }
