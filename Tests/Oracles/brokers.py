@@ -110,6 +110,12 @@ class Reader:
     def say(self, topic: str, payload, retain=False):
         self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(20)
 
+    def await_again(self, happens):
+        """Does something after which it reads on."""
+        self._subscribed.clear()
+        happens()
+        assert self._subscribed.wait(10)
+
     def of(self, topic: str) -> list[Message]:
         return [message for message in list(self.messages) if message.topic == topic]
 

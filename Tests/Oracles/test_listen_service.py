@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import brokers
 import pharos
 from scripted_controller import SCAN_ENABLE, ScriptedController, advertising_report
 from test_scan import UUID, address, ibeacon
@@ -23,6 +24,8 @@ ALEX = {"name": "desk-alex", "ibeacon": {"uuid": UUID, "major": 1, "minor": 3}}
 NEAR = {"name": "near", "beacons": ["desk-peter"], "aboveDbm": -70, "silentAfterS": 3}
 #: More rounds of the test with real kills, for a night.
 KILLS = int(os.environ.get("PHAROS_KILLS", "12"))
+#: The same of the one with a broker.
+KILLS_BESIDE_A_BROKER = int(os.environ.get("PHAROS_KILLS", "30"))
 
 
 class Service:
@@ -137,6 +140,40 @@ def test_history_is_by_time_and_safe_in_a_spreadsheet(service):
     assert pharos.run("history", "near", "--history", store, "--csv", "--json").code == 64
 
 
+def test_the_things_of_an_inventory_are_known(service):
+    tools = service.folder / "tools.json"
+    tools.write_text(json.dumps({"version": 1, "name": "tools", "items": [
+        {"id": "drill-7", "name": "Drill", "place": "shed", "beacon": f"ibeacon:{UUID}-1-2"}]}))
+    zones = [{"name": tag, "tag": tag, "aboveDbm": -70, "onEnter": {"title": "${name} of the ${place}"}}
+             for tag in ("tools", "shed")]
+    service.write(*zones, known=[{"inventory": "tools.json"}]).start()
+    service.hears()
+    for zone in zones:
+        enter = service.next("enter", zone=zone["name"])
+        assert enter["beacon"] == "drill-7" and enter["content"]["title"] == "Drill of the shed"
+    assert service.peer.interrupt(signal.SIGTERM) == 0
+    # In the foreground too; a command without the hub says what it does not know.
+    printed = pharos.checked("listen", service.file, "--print", "--duration-s", "0", "--json", "--adapter", "virtual")
+    assert "--print makes no use of zones" in printed.err and "inventor" not in printed.err
+    scan = pharos.checked("scan", "--known", service.file, "--known", boxed(service), "--duration-s", "0",
+                          "--adapter", "virtual")
+    assert f"{tools}: this command reads no inventories" in scan.err
+    # What is wrong with it is told with its place there.
+    tools.write_text('{"version": 1, "name": "tools",\n "items": [{"id": "a b", "name": "Saw"}]}')
+    result = pharos.run("listen", service.file, "--state-dir", service.folder, "--runtime-dir", service.folder)
+    assert result.code == 78 and result.err.count(f"{tools}:2:") == 2
+    tools.unlink()
+    result = pharos.run("zones", service.file, "--adapter", "virtual", "--duration-s", "1")
+    assert result.code == 66 and str(tools) in result.err
+
+
+def boxed(service):
+    """A listener file with a beacon of its own."""
+    path = service.folder / "other.json"
+    path.write_text(json.dumps({"version": 1, "name": "other", "known": [ALEX]}))
+    return path
+
+
 def notifications(folder):
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(str(folder / "notify"))
@@ -240,6 +277,52 @@ def test_after_real_kills_no_event_is_lost_and_none_has_two_ids(service):
     assert {each["id"] for each in told} == set(ids)
     hooked = [json.loads(line)["id"] for line in read.read_text().splitlines()]
     assert set(hooked) == set(ids)
+
+
+def test_after_real_kills_a_broker_has_each_event_once_or_again_under_its_id(service, start, tmp_path):
+    known = [{"name": f"b-{number}", "ibeacon": {"uuid": UUID, "major": 1 + number // 50, "minor": number % 50}}
+             for number in range(6 * KILLS_BESIDE_A_BROKER)]
+    zone = {"name": "near", "beacons": [each["name"] for each in known], "aboveDbm": -70, "reports": 1,
+            "silentAfterS": 3600}
+    broker = brokers.Broker(start, tmp_path)
+    reader = brokers.Reader(broker.port, "pharos/+/zones/+/events")
+    service.write(zone, known=known, mqtt={"url": broker.url, "beacons": False})
+    random.seed(14)
+
+    def hears(beacons):
+        for number in beacons:
+            report = advertising_report(address(number), ibeacon(1 + number // 50, number % 50), -50)
+            eventually(lambda report=report: service.controller.send(report))
+
+    told = []
+    for kill in range(KILLS_BESIDE_A_BROKER):
+        service.start()
+        # Some are heard for the first time, and some once more.
+        hears([*range(6 * kill, 6 * kill + 6), *random.choices(range(6 * kill + 6), k=4)])
+        time.sleep(random.uniform(0, 0.1))
+        service.peer.process.kill()
+        told += all_lines(service.peer)
+        # For a while there is no broker. What it has acknowledged must have reached the reader, who is no part of this.
+        if kill % 10 == 5:
+            time.sleep(0.2)
+            broker.stop()
+        elif kill % 10 == 7:
+            reader.await_again(broker.start)
+    service.start()
+    hears(range(len(known)))
+    eventually(lambda: len(service.kept()) >= len(known) and service.status()["spool"]["messages"] == 0, 30)
+    kept = service.kept()
+    # Each was inside once, whatever came between, under one id that nothing else has.
+    assert sorted(each["beacon"] for each in kept if each["event"] == "enter") == sorted(zone["beacons"])
+    ids = [each["id"] for each in kept]
+    assert len(ids) == len(set(ids)) and {each["event"] for each in kept} <= {"enter", "unknown", "known"}
+    eventually(lambda: {message.value["id"] for message in list(reader.messages)} >= set(ids))
+    heard = {message.value["id"]: message.value for message in list(reader.messages)}
+    reader.end()
+    assert heard == {each["id"]: each for each in kept}
+    assert service.peer.interrupt(signal.SIGTERM) == 0
+    told += all_lines(service.peer)
+    assert {each["id"] for each in told} == set(ids)
 
 
 def all_lines(peer):
