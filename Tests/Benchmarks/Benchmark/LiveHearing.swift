@@ -21,14 +21,22 @@ final class LiveHearing {
     private var sent: [UInt64] = []
     private var count = 0
     private var delays: [Double] = []
+    /// What the program tells a broker.
+    private let reader: BrokerReader?
+    private var toldDelays: [Double] = []
     private var line: [UInt8] = []
 
     /// - Parameters:
     ///   - command: What listens at `socket` and prints lines.
     ///   - beacons: So many send in turn.
+    ///   - reader: Reads the same lines from a broker.
     ///   - number: The number of the beacon that a line tells of; `nil` for other lines.
-    init(socket: String, _ command: [String], beacons: Int = .max, number: @escaping (String) -> Int?) {
+    init(
+        socket: String, _ command: [String], beacons: Int = .max, reader: BrokerReader? = nil,
+        number: @escaping (String) -> Int?
+    ) {
         self.socket = socket
+        self.reader = reader
         self.beacons = beacons
         self.command = command
         self.number = number
@@ -39,6 +47,10 @@ final class LiveHearing {
     struct Result {
         /// From the report to its line, in milliseconds, sorted.
         var delays: [Double] = []
+        /// From the report to the subscriber of a broker.
+        var toldDelays: [Double] = []
+        /// What was added to the resident memory while the load was measured, in KiB.
+        var growth = 0.0
         /// Of a core, in percent, at 100 reports a second.
         var load = 0.0
         var memory: ProcessMemory
@@ -98,12 +110,15 @@ final class LiveHearing {
         try send(1_000, perSecond: 100, pipe)
         let work = try ProcessWork(of: process.id) - before
         let seconds = Double(MonotonicClock.nanoseconds() - start) / 1e9
+        let growth = try ProcessMemory(of: process.id).resident - memory.resident
         if atOnce > 0 {
             delays = []
             try send(atOnce, perSecond: 2_000, pipe)
         }
         try process.stop()
-        return Result(delays: delays.sorted(), load: work.seconds / seconds * 100, memory: memory)
+        return Result(
+            delays: delays.sorted(), toldDelays: toldDelays.sorted(), growth: growth,
+            load: work.seconds / seconds * 100, memory: memory)
     }
 
     /// Sends so many reports, evenly, and waits for the last lines.
@@ -132,14 +147,17 @@ final class LiveHearing {
     /// Serves controller and pipe, for so many milliseconds at most.
     private func turn(_ pipe: Pipe, for milliseconds: Int) throws {
         guard let stream else { return }
-        let ready = try Poller.wait(
-            [Poller.Interest(stream, .read), Poller.Interest(pipe.reading, .read)], milliseconds: milliseconds)
+        let sources = [stream, pipe.reading] + [reader?.stream].compactMap(\.self)
+        let ready = try Poller.wait(sources.map { Poller.Interest($0, .read) }, milliseconds: milliseconds)
         air.advance(to: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
         if ready[0] {
             framer.push(try stream.read(upTo: 4096))
             while let packet = try framer.next() { controller?.receive(packet) }
         }
         if ready[1] { take(try pipe.reading.read(upTo: 1 << 16), at: MonotonicClock.nanoseconds()) }
+        guard let reader, ready[2] else { return }
+        let now = MonotonicClock.nanoseconds()
+        toldDelays += try reader.read().compactMap { delay($0, at: now) }
     }
 
     /// Finds the report that each line tells of.
@@ -151,8 +169,13 @@ final class LiveHearing {
             }
             let text = String(decoding: line, as: UTF8.self)
             line.removeAll(keepingCapacity: true)
-            guard let number = number(text), sent.indices.contains(number) else { continue }
-            delays.append(Double(now - sent[number]) / 1e6)
+            if let delay = delay(text, at: now) { delays.append(delay) }
         }
+    }
+
+    /// Since the report that a line tells of, in milliseconds.
+    private func delay(_ text: String, at now: UInt64) -> Double? {
+        guard let number = number(text), sent.indices.contains(number) else { return nil }
+        return Double(now - sent[number]) / 1e6
     }
 }

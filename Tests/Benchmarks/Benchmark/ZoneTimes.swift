@@ -31,7 +31,8 @@ struct ZoneTimes {
 
     /// A listener of so many beacons, which share the zones evenly.
     private func listener(
-        _ beacons: Int, _ zones: Int, to path: String, minor: (Int) -> (major: Int, minor: Int)
+        _ beacons: Int, _ zones: Int, broker: String? = nil, to path: String,
+        minor: (Int) -> (major: Int, minor: Int)
     ) throws {
         let known = (0..<beacons).map { number in
             let (major, minor) = minor(number)
@@ -41,7 +42,7 @@ struct ZoneTimes {
         let rules = (0..<zones).map { #"{"name":"z-\#($0)","tag":"t-\#($0)","aboveDbm":-90}"# }
         let text =
             #"{"version":1,"name":"bench","known":["# + known.joined(separator: ",") + #"],"zones":["#
-            + rules.joined(separator: ",") + "]}"
+            + rules.joined(separator: ",") + "]" + (broker.map { #","mqtt":{"url":"\#($0)"}"# } ?? "") + "}"
         try Files.replace(path, with: Array(text.utf8))
     }
 
@@ -77,14 +78,33 @@ struct ZoneTimes {
     }
 
     private func service(_ report: Report, _ folder: String) throws {
-        report.section("Zones: pharos listen with \(Self.fewZones) zones on a live controller over a unix socket")
-        let (socket, file) = ("\(folder)/live.sock", "\(folder)/live.json")
-        try listener(Self.entering, Self.fewZones, to: file) { (major: 0, minor: $0) }
+        try service(report, folder, reader: nil)
+        guard BrokerReader.isThere else {
+            return report.notMeasured(
+                "the same with a broker", because: "there is no mosquitto; apt-get install mosquitto")
+        }
+        let reader = try BrokerReader(in: folder)
+        try service(report, folder, reader: reader)
+        try reader.stop()
+    }
+
+    private func service(_ report: Report, _ folder: String, reader: BrokerReader?) throws {
+        let beside = reader == nil ? "" : ", which tells mosquitto"
+        report.section(
+            "Zones: pharos listen with \(Self.fewZones) zones on a live controller over a unix socket\(beside)")
+        let name = reader == nil ? "live" : "told"
+        let (socket, file) = ("\(folder)/\(name).sock", "\(folder)/\(name).json")
+        try listener(Self.entering, Self.fewZones, broker: reader?.url, to: file) { (major: 0, minor: $0) }
+        try Files.makeDirectory("\(folder)/\(name)")
         let command = [
-            pharos, "listen", file, "--adapter", "unix:\(socket)", "--json", "--state-dir", folder, "--runtime-dir",
-            folder,
+            pharos, "listen", file, "--adapter", "unix:\(socket)", "--json", "--state-dir", "\(folder)/\(name)",
+            "--runtime-dir", "\(folder)/\(name)",
         ]
-        let hearing = LiveHearing(socket: socket, command, beacons: Self.entering) { line in
+        defer {
+            for entry in Files.names(in: "\(folder)/\(name)") { unsafe unlink("\(folder)/\(name)/\(entry)") }
+            _ = unsafe rmdir("\(folder)/\(name)")
+        }
+        let hearing = LiveHearing(socket: socket, command, beacons: Self.entering, reader: reader) { line in
             guard line.hasPrefix(#"{"event":"enter""#),
                 let name = line.split(separator: #""beacon":"b-"#).last?.split(separator: "\"").first
             else { return nil }
@@ -99,7 +119,16 @@ struct ZoneTimes {
         report.target(
             "from the report to the event's line, kept before it is told, 99 in 100",
             result.delays[result.delays.count * 99 / 100], "ms", atMost: 5)
+        if reader != nil {
+            guard result.toldDelays.count == Self.entering else {
+                throw BenchmarkError("mosquitto was told of \(result.toldDelays.count) of \(Self.entering) beacons")
+            }
+            report.target(
+                "from the report to a subscriber of mosquitto, 99 in 100",
+                result.toldDelays[result.toldDelays.count * 99 / 100], "ms", atMost: 50)
+        }
         report.target("processor time at 100 reports a second", result.load, "%", atMost: 1)
         report.target("peak RSS", result.memory.peak / 1024, "MiB", atMost: 28)
+        report.target("growth of its RSS in 1,000 reports", max(0, result.growth) / 1024, "MiB", atMost: 0.5)
     }
 }
