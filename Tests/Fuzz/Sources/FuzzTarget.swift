@@ -20,6 +20,8 @@ enum FuzzTarget: String, CaseIterable {
     case sightings
     /// A profile file.
     case profiles
+    /// A listener file, with what only the service makes use of.
+    case listeners
     /// What stands behind an option on a command line.
     case text
 
@@ -34,6 +36,7 @@ enum FuzzTarget: String, CaseIterable {
         case .captures: fuzzCapture(octets)
         case .sightings: fuzzSightings(octets)
         case .profiles: fuzzProfile(octets)
+        case .listeners: fuzzListener(octets)
         case .text: fuzzText(octets)
         }
     }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import Listener
 import Sightings
 
 /// Event packets are heard by a receiver that knows two beacons: whatever they claim, the table keeps its size, the known
