@@ -356,8 +356,8 @@ let package = Package(
         .testTarget(
             name: "HubServiceTests",
             dependencies: [
-                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "Store", "TestSupport",
-                "Zones",
+                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "Sightings", "Store",
+                "TestSupport", "Zones",
             ],
             swiftSettings: strict),
         .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),

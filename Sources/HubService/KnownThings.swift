@@ -31,7 +31,7 @@ extension KnownBeacons {
             var note = BeaconNote()
             note.tags = [inventory.name]
             if let place = item.place, place != inventory.name { note.tags.append(place) }
-            let texts = [("name", item.name), ("place", item.place), ("note", item.note)]
+            let texts: [(String, String?)] = [("name", item.name), ("place", item.place), ("note", item.note)]
             note.attachments = texts.compactMap { key, text in text.map { .init(key: key, text: $0) } }
             return Thing(beacon: beacon, note: note)
         }

@@ -307,14 +307,14 @@ public struct ListenerPublisher {
     ) {
         var heard: [Int: [SightingBatch.Heard]] = [:]
         for index in beacons.indices {
-            let tracks = beacons[index].places.map { table.tracks[$0] }.filter { $0.roundReports > 0 }
-            guard let last = tracks.compactMap(\.lastHeard).max() else { continue }
+            let places = beacons[index].places.filter { table.tracks[$0].roundReports > 0 }
+            guard let last = places.compactMap({ table.tracks[$0].lastHeard }).max() else { continue }
             var tally = LevelTally()
-            for track in tracks { tally.merge(track.round) }
+            for place in places { tally.merge(table.tracks[place].round) }
             let name = beacons[index].name
             heard[TopicTree.shard(of: name), default: []].append(
                 SightingBatch.Heard(
-                    id: name, reports: tracks.reduce(0) { $0 + $1.roundReports }, mean: tally.trimmedMean,
+                    id: name, reports: places.reduce(0) { $0 + table.tracks[$1].roundReports }, mean: tally.trimmedMean,
                     minimum: tally.minimum, maximum: tally.maximum,
                     agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0))
         }

@@ -20,12 +20,13 @@ public struct LevelTally: Sendable {
     }
 
     /// How often this level was counted.
-    func count(of level: Int8) -> Int { Self.range.contains(level) ? Int(counts[Self.index(level)]) : 0 }
+    func count(of level: Int8) -> Int { Self.range.contains(level) ? Int(counts.span[Self.index(level)]) : 0 }
 
     /// Counts all that another one has counted.
     public mutating func merge(_ other: LevelTally) {
-        for index in counts.indices {
-            let (sum, overflow) = counts[index].addingReportingOverflow(other.counts[index])
+        let others = other.counts.span
+        for index in 0..<others.count where others[index] > 0 {
+            let (sum, overflow) = counts.span[index].addingReportingOverflow(others[index])
             counts[index] = overflow ? .max : sum
         }
         count += other.count

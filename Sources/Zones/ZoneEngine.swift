@@ -192,6 +192,7 @@ public struct ZoneEngine: Sendable {
 
     private mutating func nextPending() -> ZoneEvent? {
         guard told < pending.count else {
+            if pending.isEmpty { return nil }
             pending.removeAll(keepingCapacity: true)
             told = 0
             return nil

@@ -2,6 +2,7 @@ import BeaconService
 import Configuration
 import LinuxHost
 import ListenerService
+import Sightings
 import TestSupport
 import Testing
 import Zones

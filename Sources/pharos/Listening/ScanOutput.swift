@@ -100,13 +100,14 @@ final class ScanOutput {
     /// - Parameter place: Of its beacon in the table.
     func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
         let frames = Self.frames(data)
-        let track = place.map { table.tracks[$0] }
+        // A track is a kilobyte: it is not copied for each report.
+        let known = place.flatMap { table.tracks[$0].known }
+        let last = place.flatMap { table.tracks[$0].identity }
         let address = report.sighting.sender.map { BeaconIdentity.address($0.address) }
         let identity =
-            track?.known != nil
-            ? track?.identity : frames.lazy.compactMap(BeaconIdentity.init).first ?? track?.identity ?? address
-        guard filter.takes(identity, track?.known?.name), place != nil || table.keepsStrangers else { return }
-        values.write(report, data, frames, identity, beacon: track?.known?.name, into: &row)
+            known != nil ? last : frames.lazy.compactMap(BeaconIdentity.init).first ?? last ?? address
+        guard filter.takes(identity, known?.name), place != nil || table.keepsStrangers else { return }
+        values.write(report, data, frames, identity, beacon: known?.name, into: &row)
         addRow()
     }
 
