@@ -154,7 +154,7 @@ def test_the_things_of_an_inventory_are_known(service):
     assert service.peer.interrupt(signal.SIGTERM) == 0
     # In the foreground too; a command without the hub says what it does not know.
     printed = pharos.checked("listen", service.file, "--print", "--duration-s", "0", "--json", "--adapter", "virtual")
-    assert "--print makes no use of zones" in printed.err and "inventor" not in printed.err
+    assert "--print makes no use of zones" in printed.err and "reads no inventories" not in printed.err
     scan = pharos.checked("scan", "--known", service.file, "--known", boxed(service), "--duration-s", "0",
                           "--adapter", "virtual")
     assert f"{tools}: this command reads no inventories" in scan.err
@@ -282,7 +282,7 @@ def test_after_real_kills_no_event_is_lost_and_none_has_two_ids(service):
 def test_after_real_kills_a_broker_has_each_event_once_or_again_under_its_id(service, start, tmp_path):
     known = [{"name": f"b-{number}", "ibeacon": {"uuid": UUID, "major": 1 + number // 50, "minor": number % 50}}
              for number in range(6 * KILLS_BESIDE_A_BROKER)]
-    zone = {"name": "near", "beacons": [each["name"] for each in known], "aboveDbm": -70, "reports": 1,
+    zone = {"name": "near", "beacons": [each["name"] for each in known], "per": "beacon", "aboveDbm": -70, "reports": 1,
             "silentAfterS": 3600}
     broker = brokers.Broker(start, tmp_path)
     reader = brokers.Reader(broker.port, "pharos/+/zones/+/events")

@@ -40,9 +40,10 @@ struct ZoneTimes {
                 + #""major":\#(major),"minor":\#(minor)}}"#
         }
         let rules = (0..<zones).map { #"{"name":"z-\#($0)","tag":"t-\#($0)","aboveDbm":-90}"# }
-        let text =
-            #"{"version":1,"name":"bench","known":["# + known.joined(separator: ",") + #"],"zones":["#
-            + rules.joined(separator: ",") + "]" + (broker.map { #","mqtt":{"url":"\#($0)"}"# } ?? "") + "}"
+        var text = #"{"version":1,"name":"bench","known":["# + known.joined(separator: ",")
+        text += #"],"zones":["# + rules.joined(separator: ",") + "]"
+        if let broker { text += #","mqtt":{"url":"\#(broker)"}"# }
+        text += "}"
         try Files.replace(path, with: Array(text.utf8))
     }
 
