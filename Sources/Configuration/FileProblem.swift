@@ -159,6 +159,7 @@ public enum FileKind: Hashable, Sendable {
     case listener
     case inventory
     case collector
+    case signalMap
     case fleetLock
     case manifest
 
@@ -175,6 +176,8 @@ public enum FileKind: Hashable, Sendable {
             self = .inventory
         } else if has("receivers") {
             self = .collector
+        } else if has("statistics"), has("places") {
+            self = .signalMap
         } else if ["known", "irks", "rssiOffsetDb", "strangers", "zones"].contains(where: has) {
             self = .listener
         } else if has("fleet"), has("beacons") {
@@ -193,6 +196,7 @@ public enum FileKind: Hashable, Sendable {
         case .listener: "a listener file"
         case .inventory: "an inventory"
         case .collector: "a collector file"
+        case .signalMap: "a map of signals"
         case .fleetLock: "the lock of a fleet"
         case .manifest: "the manifest of a fleet"
         }
@@ -207,6 +211,7 @@ public enum FileKind: Hashable, Sendable {
         case .listener: "pharos listen --print"
         case .inventory: "pharos inventory check"
         case .collector: "pharos collect"
+        case .signalMap: "pharos map show"
         case .manifest: "pharos fleet status"
         }
     }

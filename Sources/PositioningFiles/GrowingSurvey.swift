@@ -29,7 +29,7 @@ public final class GrowingSurvey {
         if Files.exists(path) {
             let pieces = try InputPieces(path)
             var octets = try pieces.next()
-            if let problem = InputForm.refusal(octets, path) { throw problem }
+            if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
             guard octets.isEmpty || InputForm(octets) == .lines else {
                 throw .refused(
                     .malformed,

@@ -21,9 +21,7 @@ public enum MapFile {
     public static func read(_ path: String) throws(ListenerServiceError) -> SignalMap {
         let octets = try contents(path, limit: limit)
         let name = path == "-" ? "standard input" : path
-        if InputForm(octets) == .lines, SurveyLine.isFirst(octets) {
-            throw .refused(.malformed, "\(name): this is a survey, and no map; `pharos map fit` makes a map of it")
-        }
+        if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
             // Of another kind of file nobody wants to read each key that a map does not have.
@@ -70,7 +68,13 @@ public enum MapFile {
     ///
     /// - Throws: where it is missing, or no site.
     public static func site(_ path: String) throws(ListenerServiceError) -> Site {
-        let octets = try contents(path, limit: 1 << 25)
+        try site(try contents(path, limit: 1 << 25), path)
+    }
+
+    /// The same of a file that was read.
+    static func site(_ octets: [UInt8], _ path: String) throws(ListenerServiceError) -> Site {
+        let path = path == "-" ? "standard input" : path
+        if let problem = WrongFile.refusal(octets, path, wanted: .site) { throw problem }
         let (site, problems) = Site.decode(octets)
         guard let site else {
             let isJSON = JSONDocument.parse(octets).problems.isEmpty
@@ -88,8 +92,10 @@ public enum MapFile {
     /// - Throws: where it is neither.
     public static func beaconPositions(_ path: String) throws(ListenerServiceError) -> [BeaconKey: FloorPosition] {
         var found: [BeaconKey: FloorPosition] = [:]
-        if !Files.isDirectory(path), isSite(try contents(path, limit: 1 << 28)) {
-            let site = try site(path)
+        let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
+        if let problem = WrongFile.refusal(octets, path, wanted: .positions) { throw problem }
+        if isSite(octets) {
+            let site = try site(octets, path)
             for beacon in site.beacons { if let key = BeaconKey(beacon.name) { found[key] = beacon.position } }
             if let fleet = site.fleet {
                 let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

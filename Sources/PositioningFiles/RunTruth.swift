@@ -29,6 +29,7 @@ public struct RunTruth: Sendable {
     public init(_ path: String) throws(ListenerServiceError) {
         let octets = try MapFile.contents(path, limit: 1 << 28)
         let name = path == "-" ? "standard input" : path
+        if let problem = WrongFile.refusal(octets, name, wanted: .truth) { throw problem }
         let (found, problems) = CSVTable.open(octets, file: name)
         guard let table = found, !problems.contains(where: \.isError) else {
             throw .service(.refused(.malformed, SurveyFiles.sentences(problems.map { $0.inFile(name) })))

@@ -48,7 +48,7 @@ public struct SurveyFiles: Sendable {
         let pieces = try InputPieces(path)
         var digest = RunningDigest()
         var octets = try pieces.next()
-        if let problem = InputForm.refusal(octets, pieces.name) { throw problem }
+        if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
             var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero)
@@ -111,71 +111,5 @@ public struct SurveyFiles: Sendable {
                     "\(names): there is no second of any stay in there: is it a survey, as `pharos map record` "
                         + "writes it?"
                 ]))
-    }
-}
-
-/// What an input is, by its first octets.
-enum InputForm: Hashable, Sendable {
-    /// btsnoop, pcap or pcapng.
-    case recording
-    /// One JSON object a line.
-    case lines
-    /// One JSON object, such as a map.
-    case object
-    /// Everything else.
-    case table
-
-    private static let marks: [[UInt8]] = [
-        Array("btsnoop\0".utf8), [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4], [0x4D, 0x3C, 0xB2, 0xA1],
-        [0xA1, 0xB2, 0x3C, 0x4D], [0x0A, 0x0D, 0x0D, 0x0A],
-    ]
-
-    init(_ octets: [UInt8]) {
-        if Self.marks.contains(where: { octets.starts(with: $0) }) {
-            self = .recording
-        } else {
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let text = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]
-            let first = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
-            guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-                self = .table
-                return
-            }
-            self = SurveyLine.isOneObject(octets) ? .object : .lines
-        }
-    }
-
-    /// Why an input is no survey; `nil` where it may be one.
-    static func refusal(_ octets: [UInt8], _ name: String) -> ListenerServiceError? {
-        let form = InputForm(octets)
-        if form == .object {
-            return .refused(
-                .malformed, "\(name): this is one JSON object, such as a map, and no survey, which has one a line")
-        }
-        guard form == .recording else { return nil }
-        return .refused(
-            .malformed,
-            "\(name): this is a recording of packets; `pharos map record SURVEY.jsonl --from \(name)` makes a survey of it"
-        )
-    }
-}
-
-/// The first line of a file of JSON.
-enum SurveyLine {
-    private static func start(_ octets: [UInt8]) -> [UInt8] {
-        octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
-    }
-
-    /// Whether it is one of a survey.
-    static func isFirst(_ octets: [UInt8]) -> Bool {
-        let text = start(octets)
-        return ["survey", "stay", "t", "end", "drop", "move"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
-    }
-
-    /// Whether the object that begins there goes on in the next line, or says what a line of a survey never says.
-    static func isOneObject(_ octets: [UInt8]) -> Bool {
-        let text = start(octets)
-        return text == Array("{".utf8)
-            || ["version", "$schema"].contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
     }
 }
