@@ -1,4 +1,5 @@
 internal import BeaconService
+internal import BluetoothTypes
 internal import Configuration
 public import ListenerService
 public import Positioning
@@ -12,6 +13,8 @@ public protocol RunConsumer: AnyObject {
     /// When the runs began, in microseconds since 1970; `nil` where nobody knows. Told before the first second, where at
     /// all.
     func date(_ unixMicroseconds: Int64?)
+    /// Which adapter hears. Told before the first second, where there is one.
+    func listen(on adapter: String)
     /// A second of it: when, in seconds since its start, and what was heard.
     func take(seconds: Double, _ heard: [HeardBeacon])
     /// A sentence for whoever watches.
@@ -21,6 +24,8 @@ public protocol RunConsumer: AnyObject {
 extension RunConsumer {
     /// It does not matter.
     public func date(_ unixMicroseconds: Int64?) {}
+    /// It does not matter.
+    public func listen(on adapter: String) {}
 }
 
 /// A file with runs, or with packets that are one: btsnoop, pcap, pcapng, what `pharos scan --json` prints, JSON Lines as
@@ -59,18 +64,12 @@ public struct RunFile {
             let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
             gatherer.tell(consumer, source.clock)
             try source.run(gatherer)
-        case .lines where Self.isScan(start): try scan(pieces, consumer)
+        case .lines where SurveyLine.isScan(start): try scan(pieces, consumer)
         case .lines: try lines(pieces, consumer)
         case .object:
-            throw .refused(
-                .malformed, "\(pieces.name): this is one JSON object, such as a map, and no run, which has one a line")
+            if let problem = try WrongFile.refusal(pieces, try pieces.next(), wanted: .run) { throw problem }
         case .table: try table(pieces, consumer)
         }
-    }
-
-    private static func isScan(_ octets: [UInt8]) -> Bool {
-        let text = octets.filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }
-        return text.starts(with: Array("{\"event\"".utf8))
     }
 
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
@@ -133,10 +132,13 @@ public struct RunFile {
 
 extension SecondGatherer {
     /// Hands everything on as one run without a name.
-    public func tell(_ consumer: any RunConsumer, _ clock: HearingClock) {
+    ///
+    /// - Parameter source: The adapter's; `nil` for a recording.
+    public func tell(_ consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
         var hasBegun = false
         onSecond = { [unowned self] second, heard in
             if !hasBegun {
+                if let adapter = source?.adapter { consumer.listen(on: adapter.description) }
                 consumer.date(origin.flatMap { clock.unixMicroseconds(at: $0) })
                 consumer.begin(session: nil)
             }

@@ -26,6 +26,8 @@ public struct SurveyHeading: Hashable, Sendable {
     public var site: String?
     /// The receiver's name.
     public var receiver: String?
+    /// What it hears with; `nil` until that is known, and of a recording.
+    public var adapter: String?
     /// What is recorded together; `nil` for the day.
     public var session: String?
 
@@ -56,7 +58,7 @@ public final class SurveyRecorder: RunConsumer {
     private let file: GrowingSurvey
     private let spot: SurveySpot
     private let legs: [Leg]
-    private let heading: SurveyHeading
+    private var heading: SurveyHeading
     private var started: Int64?
     private var hasHeader = false
     private var leg = 0
@@ -90,6 +92,7 @@ public final class SurveyRecorder: RunConsumer {
     public func begin(session: String?) {}
 
     public func date(_ unixMicroseconds: Int64?) { started = started ?? unixMicroseconds }
+    public func listen(on adapter: String) { heading.adapter = adapter }
 
     public func take(seconds: Double, _ heard: [HeardBeacon]) {
         if isLegComplete {
@@ -156,7 +159,8 @@ struct SurveyHeader {
     init(_ heading: SurveyHeading, started: Int64?) {
         let time = started.map { RFC3339Time(secondsSince1970: Int($0 / 1_000_000)) }
         line = SurveyWriter.line(
-            Survey.Recording(site: heading.site, receiver: heading.receiver, started: time))
+            Survey.Recording(
+                site: heading.site, receiver: heading.receiver, adapter: heading.adapter, started: time))
         session = heading.session ?? time.map { String($0.description.prefix(10)) }
     }
 }

@@ -6,7 +6,7 @@ internal import Positioning
 public final class SurveyWalk: RunConsumer {
     private let file: GrowingSurvey
     private let spots: [SurveySpot]
-    private let heading: SurveyHeading
+    private var heading: SurveyHeading
     /// Seconds since the walk's start at which each of the spots was passed, as far as they are known.
     private var marks: [Double]
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
@@ -20,6 +20,8 @@ public final class SurveyWalk: RunConsumer {
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
     /// Asked often: whether the next place is passed just now.
     public var isPassing: () -> Bool = { false }
+    /// Gets what the current second heard.
+    public var onSecond: (_ heard: [HeardBeacon]) -> Void = { _ in }
     /// Gets the place that is to be passed next.
     public var onNext: (_ spot: SurveySpot) -> Void = { _ in }
 
@@ -52,11 +54,13 @@ public final class SurveyWalk: RunConsumer {
 
     public func begin(session: String?) {}
     public func date(_ unixMicroseconds: Int64?) { started = started ?? unixMicroseconds }
+    public func listen(on adapter: String) { heading.adapter = adapter }
     public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
 
     public func take(seconds: Double, _ heard: [HeardBeacon]) {
         latest = max(latest, seconds + 1)
         pending.append((seconds, heard))
+        onSecond(heard)
         flush()
     }
 

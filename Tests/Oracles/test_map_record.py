@@ -1,8 +1,15 @@
 """`pharos map record`, `check`, `export`, `import` and `update` as a surveyor runs them."""
 
 import json
+import os
+import pty
 import random
+import select
+import signal
+import socket
 import statistics
+import subprocess
+import time
 from pathlib import Path
 
 import jsonschema
@@ -107,6 +114,119 @@ def test_live_on_the_virtual_air(tmp_path):
     result = record(survey, "--place", "A", "--position", "-1.5,2", "--adapter", "virtual", "--seconds", "2")
     assert "fewer than four" in result.err and result.out == "1 beacon in 2 s\n"
     assert [len(line["rssi"]) for line in lines(survey) if "t" in line] == [1, 1]
+
+
+class Person:
+    """Somebody at a terminal who reads what a command says and presses Enter."""
+
+    def __init__(self, *words):
+        self.terminal, inside = pty.openpty()
+        self.process = subprocess.Popen(
+            [pharos.PROGRAM, *map(str, words)], stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
+            env={**os.environ, "TERM": "xterm"})
+        os.close(inside)
+        self.text = ""
+
+    def read(self, seconds):
+        """What comes within so many seconds; False at the end."""
+        if not select.select([self.terminal], [], [], seconds)[0]:
+            return True
+        try:
+            octets = os.read(self.terminal, 65536)
+        except OSError:
+            octets = b""
+        self.text += octets.decode()
+        return bool(octets)
+
+    def until(self, text):
+        end = time.monotonic() + 10
+        while text not in self.text:
+            assert time.monotonic() < end, self.text
+            assert self.read(0.2) or text in self.text, self.text
+
+    def stay(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.read(0.1)
+
+    def press(self, key=b"\n"):
+        os.write(self.terminal, key)
+
+    def end(self):
+        deadline = time.monotonic() + 10
+        while self.read(0.2):
+            assert time.monotonic() < deadline, self.text
+        os.close(self.terminal)
+        return self.process.wait(10)
+
+
+@pytest.fixture
+def corridor(tmp_path):
+    """A site with three places in a row."""
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]],
+        "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": name, "position": spot} for name, spot in [("a", [0, 1]), ("b", [8, 1]), ("c", [8, 5])]]}))
+    return tmp_path / "site.json"
+
+
+def test_somebody_walks_and_presses_enter_at_each_place(tmp_path, corridor):
+    survey = tmp_path / "s.jsonl"
+    person = Person("map", "record", survey, "--walk", "a b c", "--site", corridor, "--adapter", "virtual",
+                    "--session", "walk")
+    person.until("Stand at a and press Enter")
+    person.press()
+    person.until("Next: b")
+    person.stay(3.2)
+    assert "Next: c" not in person.text
+    person.press()
+    person.until("Next: c")
+    person.stay(2.2)
+    person.press()
+    assert person.end() == 0, person.text
+    assert "1 beacon in " in person.text and "\a" in person.text and "working" not in person.text
+    assert "packets a second of each" in person.text
+    header, *rest = lines(survey)
+    assert header["site"] == "hall" and header["receiver"] == {"name": socket.gethostname(), "adapter": "virtual"}
+    stays = [line for line in rest if "stay" in line]
+    assert 4 <= len(stays) <= 6 and {stay["session"] for stay in stays} == {"walk"}
+    east = [stay["position"][0] for stay in stays if stay["position"][1] == 1]
+    north = [stay["position"][1] for stay in stays if stay["position"][1] > 1]
+    assert len(east) >= 2 and east == sorted(set(east)) and 0 < east[0] < 3 and 5 < east[-1] <= 8
+    assert len(north) >= 1 and north == sorted(set(north)) and north[-1] < 5
+    assert [len(line["rssi"]) for line in rest if "t" in line].count(1) >= len(stays) - 1
+
+
+def test_a_walk_that_is_given_up_keeps_what_lies_between_marks(tmp_path, corridor):
+    survey = tmp_path / "s.jsonl"
+    person = Person("map", "record", survey, "--walk", "a b c", "--site", corridor, "--adapter", "virtual")
+    person.until("Stand at a and press Enter")
+    person.press()
+    person.until("Next: b")
+    person.stay(2.2)
+    person.press()
+    person.until("Next: c")
+    person.stay(1.2)
+    os.kill(person.process.pid, signal.SIGINT)
+    assert person.end() == 0, person.text
+    assert "the walk ended before 1 place" in person.text
+    assert all(line["position"][1] == 1 for line in lines(survey) if "stay" in line)
+
+
+def test_nobody_to_press_enter_is_said(tmp_path, corridor):
+    walk = ("map", "record", tmp_path / "s.jsonl", "--walk", "a b", "--site", corridor, "--adapter", "virtual")
+    result = pharos.run(*walk)
+    assert result.code == 64 and "nobody can press Enter" in result.err
+
+
+def test_somebody_turns_at_the_bell(tmp_path):
+    survey = tmp_path / "s.jsonl"
+    person = Person("map", "record", survey, "--place", "A", "--position", "1,2", "--turn", "--seconds", "4",
+                    "--adapter", "virtual")
+    assert person.end() == 0, person.text
+    assert [f"{heading}°" in person.text for heading in (90, 180, 270)] == [True] * 3 and person.text.count("\a") == 3
+    assert "s left, 1 beacon" in person.text
+    assert [line["heading"] for line in lines(survey) if "stay" in line] == [0, 90, 180, 270]
 
 
 def test_only_known_beacons(tmp_path, tape):

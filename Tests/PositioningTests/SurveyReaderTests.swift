@@ -46,6 +46,7 @@ import Testing
         let text = SurveyWriter.text(Self.read(Self.whole).survey)
         #expect(SurveyWriter.text(Self.read(text).survey) == text)
         #expect(text.contains("[-71,-73,-70]"))
+        #expect(text.contains("\"receiver\":{\"name\":\"pi-7\",\"adapter\":\"hci0\"}"))
     }
 
     @Test(arguments: [1, 2, 7, 64])

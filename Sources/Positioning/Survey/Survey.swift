@@ -16,13 +16,22 @@ public struct Survey: Sendable {
         public var site: String?
         /// The receiver's name.
         public var receiver: String?
+        /// What it heard with, such as `hci0`.
+        public var adapter: String?
+        /// The adapter's address as the file has it.
+        public var address: String?
         /// When it began.
         public var started: RFC3339Time?
 
         /// - Parameters are as the properties of the same names.
-        public init(site: String? = nil, receiver: String? = nil, started: RFC3339Time? = nil) {
+        public init(
+            site: String? = nil, receiver: String? = nil, adapter: String? = nil, address: String? = nil,
+            started: RFC3339Time? = nil
+        ) {
             self.site = site
             self.receiver = receiver
+            self.adapter = adapter
+            self.address = address
             self.started = started
         }
     }

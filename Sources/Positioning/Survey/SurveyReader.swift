@@ -144,8 +144,11 @@ public struct SurveyReader: Sendable {
         if root["started"] != nil, started == nil {
             warn("started is no time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
         }
+        let receiver = root["receiver"]
         survey.begin(
-            Survey.Recording(site: root["site"]?.string, receiver: root["receiver"]?["name"]?.string, started: started))
+            Survey.Recording(
+                site: root["site"]?.string, receiver: receiver?["name"]?.string, adapter: receiver?["adapter"]?.string,
+                address: receiver?["address"]?.string, started: started))
     }
 
     private mutating func stay(_ root: JSONNode) {

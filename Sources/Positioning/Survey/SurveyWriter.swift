@@ -7,7 +7,9 @@ public enum SurveyWriter {
     public static func line(_ recording: Survey.Recording) -> String {
         var members: [(String, JSONValue)] = [("survey", .integer(SurveyReader.version))]
         if let site = recording.site { members.append(("site", .string(site))) }
-        if let receiver = recording.receiver { members.append(("receiver", .record([("name", .string(receiver))]))) }
+        let receiver = [("name", recording.receiver), ("adapter", recording.adapter), ("address", recording.address)]
+            .compactMap { key, value in value.map { (key, JSONValue.string($0)) } }
+        if !receiver.isEmpty { members.append(("receiver", .record(receiver))) }
         if let started = recording.started { members.append(("started", .string(started.description))) }
         return JSONValue.record(members).line + "\n"
     }

@@ -38,7 +38,7 @@ struct Locate: ParsableCommand {
         help: ArgumentHelp(
             "How the place is found (default: the map's): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
             valueName: "name"),
-        completion: .list(PositioningAlgorithm.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
     @OptionGroup var parameters: AlgorithmOptions
@@ -166,7 +166,7 @@ struct RunSourceOptions: ParsableArguments {
         options.purpose = purpose
         let source = try SightingSource.live(options)
         let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
-        gatherer.tell(consumer, source.clock)
+        gatherer.tell(consumer, source.clock, of: source)
         try source.run(gatherer)
     }
 }

@@ -129,8 +129,7 @@ struct MapRecord: ParsableCommand {
             Terminal.writeError("pharos: the site is of the floor \(known), and does not know \(floor)\n")
         }
         let heading = SurveyHeading(
-            site: site?.name, receiver: source.from ?? source.adapter?.description ?? "the first adapter",
-            session: session)
+            site: site?.name, receiver: receiver, session: session)
         let stays: [Int]
         if let walk {
             stays = try record(walk, in: file, site, heading)
@@ -149,6 +148,11 @@ struct MapRecord: ParsableCommand {
         if json { return Terminal.write(judgement.json.line + "\n") }
         if survey == "-" { return Terminal.writeError(judgement.text) }
         Terminal.write(judgement.text)
+    }
+
+    /// A recording's name, else that of this machine, which listens or is told by another program.
+    private var receiver: String? {
+        source.from.flatMap { $0 == "-" ? nil : $0 } ?? Files.firstLine("/proc/sys/kernel/hostname")
     }
 
     // MARK: Where
@@ -198,7 +202,7 @@ struct MapRecord: ParsableCommand {
         let recorder = SurveyRecorder(file, at: spot, legs: legs, heading)
         recorder.onSentence = Self.warn
         let progress = ProgressLine()
-        recorder.onSecond = { left, heard in progress.report { Self.status(left, heard) } }
+        recorder.onSecond = { left, heard in progress.report { "\(left) s left, " + Self.status(heard) } }
         if source.from != nil {
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
@@ -237,6 +241,7 @@ struct MapRecord: ParsableCommand {
             return spot
         }
         let walk = SurveyWalk(file, spots, marks: marks.compactMap(\.seconds), heading)
+        let progress = ProgressLine()
         walk.onSentence = Self.warn
         if source.from == nil {
             let keys = EnterKeys()
@@ -244,12 +249,15 @@ struct MapRecord: ParsableCommand {
             try keys.wait()
             let start = MonotonicClock.nanoseconds()
             walk.onNext = { Self.bell("Next: \($0.place ?? "")") }
+            walk.onNext(spots[1])
+            walk.onSecond = { heard in progress.report { Self.status(heard) } }
             walk.isPassing = {
                 walk.pass(seconds: Double(MonotonicClock.nanoseconds() - start) / 1e9)
                 return keys.isPressed
             }
         }
         try source.run(walk, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
+        progress.finish()
         if walk.left > 0 {
             Terminal.writeError("pharos: the walk ended before \(MapText.count(walk.left, "place"))\n")
         }
@@ -262,16 +270,16 @@ struct MapRecord: ParsableCommand {
         if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
     }
 
-    /// A line and a bell, and time to turn where somebody is there.
+    /// A line, and a bell where somebody is there.
     private static func bell(_ text: String) {
         Terminal.writeError(text + (Terminal.errorIsTerminal ? "\u{07}\n" : "\n"))
     }
 
-    private static func status(_ left: Int, _ heard: [HeardBeacon]) -> String {
+    private static func status(_ heard: [HeardBeacon]) -> String {
         let packets = heard.reduce(0) { $0 + $1.levels.count }
         let rate = heard.isEmpty ? "-" : MapText.metres(Double(packets) / Double(heard.count))
         let spans = heard.compactMap { beacon in beacon.levels.max().map { $0 - (beacon.levels.min() ?? $0) } }
-        return "\(left) s left, \(MapText.count(heard.count, "beacon")), \(rate) packets a second of each, "
+        return "\(MapText.count(heard.count, "beacon")), \(rate) packets a second of each, "
             + "spread \(MapText.metres(Percentiles(spans).mean)) dB"
     }
 
