@@ -202,7 +202,7 @@ let package = Package(
             name: "CommandSupport",
             dependencies: [
                 "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "FleetStore", "HCI", "HCITransports", "LinuxHost", "ListenerService", "Planner", "Profiles",
+                "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "ListenerService", "Planner", "Profiles",
                 "Sightings",
                 "TextEscaping", "VirtualController", argumentParser,
             ],
@@ -237,8 +237,9 @@ let package = Package(
             name: "pharos-benchmark",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
-                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "LinuxHost", "Listener", "Positioning",
-                "PositioningWorlds", "Profiles", "Sightings", "VirtualController",
+                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "Inventory", "LinuxHost", "Listener",
+                "ListenerService", "Positioning", "PositioningFiles", "PositioningWorlds", "Profiles", "Sightings",
+                "Sites", "VirtualController",
             ],
             path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
         // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and

@@ -12,6 +12,7 @@ internal import Glibc
 /// `log` where a member of that name hides it.
 @inline(__always) func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }
 @inline(__always) package func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
+@inline(__always) package func atan2(_ y: Double, _ x: Double) -> Double { Glibc.atan2(y, x) }
 /// ln 10.
 let lnOfTen = M_LN10
 

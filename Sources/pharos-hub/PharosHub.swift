@@ -14,6 +14,7 @@ struct PharosHub: ParsableCommand {
 
     private static let subcommands = Subcommands(entries: [
         ("collect", { CollectCommand.self }),
+        ("find", { FindOnMap.self }),
         ("history", { History.self }),
         ("inventory", { InventoryCommand.self }),
         ("listen", { Listen.self }),
@@ -25,7 +26,9 @@ struct PharosHub: ParsableCommand {
     ])
 
     static func main() {
-        CommandProgram.main(PharosHub.self, working: ["map"]) { error in
+        // Whoever records waits for a person, and says each second what is heard.
+        let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
+        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"]) { error in
             switch error {
             case let error as InventoryError: (ExitStatus(error), error.messages)
             case let error as BrokerError: (ExitStatus(error), ["\(error)"])

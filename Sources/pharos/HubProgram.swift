@@ -20,11 +20,17 @@ enum HubProgram {
     /// Where it lies when it was installed.
     private static let directory = "/usr/libexec/pharos"
 
+    /// `find` alone is of the static program, which knows no maps.
+    private static func isFindOnMap(_ words: ArraySlice<String>) -> Bool {
+        words.first == "find" && words.contains { $0 == "--map" || $0.hasPrefix("--map=") }
+    }
+
     /// Starts it in place of this program where the arguments name one of its commands.
     static func takeOver() {
         let words = CommandLine.arguments.dropFirst()
         let name = words.first == "help" ? words.dropFirst().first : words.first
-        guard let name, commands.contains(where: { $0.name == name }) else { return }
+        guard let name, commands.contains(where: { $0.name == name }) || isFindOnMap(words) else { return }
+        let asked = isFindOnMap(words) ? "find --map" : name
         for directory in [ThisProgram.directory, directory].compactMap(\.self) {
             let failure = ThisProgram.become("\(directory)/pharos-hub", Array(words))
             guard failure.errno == SystemError.noEntry else { ExitStatus.end(with: failure) }
@@ -32,7 +38,7 @@ enum HubProgram {
         ExitStatus.end(
             with: Failure(
                 .unavailable,
-                "\(name) needs the package pharos-hub, which this machine does not have: "
+                "\(asked) needs the package pharos-hub, which this machine does not have: "
                     + "apt install pharos-hub"))
     }
 }

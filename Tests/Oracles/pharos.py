@@ -43,7 +43,8 @@ def commands() -> dict:
         return json.loads(text)["command"]
 
     command, kept = dumped(PROGRAM), dumped(Path(PROGRAM).resolve().parent / "pharos-hub")
-    whole = {each["commandName"]: each for each in kept["subcommands"] if each["commandName"] != "help"}
+    whole = {each["commandName"]: each for each in kept["subcommands"]
+             if each["commandName"] != "help" and each["shouldDisplay"]}
     command["subcommands"] = [whole.get(each["commandName"], each) for each in command["subcommands"]]
     return command
 

@@ -88,7 +88,7 @@ public struct SimulatedBuilding {
         beacons.enumerated().compactMap { number, beacon in
             let distance = max(0.5, position.distance(to: beacon))
             let walls = abs((position.x / 6).rounded(.down) - (beacon.x / 6).rounded(.down))
-            let bearing = atan2(beacon.x - position.x, beacon.y - position.y)
+            let bearing = Glibc.atan2(beacon.x - position.x, beacon.y - position.y)
             // Whole behind the back, nothing in front.
             let body = conditions.body * (1 - Glibc.cos(bearing - heading)) / 2
             let level =

@@ -1,19 +1,18 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import BeaconFrames
-internal import BluetoothTypes
-internal import CommandSupport
+package import BluetoothTypes
 internal import LinuxHost
-internal import ListenerService
-internal import Sightings
+package import ListenerService
+package import Sightings
 
 /// Which one beacon is meant, and where it is heard.
-struct BeaconChoice {
-    let table: SightingTable
+package struct BeaconChoice {
+    package let table: SightingTable
     /// Its places in the table; `nil` for the strongest that is heard.
-    let places: Set<Int>?
+    package let places: Set<Int>?
 
     /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
-    init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
+    package init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
         guard let beacon else {
             table = known.table(clock)
             places = nil
@@ -38,27 +37,29 @@ struct BeaconChoice {
 }
 
 /// Where one beacon is heard: an adapter, or recordings.
-struct BeaconSourceOptions: ParsableArguments {
+package struct BeaconSourceOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
             "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
         completion: .adapters, transform: OptionValue.adapter)
-    var adapter: AdapterName?
+    package var adapter: AdapterName?
 
     @Option(
         help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
         completion: .file())
-    var replay: String?
+    package var replay: String?
 
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
             "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
             valueName: "file"), completion: .file())
-    var known: [String] = []
+    package var known: [String] = []
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         if replay != nil && adapter != nil {
             throw ValidationError("--replay reads a file: it goes without --adapter.")
         }
@@ -68,7 +69,7 @@ struct BeaconSourceOptions: ParsableArguments {
     }
 
     /// - Parameter duration: In microseconds; of an adapter.
-    func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
+    package func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
         if let replay { return try .recording(replay) }
         var options = SightingSource.Options(adapter: adapter)
         options.durationMicroseconds = duration
@@ -77,10 +78,10 @@ struct BeaconSourceOptions: ParsableArguments {
     }
 
     /// How the receiver is called.
-    var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
+    package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
 
     /// Waits for a person to be ready; without one it goes on.
-    static func prompt(_ text: String) {
+    package static func prompt(_ text: String) {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
         Terminal.writeError("\(text), then press Enter ")
         _ = readLine()
