@@ -7,7 +7,7 @@ public import ListenerService
 internal import Planner
 public import Positioning
 internal import Sightings
-internal import Sites
+public import Sites
 
 extension MapFile {
     /// A map of a site file alone: what the planner expects of its beacons, or of those of the fleet that it names.
@@ -16,8 +16,43 @@ extension MapFile {
     ///
     /// - Throws: where the file is missing, or no site, or without beacons.
     public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
+        let (site, keys, octets) = try placed(path)
+        let name = path == "-" ? "standard input" : path
+        do throws(PositioningError) {
+            var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
+            var settings = settings
+            settings.temper = map.settings.temper
+            map.settings = settings
+            var digest = RunningDigest()
+            digest.take(octets)
+            map.sources = [.init(name: name, sha256: digest.text)]
+            _ = try Locator(map)
+            return map
+        } catch {
+            throw MapFitting.refusal(error)
+        }
+    }
+
+    /// A floor to survey and to walk through that exists in a site file only.
+    ///
+    /// - Throws: as ``map(ofSite:settings:)`` does.
+    public static func simulatedSite(
+        _ path: String, seed: UInt64
+    ) throws(ListenerServiceError) -> (simulated: SimulatedSite, site: Site) {
+        let (site, keys, _) = try placed(path)
+        do throws(PositioningError) {
+            return (try SimulatedSite(site, keys: keys, floor: site.fleet?.floor, seed: seed), site)
+        } catch {
+            throw MapFitting.refusal(error)
+        }
+    }
+
+    /// A site with the beacons of its fleet in it, their identities by name, and the file's octets.
+    private static func placed(
+        _ path: String
+    ) throws(ListenerServiceError) -> (site: Site, keys: [String: BeaconKey], octets: [UInt8]) {
         let octets = try contents(path, limit: 1 << 25)
-        var site = try site(path)
+        var site = try site(octets, path)
         var keys: [String: BeaconKey] = [:]
         let name = path == "-" ? "standard input" : path
         if let reference = site.fleet {
@@ -39,19 +74,7 @@ extension MapFile {
                 throw .refused(.invalid, error.text(file: name))
             }
         }
-        do throws(PositioningError) {
-            var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
-            var settings = settings
-            settings.temper = map.settings.temper
-            map.settings = settings
-            var digest = RunningDigest()
-            digest.take(octets)
-            map.sources = [.init(name: name, sha256: digest.text)]
-            _ = try Locator(map)
-            return map
-        } catch {
-            throw MapFitting.refusal(error)
-        }
+        return (site, keys, octets)
     }
 }
 

@@ -254,13 +254,115 @@ def test_the_way_is_drawn(tape, tmp_path):
     assert "none of the beacons heard is on this map" in none.out
 
 
+# ---- the baselines
+def test_the_baselines_are_those_of_an_independent_implementation(tmp_path):
+    chance = random.Random(6)
+    spots = {"a": (0, 0), "b": (12, 0), "c": (12, 8), "d": (0, 8), "e": (5, 3)}
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": name, "position": spot} for name, spot in spots.items()]}))
+    pharos.checked("map", "fit", "--from-site", "site.json", "--output", "map.json", cwd=tmp_path)
+    run = [{name: chance.randint(-90, -40) for name in spots if chance.random() < 0.8} for _ in range(30)]
+    (tmp_path / "run.jsonl").write_text("".join(
+        json.dumps({"t": at, "rssi": {name: [level] for name, level in heard.items()}}) + "\n"
+        for at, heard in enumerate(run)))
+    for algorithm in "simple-distance", "weighted-centroid":
+        lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "run.jsonl", "--json",
+                               "--algorithm", algorithm, "--window-s", "1").lines()
+        for heard, line in zip(run, lines, strict=True):
+            weights = {name: 10 ** (level / 10) for name, level in heard.items()}
+            share = {name: min(1, max(0, (heard.get(name, -100) + 96) / 82)) for name in "abcd"}
+            if algorithm == "simple-distance":
+                total = sum(share.values())
+                x, y = (size * ((share[near] + share["c"]) / total if total else 0.5)
+                        for size, near in ((12, "b"), (8, "d")))
+                is_there = bool(set(heard) & set("abcd"))
+            else:
+                is_there, total = bool(heard), sum(weights.values())
+                x, y = (sum(weights[name] * spots[name][axis] for name in heard) / total if heard else 0
+                        for axis in (0, 1))
+            assert (line["state"] != "none") == is_there
+            if is_there:
+                assert line["position"] == pytest.approx({"x": x, "y": y}, abs=1e-5) and line["region95"] is None
+    result = pharos.run("locate", tmp_path / "map.json", "--from", tmp_path / "run.jsonl", "--algorithm", "nn")
+    assert result.code == 64 and "compares with a survey" in result.err
+
+
+def test_the_baselines_stand_in_the_table_of_all(tape, tmp_path):
+    folder = tape[0]
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": f"ibeacon:{UUID}/1/{n}", "position": [3 * n, 0]} for n in range(3)]}))
+    pharos.checked("map", "fit", folder / "survey.jsonl", "--algorithm", "nn", "--output", tmp_path / "map.json",
+                   "--beacon-positions", tmp_path / "site.json")
+    test = ("--test", folder / "survey.jsonl", "--all-algorithms")
+    told = pharos.checked("map", "evaluate", tmp_path / "map.json", *test, "--json")
+    errors = {line["algorithm"]: line["errorM"]["mean"] for line in told.lines()}
+    assert errors["weighted-centroid"] < 1 and "simple-distance" not in errors
+    assert "simple-distance needs to know where four beacons hang" in told.err
+    bare = pharos.checked("map", "evaluate", folder / "map.json", *test, "--json")
+    assert not {"weighted-centroid", "simple-distance"} & {line["algorithm"] for line in bare.lines()}
+
+
+# ---- to a beacon over the map
+def found(folder, beacon, *options, code=0):
+    result = pharos.run("find", beacon, "--replay", folder / "walk.btsnoop", "--map", folder / "map.json", *options)
+    assert result.code == code, result.err
+    return result
+
+
+def test_find_leads_over_the_map(tape):
+    lines = found(tape[0], f"ibeacon:{UUID}/1/2", "--json").lines()
+    here = {line["map"]["place"]: line["map"] for line in lines}
+    assert lines[0]["advice"] == "wait" and lines[-1]["advice"] == "arrived"
+    assert here["A"]["state"] in ("fix", "poor") and here["A"]["reason"] is None and here["A"]["otherFloor"] is False
+    assert here["A"]["target"] == {"source": "survey", "place": "C", "floor": None, "position": {"x": 6, "y": 0}}
+    assert here["A"]["distanceM"] == pytest.approx(6 - here["A"]["position"]["x"], abs=0.002) == pytest.approx(6, abs=1)
+    assert here["B"]["distanceM"] == pytest.approx(3, abs=1) and here["A"]["bearingDeg"] == 90
+    text = found(tape[0], f"ibeacon:{UUID}-1-2").out
+    assert " m east, at C" in text and "warmer" in text
+
+
+def test_a_beacon_that_the_map_does_not_know_is_where_it_was_strongest(tape, tmp_path):
+    folder, packets, _ = tape
+    levels = [-90] * 20 + [-70] * 20 + [-85] * 20
+    thing = [(second * 1_000_000 + 700_000 + n * 50_000, report(address(8), ibeacon(9, 9), level))
+             for second, level in enumerate(levels) for n in range(3)]
+    path = recording(tmp_path / "thing.btsnoop", sorted(packets + thing, key=lambda packet: packet[0]))
+    last = pharos.checked("find", f"ibeacon:{UUID}-9-9", "--replay", path, "--map", folder / "map.json",
+                          "--json").lines()[-1]["map"]
+    assert last["place"] == "C" and last["target"]["source"] == "walk" and last["target"]["place"] == "B"
+    assert last["distanceM"] == pytest.approx(3, abs=1.5) and last["bearingDeg"] == 270
+
+
+def test_find_says_that_it_is_on_another_floor(tape, tmp_path):
+    folder = tape[0]
+    made = json.loads((folder / "map.json").read_text())
+    for place in made["places"]:
+        place["floor"] = "upper" if place["name"] == "C" else "ground"
+    (tmp_path / "map.json").write_text(json.dumps(made))
+    (tmp_path / "walk.btsnoop").write_bytes((folder / "walk.btsnoop").read_bytes())
+    lines = found(tmp_path, f"ibeacon:{UUID}/1/2", "--json").lines()
+    first = next(line["map"] for line in lines if line["map"]["place"] == "A")
+    assert first["otherFloor"] is True and first["distanceM"] is None and first["target"]["floor"] == "upper"
+    assert "it is on another floor: upper" in found(tmp_path, f"ibeacon:{UUID}/1/2").out
+
+
+def test_find_on_no_map_is_a_sentence(tape):
+    folder, beacon = tape[0], f"ibeacon:{UUID}/1/2"
+    for options, code, said in [(["--map", "nowhere"], 66, "no such file"), (["--map", "survey.jsonl"], 65, "a survey"),
+                                (["--map", "map.json", "--turn"], 64, "not both"), (["--map"], 64, "--map")]:
+        result = pharos.run("find", beacon, "--replay", "walk.btsnoop", *options, cwd=folder)
+        assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
+
+
 # ---- bad input
 @pytest.mark.parametrize("options, code, said", [
     (["nowhere.json", "--from", "x"], 66, "no such file"),
     (["map.json", "--from", "nowhere"], 66, "no such file"),
     (["survey.jsonl", "--from", "survey.jsonl"], 65, "this is a survey"),
     (["site.json", "--from", "survey.jsonl"], 65, "this is no map"),
-    (["map.json", "--from", "map.json"], 65, "one JSON object"),
+    (["map.json", "--from", "map.json"], 65, "a map of signals, not a run"),
     (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
     (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),
     (["map.json", "--from", "survey.jsonl", "--receiver-offset", "loud"], 64, "not a number"),

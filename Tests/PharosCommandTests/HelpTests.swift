@@ -30,7 +30,7 @@ import Testing
     static let parameters = ["--reading", "--penalty", "--prints", "--neighbors", "--window-s", "--receiver-offset"]
 
     static let places: [([String], [String])] = [
-        (["map"], ["record", "check", "fit", "show", "evaluate", "export", "import", "update", "schema"]),
+        (["map"], ["record", "check", "fit", "show", "evaluate", "export", "import", "update", "simulate", "schema"]),
         (
             ["map", "record"],
             [
@@ -58,6 +58,10 @@ import Testing
         (["map", "import"], ["<files>", "-o, --output"] + levels),
         (["map", "update"], ["<map>", "--survey", "-o, --output", "--json"] + levels),
         (["map", "schema"], ["<kind>"]),
+        (
+            ["map", "simulate"],
+            ["<site>", "-o, --output", "--path", "--truth", "--every-m", "--seconds", "--days", "--seed"]
+        ),
         (
             ["locate"],
             [
@@ -99,7 +103,10 @@ import Testing
             ),
             (
                 ["find"],
-                ["<beacon>", "-a, --adapter", "--replay", "--known", "--turn", "--sound", "--duration-s", "--json"]
+                [
+                    "<beacon>", "-a, --adapter", "--replay", "--known", "--map", "--turn", "--sound", "--duration-s",
+                    "--json",
+                ]
             ),
             (["profile"], ["init", "check", "show", "schema"]),
             (["profile", "init"], ["<file>", "--type", "--name", "--url", "--interval-ms"]),
@@ -174,6 +181,13 @@ import Testing
         #expect(
             result.errors == "pharos: listen needs the package pharos-hub, which this machine does not have: "
                 + "apt install pharos-hub\n")
+    }
+
+    /// A beacon is found without it, but not on a map.
+    @Test func findingOnAMapNeedsTheHub() throws {
+        let result = try Program.shell(
+            #"d=$(mktemp -d) && cp "$0" "$d" && "$d/pharos" find a --map=b; c=$?; rm -r "$d"; exit $c"#)
+        #expect(result.code == 69 && result.errors.hasPrefix("pharos: find --map needs the package pharos-hub"))
     }
 
     /// What the list of subcommands in a help text says of each.

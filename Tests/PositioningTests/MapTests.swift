@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    /// The beacons of a corridor follow -55 - 20 log10 d, and the file says so.
+    @Test func fileHasTheTrendOfEachBeacon() throws {
+        let map = try SignalMap(ModelTests.corridor())
+        let beacons = try #require(JSONDocument.parse(Array(map.text.utf8)).root?["beacons"]?.elements)
+        for (beacon, trend) in zip(beacons, map.trends) {
+            let trend = try #require(trend)
+            let written = try #require(beacon["trend"])
+            guard case .number(let level)? = written["dbmAt1m"]?.value,
+                case .number(let n)? = written["exponent"]?.value
+            else { throw PositioningError.noPlaces }
+            #expect(abs((Double(level.text) ?? 0) - trend.levelAtOneMetre) < 0.001)
+            #expect(abs((Double(n.text) ?? 0) - trend.exponent) < 0.001 && written["center"]?.elements?.count == 2)
+        }
+        #expect(SignalMap.decode(Array(map.text.utf8)).map?.text == map.text)
+    }
+
     @Test func twoPlacesOfOneNameAreToldApart() throws {
         var survey = Survey()
         let beacon = try #require(BeaconKey("b").flatMap { survey.number(of: $0) })

@@ -37,6 +37,45 @@ import Testing
         #expect(PositioningBaseline.simpleDistance([-60]) == nil)
     }
 
+    /// Four beacons at the corners of 10 m by 20 m, one place in the middle.
+    private static func corners(known: Int) throws -> SignalMap {
+        var survey = Survey()
+        var positions: [BeaconKey: FloorPosition] = [:]
+        survey.begin(Survey.Stay(number: 1, place: "M", position: FloorPosition(x: 5, y: 10)))
+        var readings: [SignalVector.Reading] = []
+        for (number, corner) in [(0.0, 0.0), (10, 0), (10, 20), (0, 20)].enumerated() {
+            let key = try #require(BeaconKey("corner-\(number)"))
+            readings.append(.init(beacon: survey.number(of: key) ?? 0, level: -60))
+            if number < known { positions[key] = FloorPosition(x: corner.0, y: corner.1) }
+        }
+        survey.append(SignalVector(seconds: 0, readings: readings))
+        return try SignalMap(survey, positions: positions)
+    }
+
+    @Test(arguments: [
+        ([-60.0, -60, -60, -60], FloorPosition(x: 5, y: 10)), ([-96, -55, -55, -96], FloorPosition(x: 10, y: 10)),
+    ])
+    func simpleDistanceDividesTheRectangleOfTheCorners(levels: [Double], position: FloorPosition) throws {
+        var locator = try Locator(try Self.corners(known: 4), settings: LocatorSettings(.simpleDistance))
+        let readings = levels.enumerated().map { SignalVector.Reading(beacon: $0.offset, level: $0.element) }
+        let answer = locator.locate(SignalVector(seconds: 0, readings: readings))
+        #expect(answer.position == position && answer.state == .fix && answer.place == 0 && answer.region95 == nil)
+    }
+
+    @Test func baselinesNeedThePlacesOfTheBeacons() throws {
+        for (algorithm, known) in [(PositioningAlgorithm.simpleDistance, 3), (.weightedCentroid, 0)] {
+            let map = try Self.corners(known: known)
+            #expect(throws: PositioningError.fewBeaconPositions(algorithm)) {
+                try Locator(map, settings: LocatorSettings(algorithm))
+            }
+        }
+        var locator = try Locator(try Self.corners(known: 1), settings: LocatorSettings(.weightedCentroid))
+        let unknown = locator.locate(SignalVector(seconds: 0, readings: [.init(beacon: 2, level: -50)]))
+        #expect(unknown.state == .none && unknown.reason == .noCandidate)
+        let known = locator.locate(SignalVector(seconds: 1, readings: [.init(beacon: 0, level: -70)]))
+        #expect(known.position == FloorPosition(x: 0, y: 0))
+    }
+
     @Test func centroidIsNearTheStrongest() throws {
         let heard = [(0.0, -50.0), (10, -60), (20, -70)].map {
             PositioningBaseline.Heard(position: FloorPosition(x: $0.0, y: 0), level: $0.1)

@@ -20,14 +20,27 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     case field
     /// The field, followed over time.
     case hmm
+    /// The middle of the six strongest beacons that somebody has said the places of, each with its power as its weight.
+    case weightedCentroid = "weighted-centroid"
+    /// Between the beacons at the four corners, by the mean levels of opposite sides.
+    case simpleDistance = "simple-distance"
 
     /// Whether it gives a probability for each place, and so a region.
     public var isProbabilistic: Bool {
         switch self {
         case .gauss, .field, .hmm: true
-        case .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn: false
+        case .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .weightedCentroid, .simpleDistance: false
         }
     }
+
+    /// All that know a survey.
+    public static let allCases: [PositioningAlgorithm] = [
+        .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .gauss, .field, .hmm,
+    ]
+    /// Those that know the beacons' places alone: something to hold the others against.
+    public static let baselines: [PositioningAlgorithm] = [.weightedCentroid, .simpleDistance]
+
+    var isBaseline: Bool { Self.baselines.contains(self) }
 
     /// Whether it compares with the survey's vectors themselves.
     var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
@@ -108,7 +121,7 @@ public struct LocatorSettings: Hashable, Sendable {
         switch algorithm {
         case .nn, .nnMean, .nnMedian, .relative: return 1
         case .bhattacharyya: return nil
-        case .wknn, .gauss, .field, .hmm: return 5
+        case .wknn, .gauss, .field, .hmm, .weightedCentroid, .simpleDistance: return 5
         }
     }
 

@@ -121,7 +121,8 @@ public enum PositioningSchema {
             "properties": sorted([
                 "name": [
                     "description": "The algorithm.",
-                    "enum": .array(PositioningAlgorithm.allCases.map { .string($0.rawValue) }),
+                    "enum": .array(
+                        (PositioningAlgorithm.allCases + PositioningAlgorithm.baselines).map { .string($0.rawValue) }),
                 ],
                 "window": optional("integer", "Seconds that count at once; null for all."),
                 "reading": [
@@ -159,6 +160,15 @@ public enum PositioningSchema {
             [
                 "key": text("What it is called."), "position": optional("array", "Metres east and north."),
                 "seconds": count("Seconds in which it was heard."),
+                "trend": [
+                    "description":
+                        "Its level over the distance d, dbmAt1m - 10 * exponent * log10 d; null where no place has a position.",
+                    "type": ["object", "null"],
+                    "properties": sorted([
+                        "center": position,
+                        "dbmAt1m": number("In dBm."), "exponent": number("0.5 to 4."),
+                    ]),
+                ],
             ], ["key"])
     }
 

@@ -21,7 +21,7 @@ extension SignalMap {
                 .array(sources.map { .record([("name", .string($0.name)), ("sha256", .string($0.sha256))]) })
             ),
             ("algorithm", settings.json), ("places", .array(places.map(\.json))),
-            ("beacons", .array(beacons.map(\.json))),
+            ("beacons", .array(zip(beacons, trends).map { $0.json($1) })),
             ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
             (
                 "vectors",
@@ -58,10 +58,20 @@ extension Place {
 }
 
 extension SignalMap.Beacon {
-    fileprivate var json: JSONValue {
+    /// - Parameter trend: For whoever reads the file: it follows from the statistics.
+    fileprivate func json(_ trend: BeaconTrend?) -> JSONValue {
         .record([
             ("key", .string(key.text)),
             ("position", .optional(position) { .array([.real($0.x), .real($0.y)]) }), ("seconds", .integer(seconds)),
+            (
+                "trend",
+                .optional(trend) {
+                    .record([
+                        ("center", .array([.rounded($0.centre.x, 3), .rounded($0.centre.y, 3)])),
+                        ("dbmAt1m", .rounded($0.levelAtOneMetre, 3)), ("exponent", .rounded($0.exponent, 3)),
+                    ])
+                }
+            ),
         ])
     }
 }

@@ -207,6 +207,8 @@ public enum PositioningError: Error, Hashable, Sendable {
     case noVectors
     /// The site has no beacons to make a map of.
     case noBeacons
+    /// Nobody has said where so many beacons hang as the baseline needs.
+    case fewBeaconPositions(PositioningAlgorithm)
     /// The map was made from a site file, and the algorithm compares with a survey.
     case noSurvey(PositioningAlgorithm)
 }
@@ -223,6 +225,10 @@ extension PositioningError: CustomStringConvertible {
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with that algorithm"
         case .noVectors: "the map does not hold the seconds of its survey: fit it again from all surveys"
         case .noBeacons: "the site has no beacons with a place: add \"beacons\" to its file"
+        case .fewBeaconPositions(let algorithm):
+            "\(algorithm.rawValue) needs to know where "
+                + (algorithm == .simpleDistance ? "four beacons hang, at the corners" : "the beacons hang")
+                + ": fit the map with --beacon-positions"
         case .noSurvey(let algorithm):
             "\(algorithm.rawValue) compares with a survey, and this map was made from a site file: take field or hmm"
         }

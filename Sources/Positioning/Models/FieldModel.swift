@@ -214,6 +214,24 @@ private struct FloorFit {
     }
 }
 
+extension SignalMap {
+    /// Each beacon's trend over all places; `nil` where no place with a position heard it.
+    var trends: [BeaconTrend?] {
+        let spread = SpreadOfLevels(self, places: Array(places.indices))
+        var heard = [[BeaconTrend.Point]](repeating: [], count: beacons.count)
+        for (place, found) in statistics.enumerated() {
+            guard let position = places[place].position else { continue }
+            for statistics in found {
+                heard[statistics.beacon].append(
+                    .init(
+                        position: position, level: statistics.mean,
+                        variance: spread.variance(statistics) / Double(statistics.seconds) + SpreadOfLevels.unknown))
+            }
+        }
+        return heard.enumerated().map { BeaconTrend($1, position: beacons[$0].position) }
+    }
+}
+
 /// A beacon's level over the logarithm of the distance: A - 10·n·log10 d, d at least 1 m.
 struct BeaconTrend: Sendable {
     /// Where it is taken to hang.

@@ -1,3 +1,4 @@
+internal import Airtime
 public import Sites
 
 /// Finds a receiver on a map, vector by vector.
@@ -17,6 +18,7 @@ public struct Locator: Sendable {
     private enum Engine: Sendable {
         case rule(any PlaceRule)
         case neighbors(WeightedNeighbors)
+        case baseline(BaselineRule)
         case cells(CellEngine)
     }
 
@@ -38,7 +40,7 @@ public struct Locator: Sendable {
         if let settings { map.settings = settings }
         let settings = map.settings
         self.map = map
-        if map.plan != nil, settings.algorithm != .field, settings.algorithm != .hmm {
+        if map.plan != nil, settings.algorithm != .field, settings.algorithm != .hmm, !settings.algorithm.isBaseline {
             throw .noSurvey(settings.algorithm)
         }
         if settings.algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(settings.algorithm) }
@@ -58,6 +60,7 @@ public struct Locator: Sendable {
                     prints: PrintTable(map), positions: map.places.map(\.position), floors: map.places.map(\.floor),
                     beaconCount: map.beacons.count, neighbors: max(1, settings.neighbors)))
         case .gauss, .field, .hmm: engine = .cells(try CellEngine(map, walls: walls))
+        case .weightedCentroid, .simpleDistance: engine = .baseline(try BaselineRule(map))
         }
     }
 
@@ -91,6 +94,16 @@ public struct Locator: Sendable {
             answer.place = found.place
             answer.floor = map.places[found.place].floor
             if wantsScores { answer.scores = found.scores }
+            return answer
+        case .baseline(let rule):
+            guard let found = rule.locate(sample) else {
+                return .none(.noCandidate, heard: used + strangers, used: used)
+            }
+            var answer = LocatorAnswer(used < 3 ? .poor : .fix, heard: used + strangers, used: used)
+            answer.position = found.position
+            answer.place = found.place
+            answer.floor = found.place.flatMap { map.places[$0].floor }
+            if wantsScores { answer.scores = map.places.map { $0.position?.distance(to: found.position) } }
             return answer
         case .cells(let cells):
             var answer = cells.answer(

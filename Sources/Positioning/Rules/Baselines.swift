@@ -72,18 +72,7 @@ public struct Multilateration: Sendable {
 
     /// Refuses a map without positions.
     public init(_ map: SignalMap) throws(PositioningError) {
-        let spread = SpreadOfLevels(map, places: Array(map.places.indices))
-        var heard = [[BeaconTrend.Point]](repeating: [], count: map.beacons.count)
-        for (place, found) in map.statistics.enumerated() {
-            guard let position = map.places[place].position else { continue }
-            for statistics in found {
-                heard[statistics.beacon].append(
-                    .init(
-                        position: position, level: statistics.mean,
-                        variance: spread.variance(statistics) / Double(statistics.seconds) + SpreadOfLevels.unknown))
-            }
-        }
-        trends = heard.enumerated().map { BeaconTrend($1, position: map.beacons[$0].position) }
+        trends = map.trends
         cells = try FieldModel.grid(map, step: nil).grid.cells
     }
 

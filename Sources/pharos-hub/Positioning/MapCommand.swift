@@ -23,6 +23,7 @@ struct MapCommand: ParsableCommand {
             ("export", { MapExport.self }),
             ("import", { MapImport.self }),
             ("update", { MapUpdateCommand.self }),
+            ("simulate", { MapSimulate.self }),
             ("schema", { MapSchemaCommand.self }),
         ])
 }

@@ -33,10 +33,10 @@ struct MapEvaluate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("How places are found (default: the map's, or field).", valueName: "name"),
-        completion: .list(PositioningAlgorithm.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
-    @Flag(help: "Print a table of all algorithms.")
+    @Flag(help: "Print a table of all algorithms, and of the baselines where the map knows the beacons' places.")
     var allAlgorithms = false
 
     @Option(
@@ -82,6 +82,7 @@ struct MapEvaluate: ParsableCommand {
         let results: [Evaluation]
         if let test {
             let map = try MapFile.read(files[0])
+            if allAlgorithms, !map.beaconPositions.isEmpty { run.algorithms += PositioningAlgorithm.baselines }
             let survey = try levels.read([test]).survey
             results = try run.evaluate(map, test: survey, name: test)
         } else {

@@ -37,7 +37,8 @@ struct MapFit: ParsableCommand {
             self = .one(algorithm)
         }
 
-        static let names = ["auto"] + PositioningAlgorithm.allCases.map(\.rawValue)
+        static let names =
+            ["auto"] + (PositioningAlgorithm.allCases + PositioningAlgorithm.baselines).map(\.rawValue)
     }
 
     @Argument(help: "Surveys as JSON Lines or CSV, or - for standard input.", completion: .file())

@@ -21,6 +21,7 @@ struct Benchmark {
 
     private static let parts = [
         "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "zones", "positioning",
+        "inventory",
     ]
 
     static func main() {
@@ -49,7 +50,12 @@ struct Benchmark {
             if only.contains("frames") { try FrameTimes.run(report) }
             if only.contains("collisions") { try CollisionTimes.run(report, pharos: pharos) }
             if only.contains("planner") { try PlannerTimes.recursion(report) }
-            if only.contains("positioning") { try PositioningTimes.run(report) }
+            let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
+            if only.contains("positioning") {
+                try PositioningTimes.run(
+                    report, folder: folder, python: python, peers: scripts + "/positioning_peers.py")
+            }
+            if only.contains("inventory") { try InventoryTimes.run(report) }
             if only.contains("capture") {
                 let capture = try CaptureFile(writing: reports, to: path)
                 try CaptureDecoding(capture: capture, python: python, peers: peers, sample: min(sample, reports))
@@ -69,7 +75,6 @@ struct Benchmark {
             }
             if only.contains("zones") { try ZoneTimes(pharos: pharos, folder: folder).run(report) }
             guard only.contains("fleet") else { return }
-            let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             try FleetTimes(
                 pharos: pharos, scripts: scripts, python: python ?? "python3", folder: folder, beacons: beacons
             ).run(report)

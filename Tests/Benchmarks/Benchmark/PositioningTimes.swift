@@ -1,8 +1,12 @@
 import Airtime
 import BluetoothTypes
 import Glibc
+import LinuxHost
+import ListenerService
 import Positioning
+import PositioningFiles
 import PositioningWorlds
+import Sightings
 
 /// What fitting and locating cost on a large site, and how good the ways to find a place are on recordings of others.
 struct PositioningTimes {
@@ -11,7 +15,11 @@ struct PositioningTimes {
     private static let vectors = 100_000
     private static let lines = 1_000_000
 
-    static func run(_ report: Report) throws {
+    /// - Parameters:
+    ///   - folder: Where a recording is made, and taken away.
+    ///   - python: A Python with scikit-learn; `nil` for none.
+    ///   - peers: The script that measures it.
+    static func run(_ report: Report, folder: String, python: String?, peers: String) throws {
         let clock = ContinuousClock()
         report.section(
             "Positioning: \(Double(vectors).grouped) vectors at \(places) places, \(beacons) beacons")
@@ -32,8 +40,18 @@ struct PositioningTimes {
             report.target("\(algorithm.rawValue), an instant", times.median, "ms", atMost: 5)
         }
         report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
+        if let python {
+            let path = "\(folder)/survey-\(getpid()).jsonl"
+            try Files.replace(path, with: Array(SurveyWriter.text(survey).utf8))
+            defer { unsafe unlink(path) }
+            report.line("The same survey by scikit-learn (fit; an instant):")
+            report.line(try ChildProcess.output(of: [python, peers, "survey", path]).trimmed)
+        } else {
+            report.notMeasured("scikit-learn on the same survey", because: "no Python; give it with --python")
+        }
         try reading(report)
-        try recordings(report)
+        try hour(report, folder)
+        try PositioningRecordings(report, python: python, peers: peers).run()
         try buildings(report)
     }
 
@@ -95,31 +113,42 @@ struct PositioningTimes {
         report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
     }
 
-    /// The table of the public recordings.
-    private static func recordings(_ report: Report) throws {
-        report.section("Positioning: public recordings, mean and 95 % of the error in metres")
-        guard let recordings = PublicRecordings() else {
-            report.notMeasured("public recordings", because: "PHAROS_RECORDINGS does not name their folder")
-            return
+    /// An hour of packets of an ordinary floor: 24 beacons, 100 places.
+    private static func hour(_ report: Report, _ folder: String) throws {
+        let (seconds, count, perSecond) = (3600, 24, 120)
+        report.section("Positioning: an hour's recording of \(count) beacons, \(perSecond) packets a second")
+        var random = SplitMix64(seed: 3)
+        var survey = Survey()
+        let numbers = (0..<count).map { number in
+            survey.number(
+                of: BeaconKey(.iBeacon(uuid: HearingRecording.uuid, major: 1, minor: UInt16(number + 1)))) ?? 0
         }
-        let columns = recordings.columns()
-        report.row("", columns.map(\.name), width: 14)
-        for (name, algorithm, window) in rows {
-            var cells: [String] = []
-            for column in columns {
-                let choice = try AlgorithmChoice(
-                    column.survey, candidates: algorithm.isProbabilistic || algorithm == .wknn ? [algorithm] : [])
-                var settings = choice.map.settings
-                settings.algorithm = algorithm
-                settings.window = window
-                let found = try Evaluator.evaluate(choice.map, test: column.test, settings: settings)
-                cells.append("\((found.mean ?? 0).text(2)) / \((found.percentile95 ?? 0).text(1))")
+        for place in 0..<100 {
+            let spot = FloorPosition(x: Double(place % 10) * 2, y: Double(place / 10) * 2)
+            survey.begin(Survey.Stay(number: place + 1, place: "P\(place)", position: spot))
+            for second in 0..<20 {
+                let readings = numbers.map { number in
+                    let hung = FloorPosition(x: Double(number % 5) * 4.5, y: Double(number / 5) * 4.5)
+                    let level = -55 - 25 * Glibc.log10(max(1, spot.distance(to: hung)))
+                    return SignalVector.Reading(
+                        beacon: number, level: level.rounded() + Double(random.next(upTo: 8)) - 4)
+                }
+                survey.append(SignalVector(seconds: Double(second), readings: readings))
             }
-            report.row(name, cells, width: 14)
         }
-        let baselines = try columns.map { try Baseline($0) }
-        report.row("centroid of six", baselines.map { $0.text(\.centroid) }, width: 14)
-        report.row("multilateration", baselines.map { $0.text(\.multilateration) }, width: 14)
+        let tape = try HearingRecording(
+            writing: seconds * perSecond, of: count, perSecond: perSecond, to: "\(folder)/hour-\(getpid()).btsnoop")
+        defer { unsafe unlink(tape.path) }
+        let map = try SignalMap(survey)
+        for algorithm in PositioningAlgorithm.allCases {
+            let walker = Walker(try RunLocator(map, settings: LocatorSettings(algorithm)))
+            let time = try ContinuousClock().measure {
+                try RunFile(tape.path, KnownBeacons(), reading: .init()).run(walker)
+            }
+            guard walker.count == seconds else { throw BenchmarkError("\(walker.count) seconds were located") }
+            report.target("\(algorithm.rawValue), an hour", time.milliseconds / 1000, "s", atMost: 2)
+        }
+        report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
     }
 
     private static let rows: [(String, PositioningAlgorithm, Int?)] = [
@@ -154,47 +183,32 @@ struct PositioningTimes {
                     (100 * near.reduce(0, +) / Double(near.count)).text(0),
                     (mean.reduce(0, +) / Double(max(1, mean.count))).text(2),
                 ])
+            if algorithm == .field {
+                report.target("field in these buildings", mean.reduce(0, +) / Double(mean.count), "m", atMost: 1.5)
+                report.target("places that field misses", 100 - 100 * average, "%", atMost: 54)
+            }
         }
     }
 }
 
-/// The ways without a survey, or with its trends only, over one column of the public recordings.
-private struct Baseline {
-    private(set) var centroid: [Double] = []
-    private(set) var multilateration: [Double] = []
+/// Locates each second of a run.
+private final class Walker: RunConsumer {
+    private(set) var count = 0
+    private var locator: RunLocator
 
-    init(_ column: PublicRecordings.Column) throws {
-        let map = try SignalMap(column.survey, positions: column.beacons)
-        let ranging = try Multilateration(map)
-        let numbers = map.numbers(for: column.test)
-        for stay in column.test.stays {
-            guard let truth = stay.position else { continue }
-            for vector in stay.vectors {
-                let heard = map.vector(vector, of: column.test, numbers: numbers).readings
-                guard !heard.isEmpty else { continue }
-                let hung = heard.compactMap { reading in
-                    map.beacons[reading.beacon].position.map {
-                        PositioningBaseline.Heard(position: $0, level: reading.level)
-                    }
-                }
-                if let place = PositioningBaseline.weightedCentroid(hung) { centroid.append(place.distance(to: truth)) }
-                // The window's means.
-                var sums: [Int: (Double, Double)] = [:]
-                for earlier in max(stay.vectors.lowerBound, vector - 4)...vector {
-                    for reading in map.vector(earlier, of: column.test, numbers: numbers).readings {
-                        let known = sums[reading.beacon] ?? (0, 0)
-                        sums[reading.beacon] = (known.0 + reading.level, known.1 + 1)
-                    }
-                }
-                let means = sums.sorted { $0.key < $1.key }
-                    .map { SignalVector.Reading(beacon: $0.key, level: $0.value.0 / $0.value.1) }
-                if let place = ranging.locate(means) { multilateration.append(place.distance(to: truth)) }
-            }
-        }
-    }
+    init(_ locator: RunLocator) { self.locator = locator }
 
-    func text(_ errors: KeyPath<Baseline, [Double]>) -> String {
-        let percentiles = Percentiles(self[keyPath: errors])
-        return "\((percentiles.mean ?? 0).text(2)) / \((percentiles.value(at: 95) ?? 0).text(1))"
+    var isSatisfied: Bool { false }
+    func begin(session: String?) { locator.begin(session: session) }
+    func say(_ sentence: String, isWarning: Bool) {}
+
+    func take(seconds: Double, _ heard: [HeardBeacon]) {
+        _ = locator.locate(seconds: seconds, heard)
+        count += 1
     }
+}
+
+extension String {
+    /// Without the line feeds behind it.
+    fileprivate var trimmed: String { String(reversed().drop { $0 == "\n" }.reversed()) }
 }

@@ -1,0 +1,210 @@
+public import Airtime
+internal import BluetoothTypes
+internal import Configuration
+public import Sites
+
+/// Surveys of, and walks through, a floor that exists in a site file only: levels by its path loss and walls, shadowing
+/// that lasts, fading that does not, and a packet in ten that is lost.
+///
+/// The same seed gives the same floor, the same survey and the same walk.
+public struct SimulatedSite: Sendable {
+    private let site: Site
+    private let model: SiteModel
+    private let keys: [BeaconKey?]
+    private let floor: String?
+    private let seed: UInt64
+    private let shadows: [[Wave]]
+
+    /// A part of one beacon's shadowing.
+    private struct Wave: Sendable {
+        let east: Double
+        let north: Double
+        let phase: Double
+    }
+
+    /// What somebody hears who goes on.
+    private struct Receiver {
+        var random: SplitMix64
+        /// When each beacon sends next, in seconds.
+        var due: [Double]
+        var now = 0.0
+
+        mutating func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
+        mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
+    }
+
+    private static let wavesOfABeacon = 4
+    /// Shadows are so long, in metres.
+    private static let wavelengths = 6.0...20.0
+    private static let fading = 3.0
+    private static let loss = 0.1
+    /// What advertisers add to their interval, so that two do not stay at one moment, in seconds.
+    private static let longestDelay = 0.01
+    /// More places than these are no survey that anybody makes.
+    public static let placeLimit = 2000
+    /// The first day, 2026-01-01 09:00 UTC.
+    private static let firstDay = 1_767_258_000
+
+    /// - Parameters:
+    ///   - keys: By a beacon's name, where its name is not its key; beacons whose names are no keys are not heard.
+    ///   - floor: The floor's name; `nil` on sites with one floor.
+    ///
+    /// Refuses a site without beacons.
+    public init(
+        _ site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil, seed: UInt64
+    ) throws(PositioningError) {
+        guard !site.beacons.isEmpty else { throw .noBeacons }
+        self.site = site
+        self.floor = floor
+        self.seed = seed
+        self.keys = site.beacons.map { keys[$0.name] ?? BeaconKey($0.name) }
+        model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
+        var random = SplitMix64(seed: seed)
+        func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
+        shadows = site.beacons.map { _ in
+            (0..<Self.wavesOfABeacon).map { _ in
+                let length =
+                    Self.wavelengths.lowerBound + share() * (Self.wavelengths.upperBound - Self.wavelengths.lowerBound)
+                let (turn, number) = (2 * Double.pi * share(), 2 * Double.pi / length)
+                return Wave(
+                    east: number * cos(turn), north: number * cos(turn - .pi / 2), phase: 2 * Double.pi * share())
+            }
+        }
+    }
+
+    // MARK: What is heard
+
+    private func receiver(_ number: UInt64) -> Receiver {
+        var receiver = Receiver(random: SplitMix64(seed: seed &+ 1 &+ number), due: [])
+        receiver.due = site.beacons.map { receiver.share() * $0.intervalMicroseconds / 1e6 }
+        return receiver
+    }
+
+    private func shadow(_ beacon: Int, at position: FloorPosition) -> Double {
+        let sum = shadows[beacon].reduce(0) { $0 + cos($1.east * position.x + $1.north * position.y + $1.phase) }
+        return site.radio.shadowing * sum * (2 / Double(Self.wavesOfABeacon)).squareRoot()
+    }
+
+    /// The packets of the next second, by beacon.
+    private func second(_ receiver: inout Receiver, at position: FloorPosition) -> [(beacon: Int, levels: [Double])] {
+        let end = receiver.now + 1
+        var found: [(beacon: Int, levels: [Double])] = []
+        for beacon in site.beacons.indices {
+            let mean = model.link(beacon, at: position).power + shadow(beacon, at: position)
+            var levels: [Double] = []
+            while receiver.due[beacon] < end {
+                let interval = site.beacons[beacon].intervalMicroseconds / 1e6
+                receiver.due[beacon] += interval + receiver.share() * Self.longestDelay
+                let level = (mean + Self.fading * receiver.noise()).rounded()
+                let isLost = receiver.share() < Self.loss
+                if !isLost, level >= site.radio.sensitivity, level < 0 { levels.append(level) }
+            }
+            if !levels.isEmpty, keys[beacon] != nil { found.append((beacon, levels)) }
+        }
+        receiver.now = end
+        return found
+    }
+
+    private func numbers(in survey: inout Survey) -> [Int?] {
+        keys.map { key in key.flatMap { survey.number(of: $0) } }
+    }
+
+    private static func append(
+        _ heard: [(beacon: Int, levels: [Double])], _ second: Int, _ numbers: [Int?], to survey: inout Survey
+    ) {
+        survey.append(
+            seconds: Double(second),
+            heard.compactMap { beacon, levels in numbers[beacon].map { (beacon: $0, levels: levels) } }
+                .sorted { $0.beacon < $1.beacon })
+    }
+
+    private func begin(_ survey: inout Survey, day: Int) -> String {
+        let started = RFC3339Time(secondsSince1970: Self.firstDay + day * 86_400)
+        survey.begin(Survey.Recording(site: site.name, receiver: "simulated", started: started))
+        return String(started.description.prefix(10))
+    }
+
+    // MARK: Surveys and walks
+
+    /// The places of a survey: squares of so many metres, within the outline, named by their column and row, such as `B3`.
+    public func places(everyMetres step: Double) -> [Place] {
+        guard let bounds = site.bounds, step > 0, (bounds.width / step + 1) * (bounds.height / step + 1) < 1e6 else {
+            return []
+        }
+        var places: [Place] = []
+        for row in 0...Int(bounds.height / step) {
+            for column in 0...Int(bounds.width / step) {
+                let position = FloorPosition(
+                    x: bounds.low.x + (Double(column) + 0.5) * step, y: bounds.low.y + (Double(row) + 0.5) * step)
+                guard position.x <= bounds.low.x + bounds.width, position.y <= bounds.low.y + bounds.height,
+                    site.outline?.contains(position) ?? true
+                else { continue }
+                places.append(Place(name: "\(Self.letters(column))\(row + 1)", position: position, floor: floor))
+            }
+        }
+        return places
+    }
+
+    private static func letters(_ number: Int) -> String {
+        let last = String(UnicodeScalar(UInt8(65 + number % 26)))
+        return number < 26 ? last : letters(number / 26 - 1) + last
+    }
+
+    /// Four headings at each place, on so many days.
+    ///
+    /// - Parameter seconds: At each place, at least 4.
+    public func survey(at places: [Place], seconds: Int, days: Int) -> Survey {
+        var survey = Survey()
+        let numbers = numbers(in: &survey)
+        var stay = 0
+        for day in 0..<days {
+            var receiver = receiver(UInt64(day))
+            let session = begin(&survey, day: day)
+            for place in places {
+                guard let position = place.position else { continue }
+                for heading in 0..<4 {
+                    stay += 1
+                    survey.begin(
+                        Survey.Stay(
+                            number: stay, place: place.name, position: position, floor: place.floor,
+                            heading: Double(heading) * 90, session: session))
+                    for second in 0..<max(1, seconds / 4) {
+                        Self.append(self.second(&receiver, at: position), second, numbers, to: &survey)
+                    }
+                }
+            }
+        }
+        return survey
+    }
+
+    /// Somebody walks, on a day after the surveys.
+    ///
+    /// - Returns: what is heard in each second, as one run, and where the receiver was in its middle.
+    public func walk(_ walk: SiteWalk) -> (run: Survey, way: [FloorPosition]) {
+        var run = Survey()
+        let numbers = numbers(in: &run)
+        var receiver = receiver(1 << 32)
+        let session = begin(&run, day: 30)
+        run.begin(Survey.Stay(number: 1, session: session))
+        var way: [FloorPosition] = []
+        for second in 0..<max(1, Int((walk.length / walk.speed).rounded(.up))) {
+            let position = Self.position(walk.corners, at: (Double(second) + 0.5) * walk.speed)
+            way.append(position)
+            Self.append(self.second(&receiver, at: position), second, numbers, to: &run)
+        }
+        return (run, way)
+    }
+
+    private static func position(_ corners: [FloorPosition], at metres: Double) -> FloorPosition {
+        var left = metres
+        for (from, to) in zip(corners, corners.dropFirst()) {
+            let length = from.distance(to: to)
+            if left <= length, length > 0 {
+                let share = left / length
+                return FloorPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
+            }
+            left -= length
+        }
+        return corners[corners.count - 1]
+    }
+}

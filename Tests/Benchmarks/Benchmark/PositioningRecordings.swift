@@ -1,0 +1,197 @@
+import Airtime
+import Positioning
+import PositioningWorlds
+import Sites
+
+/// How good the ways to find a place are on the recordings of others, beside what is known of them and beside
+/// scikit-learn.
+struct PositioningRecordings {
+    private let report: Report
+    private let python: String?
+    private let peers: String
+    private static let width = 14
+
+    init(_ report: Report, python: String?, peers: String) {
+        self.report = report
+        self.python = python
+        self.peers = peers
+    }
+
+    private struct Row {
+        let name: String
+        let algorithm: PositioningAlgorithm
+        var window: Int?
+        var offset = LocatorSettings.ReceiverOffset.unknown
+        var knowsBeacons = false
+    }
+
+    private static let rows = [
+        Row(name: "nn", algorithm: .nn, window: 1), Row(name: "nn-mean", algorithm: .nnMean, window: 1),
+        Row(name: "bhattacharyya", algorithm: .bhattacharyya, window: 5),
+        Row(name: "relative", algorithm: .relative, window: 1),
+        Row(name: "relative, w 5", algorithm: .relative, window: 5), Row(name: "wknn", algorithm: .wknn, window: 1),
+        Row(name: "wknn, w 5", algorithm: .wknn, window: 5),
+        Row(name: "gauss, w 5", algorithm: .gauss, window: 5, offset: .known(0)),
+        Row(name: "gauss, offset", algorithm: .gauss, window: 5),
+        Row(name: "field, w 5", algorithm: .field, window: 5, offset: .known(0)),
+        Row(name: "field, offset", algorithm: .field, window: 5), Row(name: "hmm, standing", algorithm: .hmm),
+        Row(name: "field, beacons", algorithm: .field, window: 5, knowsBeacons: true),
+    ]
+    /// What another program has reached with the field and an unknown offset, in metres.
+    private static let known = [1.93, 1.24, 1.56, 2.08, 2.05, 2.16, 2.26, 2.01, 2.06]
+
+    func run() throws {
+        report.section("Positioning: public recordings, mean and 95 % of the error in metres")
+        guard let recordings = PublicRecordings() else {
+            report.notMeasured("public recordings", because: "PHAROS_RECORDINGS does not name their folder")
+            return
+        }
+        let columns = recordings.columns()
+        report.row("", columns.map(\.name), width: Self.width)
+        var fields: [Evaluated] = []
+        for row in Self.rows {
+            let found = try columns.map { try Evaluated(row, $0) }
+            report.row(row.name, found.map { Self.text($0.mean, $0.percentile95) }, width: Self.width)
+            if row.name == "field, offset" { fields = found }
+        }
+        let baselines = try columns.map { try Baseline($0) }
+        report.row("centroid of six", baselines.map { Self.text($0.centroid) }, width: Self.width)
+        report.row("multilateration", baselines.map { Self.text($0.multilateration) }, width: Self.width)
+        let sites = try columns.map { try Self.siteAlone($0) }
+        report.row("the site alone", sites.map { Self.text($0) }, width: Self.width)
+        if let python {
+            for line in try ChildProcess.output(of: [python, peers, "recordings"]).split(separator: "\n") {
+                let cells = line.split(separator: "\t").map(String.init)
+                report.row(cells[0], Array(cells.dropFirst()), width: Self.width)
+            }
+        } else {
+            report.notMeasured("scikit-learn on the same recordings", because: "no Python; give it with --python")
+        }
+        regions(columns, fields)
+        targets(columns, fields, sites)
+    }
+
+    private static func text(_ errors: [Double]) -> String {
+        let percentiles = Percentiles(errors)
+        return text(percentiles.mean, percentiles.value(at: 95))
+    }
+
+    private static func text(_ mean: Double?, _ most: Double?) -> String {
+        "\((mean ?? 0).text(2)) / \((most ?? 0).text(1))"
+    }
+
+    /// A row in one column.
+    private struct Evaluated {
+        let errors: [Double]
+        let evaluation: Evaluation
+        let foretold: Double?
+        var mean: Double? { evaluation.mean }
+        var percentile95: Double? { evaluation.percentile95 }
+
+        init(_ row: Row, _ column: PublicRecordings.Column) throws {
+            var base = LocatorSettings(row.algorithm)
+            base.receiverOffset = row.offset
+            let isFitted = row.algorithm.isProbabilistic || row.algorithm == .wknn
+            let choice = try AlgorithmChoice(
+                column.survey, positions: row.knowsBeacons ? column.beacons : [:],
+                candidates: isFitted ? [row.algorithm] : [], base: base)
+            var settings = choice.map.settings
+            settings.algorithm = row.algorithm
+            settings.window = row.window
+            evaluation = try Evaluator.evaluate(choice.map, test: column.test, settings: settings)
+            errors = try Evaluator.instants(choice.map, test: column.test, settings: settings).compactMap(\.error)
+            foretold = choice.map.evaluation?.mean
+        }
+
+        /// A circle that holds as many of the errors as the regions hold truths, in m².
+        var neededArea: Double? {
+            guard let coverage = evaluation.coverage95,
+                let radius = Percentiles(errors).value(at: 100 * min(0.99, coverage))
+            else { return nil }
+            return .pi * radius * radius
+        }
+    }
+
+    private func regions(_ columns: [PublicRecordings.Column], _ fields: [Evaluated]) {
+        report.line("Regions of 95 % of field with an unknown offset:")
+        report.row("", columns.map(\.name), width: Self.width)
+        report.row(
+            "hold the truth %", fields.map { (100 * ($0.evaluation.coverage95 ?? 0)).text(0) }, width: Self.width)
+        report.row(
+            "median area m²", fields.map { ($0.evaluation.medianRegionArea ?? 0).text(1) }, width: Self.width)
+        report.row("circle needed m²", fields.map { ($0.neededArea ?? 0).text(1) }, width: Self.width)
+    }
+
+    private func targets(_ columns: [PublicRecordings.Column], _ fields: [Evaluated], _ sites: [[Double]]) {
+        func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+        for (index, column) in columns.enumerated() {
+            let field = fields[index]
+            report.target(
+                "field, \(column.name)", field.mean ?? .infinity, "m", atMost: Self.known[index] + 0.005)
+            if let area = field.evaluation.medianRegionArea, let needed = field.neededArea {
+                report.target("its region beside the circle that is needed", area / needed, "times", atMost: 1.5)
+            }
+            let missed = 100 - 100 * (field.evaluation.coverage95 ?? 0)
+            report.target("truths outside of it", missed, "%", atMost: column.isOwnReceiver ? 15 : 25)
+            guard column.isOwnReceiver, let foretold = field.foretold, let found = field.mean else { continue }
+            report.target(
+                "error foretold by leaving visits out, beside it", max(foretold / found, found / foretold), "times",
+                atMost: 1.6)
+        }
+        report.target(
+            "field, in the mean of all", mean(fields.compactMap(\.mean)), "m", atMost: mean(Self.known))
+        for (name, limit) in [("library", 2.0), ("office", 2.9)] {
+            let errors = columns.indices.filter { columns[$0].isOwnReceiver && columns[$0].name.hasPrefix(name) }
+                .compactMap { Percentiles(sites[$0]).mean }
+            report.target("\(name), the site alone", mean(errors), "m", atMost: limit)
+        }
+    }
+
+    /// The errors on a map of the beacons' places alone.
+    private static func siteAlone(_ column: PublicRecordings.Column) throws -> [Double] {
+        let text = #"{"version":1,"name":"alone","target":{"detectWithinS":10,"probability":0.9}}"#
+        guard var site = Site.decode(Array(text.utf8)).site else { throw BenchmarkError("no site") }
+        site.beacons = try column.beacons.map {
+            try SiteBeacon(
+                name: $0.key.text, position: $0.value, intervalMicroseconds: 200_000, airtimeMicroseconds: 376,
+                radioPower: 0)
+        }
+        return try Evaluator.instants(SignalMap(site: site), test: column.test).compactMap(\.error)
+    }
+}
+
+/// The ways without a survey, or with its trends only, over one column of the public recordings.
+private struct Baseline {
+    private(set) var centroid: [Double] = []
+    private(set) var multilateration: [Double] = []
+
+    init(_ column: PublicRecordings.Column) throws {
+        let map = try SignalMap(column.survey, positions: column.beacons)
+        let ranging = try Multilateration(map)
+        let numbers = map.numbers(for: column.test)
+        for stay in column.test.stays {
+            guard let truth = stay.position else { continue }
+            for vector in stay.vectors {
+                let heard = map.vector(vector, of: column.test, numbers: numbers).readings
+                guard !heard.isEmpty else { continue }
+                let hung = heard.compactMap { reading in
+                    map.beacons[reading.beacon].position.map {
+                        PositioningBaseline.Heard(position: $0, level: reading.level)
+                    }
+                }
+                if let place = PositioningBaseline.weightedCentroid(hung) { centroid.append(place.distance(to: truth)) }
+                // The window's means.
+                var sums: [Int: (Double, Double)] = [:]
+                for earlier in max(stay.vectors.lowerBound, vector - 4)...vector {
+                    for reading in map.vector(earlier, of: column.test, numbers: numbers).readings {
+                        let known = sums[reading.beacon] ?? (0, 0)
+                        sums[reading.beacon] = (known.0 + reading.level, known.1 + 1)
+                    }
+                }
+                let means = sums.sorted { $0.key < $1.key }
+                    .map { SignalVector.Reading(beacon: $0.key, level: $0.value.0 / $0.value.1) }
+                if let place = ranging.locate(means) { multilateration.append(place.distance(to: truth)) }
+            }
+        }
+    }
+}

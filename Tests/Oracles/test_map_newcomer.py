@@ -1,0 +1,98 @@
+"""The commands of the page for newcomers as they stand there, and simulated floors beside what was asked for."""
+import json
+import math
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pharos
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACES = (ROOT / "Sources/pharos/pharos.docc/Places.md").read_text()
+
+
+def site(folder, **more):
+    spots = [(x, y) for y in (1, 7) for x in (1, 8, 15)]
+    (folder / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [16, 0], [16, 8], [0, 8]],
+        "walls": [{"from": [8, 3], "to": [8, 8], "attenuationDb": 6}],
+        "defaults": {"intervalMs": 200, "radioPowerDbm": 0},
+        "pathLoss": {"model": "log-distance", "lossAt1mDb": 55, "exponent": 2.2, "shadowingDb": 3},
+        "paths": [{"name": "round", "points": [[1, 2], [14, 2], [14, 6]], "speedMps": 0.5}],
+        "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": f"b{n}", "position": spot} for n, spot in enumerate(spots)], **more}))
+
+
+def test_a_newcomer_maps_the_sample_site_and_follows_a_walk(tmp_path):
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    blocks = re.findall(r"```\n(.*?)```", PLACES, re.DOTALL)
+    commands = [shlex.split(line) for block in blocks[:2] for line in block.splitlines()]
+    assert len(commands) == 7 and {words[0] for words in commands} == {"pharos"}
+    for words in commands:
+        last = pharos.checked(*words[1:], cwd=tmp_path, timeout=300)
+    assert re.fullmatch(r"\d+ seconds off by \d+\.\d\d m in the mean, .*", last.out.splitlines()[-1])
+    assert (tmp_path / "map.html").stat().st_size > 10_000 and "m in the mean" in (tmp_path / "way.html").read_text()
+    mean = float(re.search(r"off by ([\d.]+) m in the mean", last.out)[1])
+    assert mean < 8
+
+
+def test_a_simulated_floor_is_mapped_and_walked(tmp_path):
+    site(tmp_path)
+    simulate = ("map", "simulate", tmp_path / "site.json")
+    said = pharos.checked(*simulate, "--output", tmp_path / "s.jsonl", "--every-m", "2", "--seconds", "20").out
+    assert said == f"32 places, 1280 s, 6 beacons to {tmp_path / 's.jsonl'}\n"
+    assert pharos.run("map", "check", tmp_path / "s.jsonl").code == 0
+    pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "field", "--output", tmp_path / "map.json",
+                   timeout=120)
+    pharos.checked(*simulate, "--path", "round", "--output", tmp_path / "w.jsonl", "--truth", tmp_path / "t.csv")
+    lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "w.jsonl", "--truth",
+                           tmp_path / "t.csv", "--json").lines()
+    assert len(lines) == 34 and lines[0]["truth"]["x"] == pytest.approx(1.25)
+    errors = [line["errorM"] for line in lines]
+    assert sum(errors) / len(errors) < 2.5, errors
+
+
+def test_levels_follow_the_path_loss(tmp_path):
+    site(tmp_path, walls=[{"from": [0, 20], "to": [1, 20], "attenuationDb": 6}],
+         pathLoss={"model": "log-distance", "lossAt1mDb": 55, "exponent": 2.2, "shadowingDb": 0})
+    text = pharos.checked("map", "simulate", tmp_path / "site.json", "--output", "-", "--seconds", "200", "--days",
+                          "1").out
+    spot, levels = None, {}
+    for line in map(json.loads, text.splitlines()):
+        spot = line.get("position", spot)
+        for key, packets in line.get("rssi", {}).items():
+            levels.setdefault((tuple(spot), key), []).extend(packets)
+    assert len(levels) == 8 * 6
+    for ((x, y), key), heard in levels.items():
+        beacon = [(1, 1), (8, 1), (15, 1), (1, 7), (8, 7), (15, 7)][int(key[1:])]
+        expected = -55 - 22 * math.log10(max(1, math.hypot(x - beacon[0], y - beacon[1])))
+        # Nine in ten of five packets a second, less what their interval's delay takes.
+        assert sum(heard) / len(heard) == pytest.approx(expected, abs=0.5) and 840 < len(heard) < 920
+
+
+def test_the_seed_makes_the_floor(tmp_path):
+    site(tmp_path)
+    words = ("map", "simulate", tmp_path / "site.json", "--seconds", "4", "--days", "1", "--output", "-", "--seed")
+    first, again, other = (pharos.checked(*words, seed).out for seed in "778")
+    assert first == again != other
+
+
+@pytest.mark.parametrize("options, code, said", [
+    (["nowhere", "--output", "s"], 66, "no such file"), (["site.json"], 64, "--output"),
+    (["site.json", "--output", "s", "--path", "x"], 64, "the paths round"),
+    (["site.json", "--output", "s", "--every-m", "0.1"], 64, "out of range"),
+    (["site.json", "--output", "s", "--every-m", "40"], 64, "no place"),
+    (["site.json", "--output", "s", "--truth", "t"], 64, "--path"),
+    (["site.json", "--output", "-", "--path", "round", "--truth", "-"], 64, "standard output"),
+    (["empty.json", "--output", "s"], 78, "no beacons"), (["s.csv", "--output", "s"], 65, "s.csv"),
+])
+def test_mistakes_are_sentences(tmp_path, options, code, said):
+    site(tmp_path)
+    made = json.loads((tmp_path / "site.json").read_text())
+    (tmp_path / "empty.json").write_text(json.dumps({key: made[key] for key in made if key != "beacons"}))
+    (tmp_path / "s.csv").write_text("place,x,y,a\nA,0,0,-50\n")
+    result = pharos.run("map", "simulate", *options, cwd=tmp_path)
+    assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
+    assert not (tmp_path / "s").exists()

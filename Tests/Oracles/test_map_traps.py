@@ -1,0 +1,134 @@
+"""What misleads a survey or a walk: each trap with commands as a user runs them."""
+import json
+import random
+
+import pharos
+import pytest
+from test_scan import UUID, address, ibeacon, recording, report
+
+SPOTS = {"A": (0, 0), "B": (4, 0), "C": (8, 0)}
+LEVELS = {"A": (-50, -62, -74, -80), "B": (-62, -50, -62, -70), "C": (-74, -62, -50, -60)}
+
+
+def packets_of(places, seconds=12, rate=4):
+    """Packets of somebody who stands at one place after the other."""
+    chance, at = random.Random(8), 0
+    for place in places:
+        for _ in range(seconds):
+            for part in range(rate):
+                for beacon, mean in enumerate(LEVELS[place]):
+                    when = at * 1_000_000 + part * 1_000_000 // rate + beacon * 20_000 + 1
+                    yield when, report(address(beacon + 1), ibeacon(1, beacon), round(chance.gauss(mean, 1)))
+            at += 1
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A survey of three places, its map, and a walk over them."""
+    folder = tmp_path_factory.mktemp("traps")
+    for place, (x, y) in SPOTS.items():
+        recording(folder / "stay.btsnoop", list(packets_of(place)))
+        pharos.checked("map", "record", "survey.jsonl", "--place", place, "--position", f"{x},{y}", "--seconds", "12",
+                       "--from", "stay.btsnoop", cwd=folder)
+    pharos.checked("map", "fit", "survey.jsonl", "--algorithm", "gauss", "--output", "map.json", cwd=folder)
+    recording(folder / "walk.btsnoop", list(packets_of("ABC")))
+    return folder
+
+
+def located(folder, packets, *options):
+    tape = recording(folder / "changed.btsnoop", packets)
+    return pharos.checked("locate", folder / "map.json", "--from", tape, "--json", *options).lines()
+
+
+@pytest.mark.parametrize("algorithm", ["nn", "wknn", "gauss", "bhattacharyya"])
+def test_an_adapter_that_reports_twice_changes_nothing(folder, algorithm):
+    walk = list(packets_of("ABC"))
+    twice = [(at + more, octets) for at, octets in walk for more in (0, 7)]
+    once, again = located(folder, walk, "--algorithm", algorithm), located(folder, twice, "--algorithm", algorithm)
+    assert once == again and [line["place"] for line in once[8::12]] == list("ABC")
+
+
+def test_an_adapter_that_reports_once_a_second_is_located(folder):
+    lines = located(folder, list(packets_of("ABC", rate=1)), "--algorithm", "gauss")
+    assert [line["place"] for line in lines[8::12]] == list("ABC") and "none" not in {line["state"] for line in lines}
+
+
+@pytest.mark.parametrize("step", [-3600, -2, 5, 3600])
+def test_a_clock_that_is_set_while_recording_moves_nobody(folder, step):
+    stepped = [(at + (step * 1_000_000 if at >= 18_000_000 else 0), octets) for at, octets in packets_of("ABC")]
+    lines = located(folder, stepped, "--algorithm", "gauss")
+    times = [line["time"] for line in lines]
+    assert times == sorted(set(times)) and len(lines) <= 48
+    assert lines[8]["place"] == "A" and lines[-1]["place"] == "C"
+
+
+@pytest.mark.parametrize("algorithm", ["gauss", "field", "bhattacharyya", "nn"])
+def test_one_level_that_was_never_seen_kills_no_place(folder, algorithm):
+    run = [{f"ibeacon:{UUID}/1/{beacon}": [level] for beacon, level in enumerate(LEVELS["A"])} for _ in range(5)]
+    run.append({**run[0], f"ibeacon:{UUID}/1/2": [-71]})
+    text = "".join(json.dumps({"t": at, "rssi": heard}) + "\n" for at, heard in enumerate(run))
+    lines = pharos.checked("locate", folder / "map.json", "--from", "-", "--algorithm", algorithm, "--json",
+                           stdin=text).lines()
+    assert lines[-1]["place"] == "A"
+
+
+def test_many_weak_beacons_do_not_underflow(tmp_path):
+    chance, rows = random.Random(1), ['{"survey":1}']
+    for number in range(6):
+        rows.append(json.dumps({"stay": number, "place": f"P{number}", "position": [5 * number, 0]}))
+        for second in range(8):
+            heard = {f"b{n}": [round(-90 + 3 * ((n + number) % 6) + chance.gauss(0, 1))] for n in range(120)}
+            rows.append(json.dumps({"t": second, "rssi": heard}))
+    (tmp_path / "s.jsonl").write_text("\n".join(rows) + "\n")
+    pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "map.json")
+    for offset in ("0", "auto"):
+        lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "s.jsonl", "--json",
+                               "--receiver-offset", offset, "--scores").lines()
+        assert [line["place"] for line in lines[7::8]] == [f"P{number}" for number in range(6)]
+        assert all(isinstance(score, int | float) for line in lines for score in line["scores"].values())
+        assert all(0 < line["probability"] <= 1 for line in lines)
+
+
+def test_a_floor_that_the_map_does_not_know_is_said(folder, tmp_path):
+    text = (folder / "survey.jsonl").read_text().replace('"place"', '"floor":"cellar","place"')
+    (tmp_path / "cellar.jsonl").write_text(text)
+    result = pharos.checked("map", "evaluate", folder / "map.json", "--test", tmp_path / "cellar.jsonl", "--json")
+    assert "does not know the floor cellar" in result.err and result.lines()[0]["floorRate"] == 0
+
+
+def test_one_name_at_two_places_and_a_place_without_a_position(folder, tmp_path):
+    text = (folder / "survey.jsonl").read_text()
+    text = text.replace('"place":"B"', '"place":"A"').replace('"place":"C","position":[8,0]', '"place":"C"')
+    (tmp_path / "s.jsonl").write_text(text)
+    made = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json")
+    assert "elsewhere than before" in made.err
+    lines = pharos.checked("locate", tmp_path / "m.json", "--from", folder / "walk.btsnoop", "--json").lines()
+    assert [line["place"] for line in lines[8::12]] == ["A", "A (2)", "C"]
+    assert [line["position"] is None for line in lines[8::12]] == [False, False, True]
+
+
+def test_devices_of_one_identity_are_surveyed_apart(folder, tmp_path):
+    walk = list(packets_of("A"))
+    twin = [(at + 3, report(address(9), ibeacon(1, 0), -80)) for at, octets in walk if octets[7] == 1]
+    recording(tmp_path / "twin.btsnoop", sorted(walk + twin, key=lambda packet: packet[0]))
+    result = pharos.checked("map", "record", tmp_path / "s.jsonl", "--position", "0,0", "--seconds", "12", "--from",
+                            tmp_path / "twin.btsnoop")
+    assert "is sent by several devices at once" in result.err
+    seconds = [json.loads(line)["rssi"] for line in (tmp_path / "s.jsonl").read_text().splitlines() if '"t"' in line]
+    assert {key for key in seconds[-1] if "@" in key} == {
+        f"ibeacon:{UUID}/1/0@{address(number)}" for number in (1, 9)}
+    check = pharos.run("map", "check", tmp_path / "s.jsonl", "--json").lines()[0]
+    assert any("is shared by several devices: 2 are told apart" in each["message"] for each in check["problems"])
+
+
+@pytest.mark.parametrize("row, said", [
+    ("may,A,0,0,,,0,a,nan", "no level"), ("may,A,0,0,,,0,a,inf", "no level"), ("may,A,nan,0,,,0,a,-50", "no number"),
+    ("may,A,1e999,0,,,0,a,-50", "no number"), ("may,A,0,0,,,soon,a,-50", "no number"),
+    ("may,A,0,0,,north,0,a,-50", "no number"), ("may,A,0,0,,,0,a,127", "127"), ("may,A,0,0,,,0,a,0", "0 dBm"),
+    ("may,A,9e9,0,,,0,a,-50", "farther"), ("may,A,0,0,,,0,a,-128", "-128"),
+])
+def test_a_hostile_row_of_a_table_loses_itself_only(tmp_path, row, said):
+    table = "session,place,x,y,floor,heading,time,beacon,rssi\n" + row + "\nmay,A,0,0,,,1,a,-60\n"
+    result = pharos.checked("map", "import", "-", stdin=table)
+    assert said in result.err and [json.loads(line)["rssi"]["a"] for line in result.out.splitlines()
+                                   if '"a"' in line] == [[-60]]
