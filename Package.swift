@@ -192,9 +192,9 @@ let package = Package(
         .target(
             name: "HubService",
             dependencies: [
-                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "Configuration", "HCI",
-                "Inventory", "LinuxHost", "Listener", "ListenerService", "Publishing", "Sightings", "Store",
-                "TextEscaping", "Zones",
+                "Advertiser", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes", "Broker",
+                "Configuration", "HCI", "Inventory", "LinuxHost", "Listener", "ListenerService", "Publishing",
+                "Sightings", "Store", "TextEscaping", "Zones",
             ],
             swiftSettings: strict),
         // What the two programs' command lines share.

@@ -180,9 +180,7 @@ extension InstanceStatus {
         controller = node["controller"]?.string
         telemetry = node["telemetry"].flatMap(TelemetryStatus.init)
         eidClockAhead = node["eidClockAheadS"]?.integer
-        process = node["pid"]?.integer.flatMap(Int32.init(exactly:)).map { id in
-            ProcessIdentity(id: id, startTicks: node["startTicks"]?.integer.flatMap(UInt64.init(exactly:)))
-        }
+        process = ProcessIdentity(status: node)
     }
 
     private static func rearm(_ member: JSONMember) -> (String, Int)? {
@@ -254,12 +252,5 @@ extension JSONNode {
             return nil
         }
         return bounds[0]...bounds[1]
-    }
-}
-
-extension [InstanceStatus] {
-    /// What `status --json` prints: the format's version, and the instances.
-    public var json: JSONValue {
-        .record([("version", .integer(1)), ("instances", .array(map { $0.json(withProcess: false) }))])
     }
 }

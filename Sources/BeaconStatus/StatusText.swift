@@ -17,6 +17,27 @@ public enum StatusText {
         return lines
     }
 
+    /// The same for a listener.
+    public static func lines(_ status: ListenerStatus, now: RFC3339Time, color: Bool) -> String {
+        var title = "\(TerminalText.line(status.name)): \(state(status.state, color))"
+        if let since = status.since { title += " since \(since) (\(duration(from: since, to: now)))" }
+        if let adapter = status.adapter { title += ", \(TerminalText.line(adapter))" }
+        guard status.state != .off else {
+            let name = TerminalText.line(status.name)
+            return title + "\n  `systemctl status pharos-listen@\(name)` and its journal say why\n"
+        }
+        if let rate = status.reportsPerSecond { title += ", \(DecimalText.thousandths(rate)) reports/s" }
+        var lines = title + "\n"
+        lines += "  heard now: \(status.heardNow) of \(status.known) known beacons, \(status.strangers) strangers\n"
+        if let lost = status.lost, lost > 0 { lines += "  lost: \(lost) reports\n" }
+        if let broker = status.broker { lines += "  broker: \(TerminalText.line(broker))\n" }
+        if status.spool.messages > 0 {
+            lines += "  waiting: \(status.spool.messages) messages, \(status.spool.octets) octets"
+            lines += status.spool.oldest.map { ", the oldest of \(TerminalText.line($0))\n" } ?? "\n"
+        }
+        return lines
+    }
+
     /// That the clock of ephemeral ids and the wall clock do not agree.
     ///
     /// - Parameter ahead: By how many seconds the former is ahead; negative where it is behind.
@@ -53,7 +74,21 @@ public enum StatusText {
             case .recovering: ("recovering", "33")
             case .off: ("off", "31")
             }
-        return color ? "\u{1B}[1;\(code)m\(text)\u{1B}[0m" : text
+        return colored(text, code, color)
+    }
+
+    private static func state(_ state: ListenerStatus.State, _ color: Bool) -> String {
+        let code =
+            switch state {
+            case .listening: "32"
+            case .recovering: "33"
+            case .deaf, .off: "31"
+            }
+        return colored(state.rawValue, code, color)
+    }
+
+    private static func colored(_ text: String, _ code: String, _ color: Bool) -> String {
+        color ? "\u{1B}[1;\(code)m\(text)\u{1B}[0m" : text
     }
 
     private static func frames(_ status: InstanceStatus) -> String {

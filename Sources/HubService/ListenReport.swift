@@ -1,5 +1,6 @@
 internal import Advertiser
 internal import BeaconFrames
+internal import BeaconStatus
 internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
@@ -24,23 +25,23 @@ struct ListenReport {
         let isOver: Bool
 
         /// In the words of the status.
-        var word: String {
-            if isOver { return "off" }
+        var word: ListenerStatus.State {
+            if isOver { return .off }
             switch source.state {
-            case .listening: return "listening"
+            case .listening: return .listening
             // Of what another program's scan lets through repeats may be missing.
-            case .foreign, .paused, .deaf: return "deaf"
-            case .starting, .recovering: return "recovering"
-            case .off: return "off"
+            case .foreign, .paused, .deaf: return .deaf
+            case .starting, .recovering: return .recovering
+            case .off: return .off
             }
         }
     }
 
     private let name: String
-    private let status: String
+    private let directory: String
     private let metrics: String
-    private var last = ""
-    private var since = ""
+    private var last: ListenerStatus.State?
+    private var since: RFC3339Time?
     private var reports: (count: Int, at: HeardInstant)?
     private var rate: Double?
     private var hasListened = false
@@ -51,24 +52,21 @@ struct ListenReport {
     /// - Parameter metrics: `nil` for NAME.prom beside the status.
     init(name: String, directory: String, metrics: String?) {
         self.name = name
-        status = "\(directory)/\(name).listener.json"
+        self.directory = directory
         self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
     }
 
     /// Whether an earlier run of this name had no time to say that it is over; nobody else runs under it now.
     static func isLeft(_ name: String, in directory: String) -> Bool {
-        guard let octets = try? Files.read("\(directory)/\(name).listener.json", limit: 1 << 16),
-            let state = JSONDocument.parse(octets).0?["state"]?.string
-        else { return false }
-        return state != "off"
+        StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
     }
 
     mutating func write(_ state: State, _ journal: HubJournal) {
         if state.word != last {
-            if last == "recovering", state.word == "listening", hasListened { recoveries += 1 }
-            hasListened = hasListened || state.word == "listening"
+            if last == .recovering, state.word == .listening, hasListened { recoveries += 1 }
+            hasListened = hasListened || state.word == .listening
             last = state.word
-            since = ZoneEvent.time(WallClock.microseconds())
+            since = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         }
         if let reports, state.now.microseconds(since: reports.at) > 0 {
             rate =
@@ -76,44 +74,44 @@ struct ListenReport {
                 / Double(state.now.microseconds(since: reports.at))
         }
         reports = (state.hearing.reports, state.now)
-        put(status, Array((value(state).line + "\n").utf8), journal)
-        put(metrics, page(state), journal)
+        let told = status(state)
+        let (directory, metrics) = (directory, metrics)
+        put("its status", journal) { () throws(SystemError) in try StatusFile.write(told, in: directory) }
+        let page = page(state)
+        put(metrics, journal) { () throws(SystemError) in
+            try Files.replace(metrics, with: page, isDurable: false)
+        }
     }
 
-    private mutating func put(_ path: String, _ octets: [UInt8], _ journal: HubJournal) {
+    private mutating func put(_ what: String, _ journal: HubJournal, _ write: () throws(SystemError) -> Void) {
         do throws(SystemError) {
-            try Files.replace(path, with: octets, isDurable: false)
-            if lost.remove(path) != nil { journal.write(.notice, "\(path) can be written again") }
+            try write()
+            if lost.remove(what) != nil { journal.write(.notice, "\(what) can be written again") }
         } catch {
-            guard lost.insert(path).inserted else { return }
+            guard lost.insert(what).inserted else { return }
             journal.write(.warning, "\(error): it tells nothing new until it can be written; it goes on listening")
         }
     }
 
-    private func value(_ state: State) -> JSONValue {
+    private func status(_ state: State) -> ListenerStatus {
         let table = state.hearing.table
         let heard = Set(
             table.heardInRound.filter { $0 < table.knownCount }.compactMap { table.tracks[$0].known?.name })
-        return .record([
-            ("name", .string(name)), ("adapter", .optional(state.source.adapter) { .string($0.description) }),
-            ("state", .string(state.word)), ("since", .string(since)),
-            ("reportsPerS", .optional(rate) { .number(JSONNumber(thousandths: Int(($0 * 10).rounded()) * 100)) }),
-            ("known", .integer(state.file.known.names.count)), ("heardNow", .integer(heard.count)),
-            ("strangers", .integer(table.strangerSendersInRound)),
-            ("lost", .optional(state.source.counts.lostInKernel, JSONValue.integer)),
-            ("hooksWaiting", .integer(state.hooks.waiting)),
-            ("spool", spool(state)), ("broker", .optional(state.broker) { .string($0.broker) }),
-            ("process", .integer(Int(ProcessIdentity.current.id))),
-        ])
-    }
-
-    /// What waits for a broker, or for a disk that takes it.
-    private func spool(_ state: State) -> JSONValue {
-        .record([
-            ("messages", .integer(state.ledger.backlogCount + (state.broker?.messages ?? 0))),
-            ("octets", .integer(state.broker?.octets ?? 0)),
-            ("oldest", .optional(state.broker?.oldest, JSONValue.string)),
-        ])
+        var status = ListenerStatus(name: name, adapter: state.source.adapter?.description, state: state.word)
+        status.since = since
+        // To a tenth: more is noise.
+        status.reportsPerSecond = rate.map { Int(($0 * 10).rounded()) * 100 }
+        status.known = state.file.known.names.count
+        status.heardNow = heard.count
+        status.strangers = table.strangerSendersInRound
+        status.lost = state.source.counts.lostInKernel
+        status.hooksWaiting = state.hooks.waiting
+        status.spool = ListenerStatus.Spool(
+            messages: state.ledger.backlogCount + (state.broker?.messages ?? 0), octets: state.broker?.octets ?? 0,
+            oldest: state.broker?.oldest)
+        status.broker = state.broker?.broker
+        status.process = .current
+        return status
     }
 
     // MARK: Prometheus
@@ -121,7 +119,7 @@ struct ListenReport {
     private func page(_ state: State) -> [UInt8] {
         var page = MetricsPage(listener: name)
         let counts = state.source.counts
-        page.one("pharos_listening", "gauge", "Whether everything is heard.", state.word == "listening" ? "1" : "0")
+        page.one("pharos_listening", "gauge", "Whether everything is heard.", state.word == .listening ? "1" : "0")
         page.begin("pharos_reports_total", "counter", "Reports heard, by the kind of their packets.")
         for (kind, count) in state.hearing.reportsByKind.sorted(by: { $0.key < $1.key }) {
             page.add("pdu", kind, "\(count)")

@@ -7,7 +7,9 @@ internal import LinuxHost
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show whether each beacon on this machine is on the air; exit 1 when any is not.")
+        abstract:
+            "Show whether beacons on this machine are on the air, and listeners listen; exit 1 when any does not."
+    )
 
     @Option(
         help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
@@ -25,28 +27,33 @@ struct Status: ParsableCommand {
     }
 
     func run() throws {
-        let (instances, problems) = try readAll()
+        let (status, problems) = try readAll()
         if json {
-            Terminal.write(instances.json.line + "\n")
+            Terminal.write(status.json.line + "\n")
         } else if metrics {
-            Terminal.write(Metrics.text(for: instances))
-        } else if instances.isEmpty && problems.isEmpty {
+            Terminal.write(Metrics.text(for: status.instances))
+        } else if status.isEmpty && problems.isEmpty {
             Terminal.write(StatusText.nothing(in: runtimeDir))
         } else {
             let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
             let color = Terminal.wantsColor
-            Terminal.write(instances.map { StatusText.lines($0, now: now, color: color) }.joined(separator: "\n"))
+            let texts =
+                status.instances.map { StatusText.lines($0, now: now, color: color) }
+                + status.listeners.map { StatusText.lines($0, now: now, color: color) }
+            Terminal.write(texts.joined(separator: "\n"))
         }
         guard problems.isEmpty else { throw Failure(.noInput, problems) }
-        if instances.isEmpty || instances.contains(where: { $0.state != .onAir }) { throw Failure(.failure) }
+        if !status.isGood { throw Failure(.failure) }
     }
 
-    private func readAll() throws -> ([InstanceStatus], [String]) {
+    private func readAll() throws -> (BoxStatus, [String]) {
         do throws(SystemError) {
             return try StatusFile.all(in: runtimeDir)
         } catch {
             // It is made with the package; without it nothing has ever run here.
-            if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory { return ([], []) }
+            if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory {
+                return (BoxStatus(), [])
+            }
             throw Failure(.noInput, "\(runtimeDir): this directory cannot be read: \(error.text)")
         }
     }

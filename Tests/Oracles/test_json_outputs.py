@@ -256,18 +256,23 @@ def found(folder):
 
 
 def status_of_a_running_beacon(folder):
-    process = subprocess.Popen(
-        [pharos.PROGRAM, "run", PROFILE, "--adapter", "virtual", "--state-dir", folder, "--runtime-dir", folder],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    listener = folder / "desk.json"
+    listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual"}')
+    where = ["--state-dir", folder, "--runtime-dir", folder]
+    processes = [
+        subprocess.Popen([pharos.PROGRAM, *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in (["run", PROFILE, "--adapter", "virtual"], ["listen", listener])
+    ]
     try:
         for _ in range(200):
             done = pharos.run("status", "--json", "--runtime-dir", folder)
-            if '"on-air"' in done.out:
+            if '"on-air"' in done.out and '"listening"' in done.out:
                 return [done.out]
     finally:
-        process.terminate()
-        process.wait(10)
-    raise AssertionError("the beacon did not come on the air")
+        for process in processes:
+            process.terminate()
+            process.wait(10)
+    raise AssertionError("the beacon and the listener did not come up")
 
 
 def checked(folder):

@@ -139,7 +139,7 @@ extension DoctorSubject {
     var clock: [DoctorFinding] {
         let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
         return wallClock
-            + (found?.instances ?? []).filter { $0.state != .off }.compactMap { status in
+            + (found?.status.instances ?? []).filter { $0.state != .off }.compactMap { status in
                 guard let ahead = status.eidClockAhead else { return nil }
                 let name = TerminalText.line(status.name)
                 return .warn(

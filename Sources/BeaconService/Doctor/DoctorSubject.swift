@@ -235,7 +235,7 @@ extension DoctorSubject {
     /// The name of an instance that runs on a controller outside the kernel.
     private func instanceUsing(_ name: AdapterName) -> String? {
         let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
-        let user = found?.instances.first { $0.adapter == name.description && $0.state != .off }
+        let user = found?.status.instances.first { $0.adapter == name.description && $0.state != .off }
         return name == .virtual ? nil : user?.name
     }
 }
