@@ -18,6 +18,11 @@ package enum CommandProgram {
             try Descriptor.fillStandardStreams()
             SignalDescriptor.ignoreBrokenPipes()
             let arguments = Array(CommandLine.arguments.dropFirst())
+            // Needs none of the parser's tables, which take most of the time that such a short program lives.
+            if arguments == ["--version"] {
+                Terminal.write(version + "\n")
+                return try Terminal.finish()
+            }
             if arguments.first == "help", let problem = UnknownCommand.problem(in: arguments, of: root) {
                 throw Failure(.usage, problem)
             }

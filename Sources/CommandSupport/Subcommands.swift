@@ -21,7 +21,6 @@ package struct Subcommands: Sendable {
     package var types: [any ParsableCommand.Type] { types(for: Array(CommandLine.arguments.dropFirst())) }
 
     func types(for arguments: [String]) -> [any ParsableCommand.Type] {
-        if arguments == ["--version"] { return [] }
         guard arguments.starts(with: path), arguments.count > path.count,
             let named = entries.first(where: { $0.name == arguments[path.count] })
         else { return entries.map { $0.type() } }
