@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 public import LinuxHost
 

@@ -1,5 +1,6 @@
 internal import Advertiser
 internal import BeaconService
+internal import BeaconStatus
 public import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
@@ -224,7 +225,7 @@ public final class ListenService {
         nextRound = now.advanced(byMicroseconds: Self.round)
         let state = state(at: now.nanoseconds)
         report.write(state, journal)
-        publishing?.endRound(source, state: state.word, at: now)
+        publishing?.endRound(source, state: state.word.rawValue, at: now)
         hearing.beginRound()
         ledger.retry()
         prune()

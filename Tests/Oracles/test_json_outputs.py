@@ -257,7 +257,7 @@ def found(folder):
 
 def status_of_a_running_beacon(folder):
     listener = folder / "desk.json"
-    listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual"}')
+    listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual", "strangers": "list"}')
     where = ["--state-dir", folder, "--runtime-dir", folder]
     processes = [
         subprocess.Popen([pharos.PROGRAM, *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

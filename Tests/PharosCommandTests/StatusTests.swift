@@ -73,7 +73,7 @@ import Testing
         let text = Self.lobby(process: Self.alive)
         try put("lobby-north", text)
         let result = try status("--json")
-        #expect(result.output == "{\"version\":1,\"instances\":[\(Self.lobby(process: ""))]}\n")
+        #expect(result.output == "{\"version\":1,\"instances\":[\(Self.lobby(process: ""))],\"listeners\":[]}\n")
         #expect(result.code == 0)
     }
 
@@ -167,7 +167,8 @@ import Testing
                 """)
         #expect(result.code == 1 && result.errors == "")
         #expect(
-            try status("--json") == Program.Result(output: "{\"version\":1,\"instances\":[]}\n", errors: "", code: 1))
+            try status("--json")
+                == Program.Result(output: "{\"version\":1,\"instances\":[],\"listeners\":[]}\n", errors: "", code: 1))
         #expect(try status("--metrics") == Program.Result(output: "", errors: "", code: 1))
     }
 
@@ -175,7 +176,7 @@ import Testing
         try folder.file(".lobby.status.json.new", text: "{")
         try folder.file("lobby.prom", text: "x")
         try folder.file("adapter-DC:A6:32:01:02:03.lock", text: "1\nlobby\n")
-        #expect(try status("--json").output == "{\"version\":1,\"instances\":[]}\n")
+        #expect(try status("--json").output == "{\"version\":1,\"instances\":[],\"listeners\":[]}\n")
     }
 
     static let garbage = [
@@ -208,7 +209,7 @@ import Testing
                 + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
                 + "\"lastError\":\"the process exited without reporting why; `systemctl status pharos@x` and its journal "
-                + "say why\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}]}\n")
+                + "say why\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
     }
 
     @Test func directoriesThatCannotBeReadAreNamed() throws {
