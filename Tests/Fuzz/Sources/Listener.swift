@@ -1,4 +1,5 @@
 import Configuration
+import Listener
 import ListenerService
 import Publishing
 import Zones
