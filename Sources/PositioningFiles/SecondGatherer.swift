@@ -74,6 +74,8 @@ public final class SecondGatherer: SightingConsumer {
     /// When each lasting address of a beacon was heard last, by the number of its packet.
     private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
     private var packets = 0
+    /// What a survey calls them, by address: texts cost more than all else of a packet.
+    private var keys: [Source: [DeviceAddress?: BeaconKey]] = [:]
     private var shared: Set<Source> = []
     private let sharedBefore: Set<BeaconKey>
 
@@ -150,8 +152,15 @@ public final class SecondGatherer: SightingConsumer {
 
     /// An identity is that of several devices where one address is heard, then another one, then the first again.
     private func note(_ source: Source, _ identity: BeaconIdentity, _ address: DeviceAddress?) {
-        guard let address, !shared.contains(source) else { return }
+        guard let address, shared.isEmpty || !shared.contains(source) else { return }
         packets += 1
+        // Nearly always there is one address, which is noted in place.
+        if let place = addresses.index(forKey: source), addresses.values[place].count == 1,
+            addresses.values[place][address] != nil
+        {
+            addresses.values[place][address] = (packets, second)
+            return
+        }
         var known = addresses[source] ?? [:]
         if let last = known[address], second - last.second <= Self.memory,
             known.contains(where: { $0.key != address && $0.value.packet > last.packet })
@@ -195,7 +204,7 @@ public final class SecondGatherer: SightingConsumer {
     private func beacons() -> [HeardBeacon] {
         var found: [HeardBeacon] = []
         for (source, byAddress) in heard {
-            let identity = identity(of: source).flatMap { Self.key($0, byAddress) }
+            let identity = identity(of: source).flatMap { key(of: source, $0, byAddress) }
             var name = names[source]
             if case .known(let place) = source { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
             let isShared = shared.contains(source) || identity.map { sharedBefore.contains($0) } ?? false
@@ -208,7 +217,7 @@ public final class SecondGatherer: SightingConsumer {
                 continue
             }
             for (address, levels) in several {
-                let whole = address.flatMap { address in identity.flatMap { BeaconKey("\($0)@\(address)") } }
+                let whole = identity == nil ? nil : address.flatMap { key(of: source, from: $0) }
                 found.append(
                     HeardBeacon(
                         name: name, identity: identity, identityAtAddress: whole, isShared: isShared, levels: levels))
@@ -218,12 +227,25 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     /// What a survey may call it: no id and no address that changes.
-    private static func key(_ identity: BeaconIdentity, _ byAddress: [DeviceAddress?: [Double]]) -> BeaconKey? {
+    private func key(
+        of source: Source, _ identity: BeaconIdentity, _ byAddress: [DeviceAddress?: [Double]]
+    ) -> BeaconKey? {
         switch identity {
         case .eddystoneEID: nil
-        case .address: byAddress.keys.contains(nil) ? nil : BeaconKey(identity)
-        default: BeaconKey(identity)
+        case .address: byAddress.keys.contains(nil) ? nil : key(of: source, from: nil)
+        default: key(of: source, from: nil)
         }
+    }
+
+    /// With the address behind the identity where there is one.
+    private func key(of source: Source, from address: DeviceAddress?) -> BeaconKey? {
+        if let known = keys[source]?[address] { return known }
+        guard let identity = identity(of: source) else { return nil }
+        if keys.count >= Self.rememberedSources { keys.removeAll() }
+        if keys[source].map({ $0.count >= Self.rememberedAddresses }) ?? false { keys[source] = nil }
+        let key = BeaconKey(identity, from: address)
+        keys[source, default: [:]][address] = key
+        return key
     }
 
     /// One box has one name, whatever it sends; in the order of the keys.

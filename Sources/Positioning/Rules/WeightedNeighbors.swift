@@ -13,7 +13,7 @@ struct WeightedNeighbors: Sendable {
     /// The floor is that of most of the weight, and only its vectors count for the position.
     func locate(_ sample: Sample) -> (position: FloorPosition?, place: Int, scores: [Double?])? {
         let distances = DistanceTable(sample.means, beacons: beaconCount)
-        var scores = [Double?](repeating: nil, count: positions.count)
+        var least = [Double](repeating: .infinity, count: positions.count)
         var nearest: [(distance: Double, vector: Int)] = []
         nearest.reserveCapacity(neighbors + 1)
         let squares = distances.squared(prints.table)
@@ -21,14 +21,14 @@ struct WeightedNeighbors: Sendable {
         var limit = Double.infinity
         for (index, place) in prints.places.enumerated() {
             let square = squares[index]
-            if scores[place].map({ square < $0 }) ?? true { scores[place] = square }
+            if square < least[place] { least[place] = square }
             guard square < limit else { continue }
             let distance = square.squareRoot()
             nearest.insert((distance, index), at: nearest.firstIndex { distance < $0.distance } ?? nearest.count)
             if nearest.count > neighbors { nearest.removeLast() }
             if nearest.count == neighbors { limit = squares[nearest[neighbors - 1].vector] }
         }
-        scores = scores.map { $0.map { $0.squareRoot() } }
+        let scores = least.map { $0.isFinite ? $0.squareRoot() : nil }
         guard !nearest.isEmpty else { return nil }
         var weights: [String?: Double] = [:]
         var byPlace: [Int: Double] = [:]

@@ -57,6 +57,19 @@ public struct SurveyReader: Sendable {
         }
     }
 
+    /// The same of a piece of a file, line by line.
+    public mutating func take(_ octets: [UInt8]) {
+        var start = 0
+        while start < octets.count {
+            let end = octets[start...].firstIndex(of: UInt8(ascii: "\n")) ?? octets.count
+            let room = max(0, Self.longestLine - pending.count)
+            if end - start > room { isTooLong = true }
+            pending += octets[start..<min(end, start + room)]
+            if end < octets.count { self.end(isWhole: true) }
+            start = end + 1
+        }
+    }
+
     /// Says that no more octets come.
     public mutating func finish() {
         if !pending.isEmpty { end(isWhole: false) }

@@ -149,7 +149,9 @@ struct PositioningRecordings {
 
     /// The errors on a map of the beacons' places alone.
     private static func siteAlone(_ column: PublicRecordings.Column) throws -> [Double] {
-        let text = #"{"version":1,"name":"alone","target":{"detectWithinS":10,"probability":0.9}}"#
+        let text =
+            #"{"version":1,"name":"alone","beacons":[{"name":"a","position":[0,0]}],"#
+            + #""target":{"detectWithinS":10,"probability":0.9}}"#
         guard var site = Site.decode(Array(text.utf8)).site else { throw BenchmarkError("no site") }
         site.beacons = try column.beacons.map {
             try SiteBeacon(
