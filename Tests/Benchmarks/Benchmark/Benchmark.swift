@@ -6,7 +6,7 @@ struct Benchmark {
     private static let usage = """
         usage: pharos-benchmark --capture FILE --peers SCRIPT [--pharos BINARY] [--python PYTHON]
                                 [--empty PROGRAM] [--reports N] [--sample N] [--beacons N] [--heard N]
-                                [--only PART,...]
+                                [--collected N] [--only PART,...]
           --capture   where to write the btsnoop file of the measurement
           --peers     the script that measures scapy and beacontools, beside those for fleets
           --pharos    the static binary whose start is measured
@@ -16,12 +16,13 @@ struct Benchmark {
           --sample    how many of them scapy and beacontools decode in a round (20000)
           --beacons   beacons in the fleet (1000000)
           --heard     reports that `pharos scan` replays (10000000)
+          --collected seconds of a thousand receivers that `pharos collect` reads (30)
           --only      these parts and no others: \(parts.joined(separator: ", "))
         """
 
     private static let parts = [
-        "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "zones", "positioning",
-        "inventory",
+        "frames", "collisions", "planner", "capture", "start", "service", "fleet", "hearing", "zones", "collector",
+        "positioning", "inventory",
     ]
 
     static func main() {
@@ -36,6 +37,7 @@ struct Benchmark {
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
             let beacons = try number(options.removeValue(forKey: "--beacons") ?? "1000000")
             let heard = try number(options.removeValue(forKey: "--heard") ?? "10000000")
+            let collected = try number(options.removeValue(forKey: "--collected") ?? "30")
             let empty = options.removeValue(forKey: "--empty") ?? "/bin/true"
             let only = options.removeValue(forKey: "--only")?.split(separator: ",").map { String($0) } ?? parts
             guard only.allSatisfy(parts.contains) else { throw BenchmarkError(usage) }
@@ -74,6 +76,9 @@ struct Benchmark {
                     .run(report)
             }
             if only.contains("zones") { try ZoneTimes(pharos: pharos, folder: folder).run(report) }
+            if only.contains("collector") {
+                try CollectorTimes(pharos: pharos, folder: folder, seconds: max(2, min(600, collected))).run(report)
+            }
             guard only.contains("fleet") else { return }
             try FleetTimes(
                 pharos: pharos, scripts: scripts, python: python ?? "python3", folder: folder, beacons: beacons
