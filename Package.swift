@@ -183,6 +183,9 @@ let package = Package(
             swiftSettings: small),
         // The only one that knows SQLite.
         .target(name: "Store", dependencies: ["CSQLite", "LinuxHost"], swiftSettings: strict),
+        // The only one that knows PostgreSQL.
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "SiteStore", dependencies: ["CPostgreSQL", "LinuxHost"], swiftSettings: strict),
         .target(
             name: "Publishing",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "TextEscaping"],
@@ -227,7 +230,7 @@ let package = Package(
                 "CommandSupport", "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService",
                 "Inventory", "LinuxHost",
                 "Listener", "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Publishing",
-                "Sightings", "Sites", "Store", "TextEscaping", "Zones", argumentParser,
+                "Sightings", "SiteStore", "Sites", "Store", "TextEscaping", "Zones", argumentParser,
             ],
             swiftSettings: strict),
         .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
@@ -333,7 +336,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Airtime", "Collector", "Configuration", "Positioning", "Sightings", "Sites", "TestSupport",
+                "Airtime", "Collector", "Configuration", "Positioning", "Publishing", "Sightings", "Sites",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -26,7 +26,7 @@ LEVELS = [
     ],
     [
         "Configuration", "BeaconFrames", "EddystoneSecurity", "HCI", "VirtualController", "Airtime", "LinuxHost",
-        "QRCodes", "Store", "TextEscaping",
+        "QRCodes", "SiteStore", "Store", "TextEscaping",
     ],
     ["BluetoothTypes"],
 ]  # fmt: skip
@@ -45,6 +45,7 @@ OWNERS = {
     "CBlueZ": {"HCITransports"},
     "CLinux": {"LinuxHost"},
     "CPaho": {"Broker"},
+    "CPostgreSQL": {"SiteStore"},
     "CSQLite": {"Store"},
 }
 

@@ -1,0 +1,201 @@
+internal import CPostgreSQL
+internal import Glibc
+internal import LinuxHost
+
+/// Where a database of PostgreSQL is, and who we are to it.
+public struct SiteOptions: Hashable, Sendable {
+    /// As libpq takes it: `host=db dbname=pharos`, or a URI.
+    public let connection: String
+    let password: String?
+
+    /// What such a file may hold, in octets.
+    private static let sizeLimit = 4096
+
+    /// Checks what can be checked without the server.
+    ///
+    /// - Parameter passwordFile: One line, in a file that nobody else may read; `nil` for none, or libpq's own.
+    public init(connection: String, passwordFile: String? = nil) throws(SiteStoreError) {
+        self.connection = connection
+        password = try passwordFile.map { path throws(SiteStoreError) in try Self.password(path) }
+        guard connection.contains("=") || connection.contains("://") else { return }
+        var message: UnsafeMutablePointer<CChar>?
+        let parts = unsafe PQconninfoParse(connection, &message)
+        defer {
+            unsafe PQconninfoFree(parts)
+            unsafe PQfreemem(message)
+        }
+        guard unsafe parts == nil else { return }
+        let reason = unsafe message.map { unsafe String(cString: $0) } ?? ""
+        throw SiteStoreError(.invalid, "PostgreSQL: \"connection\": \(SiteStoreError.reason(reason))")
+    }
+
+    private static func password(_ path: String) throws(SiteStoreError) -> String {
+        let secret: Files.Secret
+        do throws(SystemError) {
+            secret = try Files.readSecret(path, limit: sizeLimit)
+        } catch {
+            throw SiteStoreError(error, reading: path)
+        }
+        if let weakness = secret.weakness { throw SiteStoreError(.invalid, weakness.text("password", at: path)) }
+        var octets = secret.octets
+        if octets.last == UInt8(ascii: "\n") { octets.removeLast() }
+        if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
+        guard !octets.isEmpty, !octets.contains(UInt8(ascii: "\n")), !octets.contains(0),
+            let text = String(validating: octets, as: UTF8.self)
+        else { throw SiteStoreError(.invalid, "\(path): one line is expected here: the password") }
+        return text
+    }
+}
+
+/// A connection to PostgreSQL, for one thread; everything here waits for the server.
+@safe final class SiteDatabase {
+    private let handle: OpaquePointer
+    /// How it is called in sentences.
+    let name: String
+
+    /// What counts where the connection's text does not say otherwise: nobody waits for hours for a server that is gone.
+    private static let defaults = [
+        ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
+    ]
+
+    init(_ options: SiteOptions) throws(SiteStoreError) {
+        var words = Self.defaults + [("dbname", options.connection), ("client_encoding", "UTF8")]
+        if let password = options.password { words.append(("password", password)) }
+        let texts = unsafe words.map { unsafe (strdup($0.0), strdup($0.1)) }
+        defer {
+            unsafe texts.forEach { pair in
+                unsafe free(pair.0)
+                unsafe free(pair.1)
+            }
+        }
+        let keys = unsafe texts.map { unsafe UnsafePointer($0.0) } + [nil]
+        let values = unsafe texts.map { unsafe UnsafePointer($0.1) } + [nil]
+        guard let handle = unsafe PQconnectdbParams(keys, values, 1) else {
+            throw SiteStoreError(.failed, "PostgreSQL: there is no memory left")
+        }
+        let database = unsafe PQdb(handle).map { unsafe String(cString: $0) } ?? ""
+        let host = unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? ""
+        name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
+        guard unsafe PQstatus(handle) == CONNECTION_OK else {
+            let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
+            unsafe PQfinish(handle)
+            // Who answers others does not want us, or speaks no TLS.
+            let mode = unsafe strdup("sslmode")
+            let plain = unsafe strdup("disable")
+            defer {
+                unsafe free(mode)
+                unsafe free(plain)
+            }
+            let ping = unsafe PQpingParams(
+                keys.dropLast() + [UnsafePointer(mode), nil], values.dropLast() + [UnsafePointer(plain), nil], 1)
+            throw ping == PQPING_OK
+                ? SiteStoreError(.refused, "\(name): the database does not let us in: \(reason)")
+                : SiteStoreError(.unreachable, "\(name): no database answers there: \(reason)")
+        }
+        unsafe self.handle = handle
+        unsafe pharos_pg_silence(handle)
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// All or nothing of what `body` does.
+    func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {
+        try execute("BEGIN")
+        do throws(SiteStoreError) {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// A statement whose rows nobody wants.
+    func execute(_ statement: String, _ values: [String?] = []) throws(SiteStoreError) {
+        try query(statement, values) { _ in }
+    }
+
+    /// - Parameters:
+    ///   - values: For $1, $2 …, as texts.
+    ///   - each: Is given each row as it comes.
+    func query(
+        _ statement: String, _ values: [String?] = [], _ each: ([String?]) -> Void
+    ) throws(SiteStoreError) {
+        let texts = unsafe values.map { value in unsafe value.map { unsafe strdup($0) } ?? nil }
+        defer { unsafe texts.forEach { unsafe free($0) } }
+        let pointers = unsafe texts.map { text in unsafe text.map { unsafe UnsafePointer($0) } }
+        guard
+            unsafe PQsendQueryParams(handle, statement, Int32(values.count), nil, pointers, nil, nil, 0) == 1
+        else { throw gone }
+        unsafe PQsetSingleRowMode(handle)
+        unsafe try results { result in
+            let columns = unsafe PQnfields(result)
+            for row in 0..<(unsafe PQntuples(result)) {
+                each(
+                    (0..<columns).map { column in
+                        unsafe PQgetisnull(result, row, column) == 1
+                            ? nil : String(cString: PQgetvalue(result, row, column))
+                    })
+            }
+        }
+    }
+
+    /// Hands lines over by COPY.
+    ///
+    /// - Parameter table: With its columns.
+    func copy(_ lines: [String], into table: String) throws(SiteStoreError) {
+        guard let begun = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
+        defer { unsafe PQclear(begun) }
+        guard unsafe PQresultStatus(begun) == PGRES_COPY_IN else { throw unsafe failure(begun) }
+        for line in lines {
+            let octets = Array(line.utf8)
+            let count = unsafe octets.withUnsafeBufferPointer { buffer in
+                unsafe buffer.withMemoryRebound(to: CChar.self) {
+                    unsafe PQputCopyData(handle, $0.baseAddress, Int32($0.count))
+                }
+            }
+            guard count == 1 else { throw gone }
+        }
+        guard unsafe PQputCopyEnd(handle, nil) == 1 else { throw gone }
+        unsafe try results { _ in }
+    }
+
+    /// Takes all results of a command, the failed one as well, so that the next command finds none of them.
+    private func results(_ each: (OpaquePointer) -> Void) throws(SiteStoreError) {
+        var error: SiteStoreError?
+        while let result = unsafe PQgetResult(handle) {
+            defer { unsafe PQclear(result) }
+            switch unsafe PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE: unsafe each(result)
+            default: error = unsafe error ?? failure(result)
+            }
+            if unsafe PQstatus(handle) != CONNECTION_OK { break }
+        }
+        if let error { throw error }
+        if unsafe PQstatus(handle) != CONNECTION_OK { throw gone }
+    }
+
+    /// Without a result the connection is lost.
+    private var gone: SiteStoreError {
+        let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
+        return SiteStoreError(.unreachable, "\(name): the database is gone: \(reason)")
+    }
+
+    private func failure(_ result: OpaquePointer) -> SiteStoreError {
+        func field(_ code: Int32) -> String? {
+            unsafe PQresultErrorField(result, code).map { unsafe String(cString: $0) }
+        }
+        guard unsafe PQstatus(handle) == CONNECTION_OK, let state = field(PHAROS_PG_SQLSTATE) else { return gone }
+        let sentence = "\(name): \(field(PHAROS_PG_PRIMARY) ?? "error \(state)")"
+        switch state.prefix(2) {
+        // Data exceptions, and broken constraints.
+        case "22", "23": return SiteStoreError(.data, sentence)
+        // The administrator ends the server, or it has no more connections.
+        case "57", "53", "08": return SiteStoreError(.unreachable, sentence)
+        case "42" where state == "42501": return SiteStoreError(.refused, sentence)
+        default: return SiteStoreError(.failed, sentence)
+        }
+    }
+}

@@ -1,0 +1,262 @@
+/// What happened at several sites, in a database of PostgreSQL; for one thread, which waits for the server.
+///
+/// Rows come by COPY into a temporary table, and from there into their own: what is there already is left as it is, so that
+/// a batch that comes twice changes nothing.
+public final class SiteHistory {
+    /// Of the tables.
+    public static let version = 1
+    /// Each makes the next version of the one before.
+    private static let migrations = [
+        """
+        CREATE TABLE pharos_sightings (site text NOT NULL, receiver text NOT NULL, boot text NOT NULL, seq bigint NOT NULL,
+            beacon text NOT NULL, at timestamptz NOT NULL, reports integer NOT NULL, rssi_dbm real, late boolean NOT NULL,
+            PRIMARY KEY (receiver, boot, seq, beacon, site));
+        CREATE INDEX pharos_sightings_at ON pharos_sightings (beacon, at);
+        CREATE TABLE pharos_events (id text PRIMARY KEY, site text NOT NULL, at timestamptz NOT NULL, kind text NOT NULL,
+            beacon text NOT NULL, place text NOT NULL, json text NOT NULL);
+        CREATE INDEX pharos_events_beacon ON pharos_events (beacon, at);
+        CREATE INDEX pharos_events_place ON pharos_events (place, at);
+        """
+    ]
+    /// So that two collectors do not make the tables at the same time.
+    private static let lock = 0x5048_5253
+
+    /// Something that happened.
+    public struct Event: Hashable, Sendable {
+        /// That no other event has.
+        public var id: String
+        /// In microseconds since 1970.
+        public var time: Int64
+        public var kind: String
+        public var beacon: String
+        public var place: String
+        /// The event as one line of JSON.
+        public var json: String
+    }
+
+    /// What a receiver has heard in a minute.
+    public struct Minute: Hashable, Sendable {
+        public var receiver: String
+        /// When the minute began, in milliseconds since 1970.
+        public var milliseconds: Int64
+        public var reports: Int
+        public var late: Int
+        /// In dBm.
+        public var level: Double?
+    }
+
+    private let database: SiteDatabase
+    private var hasTables = false
+
+    /// Connects.
+    ///
+    /// - Parameter isReadOnly: Whether the tables must be there already; otherwise they are made, or brought up to date.
+    public init(_ options: SiteOptions, isReadOnly: Bool = false) throws(SiteStoreError) {
+        database = try SiteDatabase(options)
+        if isReadOnly {
+            let found = try foundVersion()
+            if found == 0 { throw SiteStoreError(.empty, "\(database.name): no collector has kept anything there") }
+            try check(found)
+        } else {
+            try migrate()
+        }
+    }
+
+    private func foundVersion() throws(SiteStoreError) -> Int {
+        var found = 0
+        var isThere = false
+        // Not to_regclass(), which remembers what was not there.
+        try database.query(
+            "SELECT count(*) > 0 FROM pg_catalog.pg_tables WHERE tablename = 'pharos_version' "
+                + "AND schemaname = ANY (current_schemas(false))"
+        ) { isThere = $0.first == "t" }
+        if isThere { try database.query("SELECT max(version) FROM pharos_version") { found = Self.number($0[0]) } }
+        return found
+    }
+
+    private func check(_ found: Int) throws(SiteStoreError) {
+        guard found > Self.version else { return }
+        throw SiteStoreError(
+            .foreign,
+            "\(database.name): its tables were made by a later version of pharos (\(found), not \(Self.version))")
+    }
+
+    private func migrate() throws(SiteStoreError) {
+        let found = try foundVersion()
+        try check(found)
+        guard found < Self.version else { return }
+        try database.transaction { () throws(SiteStoreError) in
+            try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
+            // Another one may have been faster.
+            for next in try foundVersion()..<Self.version {
+                for statement in Self.migrations[next].split(separator: ";") where statement.contains("CREATE") {
+                    try database.execute(String(statement))
+                }
+                try database.execute("CREATE TABLE IF NOT EXISTS pharos_version (version integer PRIMARY KEY)")
+                try database.execute("INSERT INTO pharos_version VALUES (\(next + 1))")
+            }
+        }
+    }
+
+    /// Puts rows of ``SiteRow`` in, each once.
+    public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
+        let sightings = rows.filter { $0.table == .sightings }.map(\.text)
+        let events = rows.filter { $0.table == .events }.map(\.text)
+        try database.transaction { () throws(SiteStoreError) in
+            if !sightings.isEmpty {
+                try database.execute(
+                    "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_sightings (site text, receiver text, boot text, "
+                        + "seq bigint, beacon text, at bigint, reports integer, rssi_dbm real, late boolean) "
+                        + "ON COMMIT DELETE ROWS")
+                try database.copy(sightings, into: "pharos_new_sightings")
+                try database.execute(
+                    "INSERT INTO pharos_sightings SELECT site, receiver, boot, seq, beacon, to_timestamp(at / 1000.0), "
+                        + "reports, rssi_dbm, late FROM pharos_new_sightings ORDER BY receiver, boot, seq, beacon "
+                        + "ON CONFLICT DO NOTHING")
+            }
+            guard !events.isEmpty else { return }
+            try database.execute(
+                "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_events (id text, site text, at bigint, kind text, "
+                    + "beacon text, place text, json text) ON COMMIT DELETE ROWS")
+            try database.copy(events, into: "pharos_new_events")
+            try database.execute(
+                "INSERT INTO pharos_events SELECT id, site, to_timestamp(at / 1000.0), kind, beacon, place, json "
+                    + "FROM pharos_new_events ORDER BY id ON CONFLICT DO NOTHING")
+        }
+    }
+
+    // MARK: What is asked
+
+    /// What happened with a beacon or in a place, oldest first.
+    ///
+    /// - Parameter range: In microseconds since 1970, both ends included.
+    public func events(
+        of name: String, _ range: ClosedRange<Int64>, _ each: (Event) -> Void
+    ) throws(SiteStoreError) {
+        try database.query(
+            "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
+                + "WHERE (beacon = $1 OR place = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id",
+            [name] + Self.texts(range)
+        ) { row in
+            each(
+                Event(
+                    id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", beacon: row[3] ?? "",
+                    place: row[4] ?? "", json: row[5] ?? ""))
+        }
+    }
+
+    /// Who heard a beacon, minute by minute and oldest first.
+    ///
+    /// - Parameter range: In microseconds since 1970, both ends included.
+    public func minutes(
+        of beacon: String, _ range: ClosedRange<Int64>, _ each: (Minute) -> Void
+    ) throws(SiteStoreError) {
+        try database.query(
+            "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
+                + "coalesce(sum(reports) FILTER (WHERE late), 0), (sum(rssi_dbm * reports) * 1000 "
+                + "/ nullif(sum(reports) FILTER (WHERE rssi_dbm IS NOT NULL), 0))::bigint FROM pharos_sightings "
+                + "WHERE beacon = $1 AND at BETWEEN \(Self.moments) GROUP BY receiver, minute ORDER BY minute, receiver",
+            [beacon] + Self.texts(range)
+        ) { row in
+            each(
+                Minute(
+                    receiver: row[0] ?? "", milliseconds: Int64(Self.number(row[1])), reports: Self.number(row[2]),
+                    late: Self.number(row[3]), level: row[4].map { Double(Self.number($0)) / 1000 }))
+        }
+    }
+
+    /// The beacons and places of which something is kept, at most a thousand of them.
+    public func names() throws(SiteStoreError) -> [String] {
+        var names: [String] = []
+        try database.query(
+            "SELECT beacon AS name FROM pharos_events UNION SELECT place FROM pharos_events WHERE place != '' "
+                + "UNION SELECT beacon FROM pharos_sightings ORDER BY name LIMIT 1000"
+        ) { row in if let name = row[0] { names.append(name) } }
+        return names
+    }
+
+    /// Forgets what was before `time`, in microseconds since 1970.
+    public func prune(site: String, before time: Int64) throws(SiteStoreError) {
+        for table in ["pharos_events", "pharos_sightings"] {
+            try database.execute(
+                "DELETE FROM \(table) WHERE site = $1 AND at < to_timestamp($2::double precision / 1000000)",
+                [site, "\(time)"])
+        }
+    }
+
+    private static let moments =
+        "to_timestamp($2::double precision / 1000000) AND to_timestamp($3::double precision / 1000000)"
+
+    /// Of the years that PostgreSQL knows as well.
+    private static func texts(_ range: ClosedRange<Int64>) -> [String?] {
+        let years: ClosedRange<Int64> = -60_000_000_000_000_000...200_000_000_000_000_000
+        let part = range.clamped(to: years)
+        return ["\(part.lowerBound)", "\(part.upperBound)"]
+    }
+
+    private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
+}
+
+/// A row on its way, as COPY takes it: it can wait as a text.
+public struct SiteRow: Hashable, Sendable {
+    /// Where it belongs.
+    public enum Table: String, Hashable, Sendable {
+        case sightings, events
+    }
+
+    public let table: Table
+    /// One or more lines, with their ends.
+    public let text: String
+
+    /// Rows that have waited.
+    public init(_ table: Table, text: String) {
+        self.table = table
+        self.text = text
+    }
+
+    /// What a receiver has heard of a beacon in a batch.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: Since 1970.
+    ///   - level: In dBm.
+    public static func sighting(
+        site: String, receiver: String, boot: String, sequence: Int, beacon: String, milliseconds: Int, reports: Int,
+        level: Double?, isLate: Bool
+    ) -> SiteRow {
+        let tenths = level.map { "\(($0 * 100).rounded() / 100)" }
+        return SiteRow(
+            .sightings,
+            text: line([
+                site, receiver, boot, "\(sequence)", beacon, "\(milliseconds)", "\(min(reports, 1 << 30))", tenths,
+                isLate ? "t" : "f",
+            ]))
+    }
+
+    /// Something that happened.
+    ///
+    /// - Parameter milliseconds: Since 1970.
+    public static func event(
+        id: String, site: String, milliseconds: Int, kind: String, beacon: String, place: String, json: String
+    ) -> SiteRow {
+        SiteRow(.events, text: line([id, site, "\(milliseconds)", kind, beacon, place, json]))
+    }
+
+    /// The text format of COPY.
+    private static func line(_ values: [String?]) -> String {
+        values.map { value in
+            guard let value else { return "\\N" }
+            var text = ""
+            for scalar in value.unicodeScalars {
+                switch scalar {
+                case "\\": text += "\\\\"
+                case "\t": text += "\\t"
+                case "\n": text += "\\n"
+                case "\r": text += "\\r"
+                case "\0": text += " "
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+            return text
+        }.joined(separator: "\t") + "\n"
+    }
+}
