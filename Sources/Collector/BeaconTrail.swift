@@ -30,6 +30,8 @@ struct BeaconTrail: Sendable {
     }
 
     let name: String
+    /// To which part of the site's beacons it belongs.
+    let shard: Int
     private(set) var identity: String?
     private(set) var isPresent = false
     private(set) var isKnown = false
@@ -43,15 +45,20 @@ struct BeaconTrail: Sendable {
     /// Who heard it loudest in the last second in which it was heard.
     private(set) var loudest: (receiver: Int, level: Double?)?
     private(set) var weights: [Double] = []
+    /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
+    private(set) var batteryMillivolts: Int?
+    private(set) var temperature: Int?
 
-    private let power: Double
+    private var power: Double
     /// In dBm; the usual one where nobody knows.
     var powerAtOneMeter: Int { Int(power) }
     private let periodSeconds: Double?
     /// Of powers at 1 m that nobody knows, in dB.
-    private let offsets: [Double]
+    private var offsets: [Double]
     private var filter: CellFilter?
     private var lastUpdate = 0
+    /// Until then what an earlier run has left is believed, in milliseconds.
+    private var settling: Int?
     private var sounds: [Sound] = []
     /// When each receiver heard it last.
     private var hearers: [Int: Int] = [:]
@@ -86,8 +93,9 @@ struct BeaconTrail: Sendable {
     /// A room without a plan changes when another receiver hears it so much louder, in dB, for so many seconds.
     static let louder = (decibels: 6.0, seconds: 3)
 
-    init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
+    init(name: String, identity: String?, shard: Int, described: CollectorFile.Beacon?, power: Int?) {
         self.name = name
+        self.shard = shard
         self.identity = identity
         let power = described?.calibrationAtOneMeter ?? power
         self.power = power.map(Double.init) ?? RoomPlan.usualPower
@@ -100,6 +108,12 @@ struct BeaconTrail: Sendable {
     /// - Parameter level: With the receiver's offset.
     mutating func hear(_ heard: ReceiverLine.Heard, level: Double?, from receiver: Int) {
         if identity == nil { identity = heard.identity }
+        if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
+        if let celsius = heard.temperature { temperature = celsius }
+        // Of one that was there before a restart it is known only now.
+        if lastHeard == nil, filter == nil, offsets.count > 1, let told = heard.powerAtOneMeter {
+            (power, offsets) = (Double(told), [0])
+        }
         let place = sounds.firstIndex { $0.receiver == receiver } ?? sounds.count
         if place == sounds.count { sounds.append(Sound(receiver: receiver)) }
         sounds[place].reports += heard.reports
@@ -111,10 +125,18 @@ struct BeaconTrail: Sendable {
     /// What has become of it when a second is over.
     enum Change: Hashable, Sendable {
         case enter
-        case exit
+        /// - Parameter from: The room that was told last.
+        case exit(from: Int?)
         case room(from: Int?)
-        case unknown
+        case unknown(from: Int?)
         case known
+    }
+
+    /// It was there when an earlier run ended.
+    mutating func resume(room: Int?, since: Int, isKnown: Bool, at time: Int) {
+        (isPresent, self.since) = (true, since)
+        (self.room, toldRoom, self.isKnown) = (room, room, isKnown && room != nil)
+        settling = time + SightingCollector.deadAfter
     }
 
     /// Ends a second.
@@ -123,11 +145,12 @@ struct BeaconTrail: Sendable {
         var changes: [Change] = []
         let wasKnown = isKnown
         if sounds.isEmpty {
-            guard isPresent else { return [] }
+            guard isPresent, !isSettling(now) else { return [] }
             endQuietSecond(now)
             if silenceSeconds >= exitSeconds {
+                let room = toldRoom
                 leave(at: now.end)
-                return [.exit]
+                return [.exit(from: room)]
             }
         } else {
             if !isPresent {
@@ -145,13 +168,17 @@ struct BeaconTrail: Sendable {
             update(now)
         }
         judge(now)
+        // What was known before a restart is known until the receivers have spoken.
+        if wasKnown, !isKnown, isSettling(now) { (isKnown, room) = (true, toldRoom) }
         if isKnown, let room, room != toldRoom {
             changes.append(.room(from: toldRoom))
             toldRoom = room
         }
-        if wasKnown != isKnown { changes.append(isKnown ? .known : .unknown) }
+        if wasKnown != isKnown { changes.append(isKnown ? .known : .unknown(from: toldRoom)) }
         return changes
     }
+
+    private func isSettling(_ now: Surroundings) -> Bool { settling.map { now.end < $0 } ?? false }
 
     /// Silence counts only while everybody who could have heard it listened.
     private mutating func endQuietSecond(_ now: Surroundings) {
@@ -167,17 +194,21 @@ struct BeaconTrail: Sendable {
         } else {
             openSeconds = 0
         }
-        if now.end - lastUpdate >= Self.quietStep { update(now) }
+        // Of who was not heard since the start nobody has cells.
+        if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now) }
     }
 
     private func isCovered(_ now: Surroundings) -> Bool {
-        !now.hasBlindCells && !hearers.isEmpty && hearers.keys.allSatisfy { now.isAlive[$0] }
+        guard !now.hasBlindCells else { return false }
+        // Who would hear what was not heard since the start, nobody knows.
+        guard lastHeard != nil else { return now.isAlive.contains(true) }
+        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isAlive[$0] }
     }
 
     /// The silence that no run of losses explains.
     private var exitSeconds: Int {
         let usual = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
-        guard listenedSeconds >= Self.learningSeconds else { return usual }
+        guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return usual }
         // Of each second it was heard in so many: a run of silent seconds is as likely as a run of lost events.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
@@ -189,7 +220,7 @@ struct BeaconTrail: Sendable {
         (room, toldRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
         (weights, hearers) = ([], [:])
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
-        since = end
+        (since, settling) = (end, nil)
     }
 
     // MARK: The cells

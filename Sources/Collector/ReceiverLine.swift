@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Publishing
 internal import Sightings
 
 /// One line of what a receiver has heard, as `pharos scan --json`, `pharos listen --print --json` and a broker's
@@ -40,6 +41,9 @@ public struct ReceiverLine: Hashable, Sendable {
         public var level: Double?
         /// What a receiver sees at 1 m, in dBm.
         public var powerAtOneMeter: Int?
+        /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
+        public var batteryMillivolts: Int?
+        public var temperature: Int?
 
         /// See the properties of the same names.
         public init(
@@ -51,6 +55,9 @@ public struct ReceiverLine: Hashable, Sendable {
             self.level = level
             self.powerAtOneMeter = powerAtOneMeter
         }
+
+        /// The part of a site's beacons to which receivers count it.
+        var shard: Int { TopicTree.shard(of: name ?? identity ?? "") }
     }
 
     /// A line of one's own.
@@ -101,14 +108,16 @@ public struct ReceiverLine: Hashable, Sendable {
         switch node["event"]?.string {
         case "report":
             let power = node["frames"]?.elements?.lazy.compactMap(Self.power).first
-            take(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power)
+            let telemetry = node["frames"]?.elements?.first { $0["type"]?.string == "eddystone-tlm" }
+            take(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power, telemetry)
         case "beacons":
             if let state = node["state"]?.string { isListening = Self.hears(state) }
             for beacon in node["beacons"]?.elements ?? [] {
                 guard let reports = beacon["heard"]?.integer, reports > 0 else { continue }
                 take(
                     beacon, reports: min(reports, 1_000_000),
-                    level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil)
+                    level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil,
+                    beacon["telemetry"])
             }
         case "state": if let state = node["state"]?.string { isListening = Self.hears(state) }
         default: break
@@ -140,20 +149,26 @@ public struct ReceiverLine: Hashable, Sendable {
             else { continue }
             // An identity has a colon, and no name has one.
             let isIdentity = id.contains(":")
-            beacons.append(
-                Heard(
-                    name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
-                    level: Self.level(beacon["rssi"]?.thousandths.map { Double($0) / 1000 })))
+            var heard = Heard(
+                name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
+                level: Self.level(beacon["rssi"]?.thousandths.map { Double($0) / 1000 }))
+            heard.batteryMillivolts = beacon["batteryV"]?.thousandths.flatMap(Self.battery)
+            heard.temperature = beacon["temperatureC"]?.thousandths.flatMap(Self.temperature)
+            beacons.append(heard)
         }
     }
 
-    private mutating func take(_ node: JSONNode, reports: Int, level: Double?, power: Int?) {
+    private mutating func take(
+        _ node: JSONNode, reports: Int, level: Double?, power: Int?, _ telemetry: JSONNode?
+    ) {
         let name = node["beacon"]?.string.flatMap(Self.name)
         let identity = node["identity"]?.string.flatMap(Self.name)
         guard name != nil || identity != nil else { return }
-        beacons.append(
-            Heard(
-                name: name, identity: identity, reports: reports, level: Self.level(level), powerAtOneMeter: power))
+        var heard = Heard(
+            name: name, identity: identity, reports: reports, level: Self.level(level), powerAtOneMeter: power)
+        heard.batteryMillivolts = telemetry?["batteryMv"]?.integer.flatMap(Self.battery)
+        heard.temperature = telemetry?["temperatureC"]?.thousandths.flatMap(Self.temperature)
+        beacons.append(heard)
     }
 
     // MARK: Values
@@ -163,6 +178,14 @@ public struct ReceiverLine: Hashable, Sendable {
     }
 
     private static func hears(_ state: String) -> Bool { state == "listening" || state == "online" }
+
+    /// A battery that tells of itself; 0 is that of a beacon on the mains.
+    private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }
+
+    /// What telemetry can say.
+    private static func temperature(_ thousandths: Int) -> Int? {
+        (-128_000...128_000).contains(thousandths) ? thousandths : nil
+    }
 
     /// A level that can be.
     private static func level(_ level: Double?) -> Double? {

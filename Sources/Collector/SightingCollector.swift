@@ -1,5 +1,6 @@
-internal import Airtime
+public import Airtime
 internal import Configuration
+internal import Publishing
 
 /// Puts together what all receivers of a site hear: who is there, in which room, and how surely.
 ///
@@ -19,6 +20,9 @@ public struct SightingCollector: Sendable {
     /// When the second that goes on began; `nil` before the first line.
     private var start: Int?
     private var strangers: Set<String> = []
+    /// Whether ``takeSightings()`` is asked now and then.
+    public var keepsSightings = false
+    private var sightings: [Sighting] = []
     /// What is true of the dead receivers as they are.
     private var hasBlindCells: Bool
 
@@ -31,11 +35,7 @@ public struct SightingCollector: Sendable {
         var isAlive = false
         var lines = 0
         var reports = 0
-        /// The last sequence of each boot, at most ``boots`` of them.
-        var sequences: [(boot: String, sequence: Int)] = []
-        var clock = BootClock()
-
-        static let boots = 4
+        var runs = ReceiverRuns()
     }
 
     /// What came in, and what was not taken.
@@ -60,7 +60,7 @@ public struct SightingCollector: Sendable {
     public struct Event: Hashable, Sendable {
         /// What has.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
-            case enter, exit, room, unknown, known
+            case enter, room, unknown, known, exit
             /// A receiver is dead, or alive again.
             case receiverDead = "receiver-dead"
             case receiverAlive = "receiver-alive"
@@ -68,12 +68,22 @@ public struct SightingCollector: Sendable {
 
         public var kind: Kind
         public var unixMilliseconds: Int
+        /// That no other event has, and the same wherever the same lines are put together.
+        public var id = ""
         public var beacon: String?
         public var receiver: String?
         /// Where it is now, and where it was told to be before.
         public var room: String?
         public var from: String?
         public var floor: String?
+        /// How likely the room is; `nil` where nobody knows.
+        public var probability: Double?
+        /// On the floor's plan; `nil` without one.
+        public var position: FloorPosition?
+        /// Since when it is there, in milliseconds since 1970.
+        public var since: Int?
+        /// To which part of the site's beacons it belongs; `nil` for receivers.
+        public var shard: Int?
     }
 
     /// After so many milliseconds without a line a receiver is dead.
@@ -114,11 +124,15 @@ public struct SightingCollector: Sendable {
         }
         var time = line.unixMilliseconds ?? arrival
         if let number = line.number {
-            guard receivers[receiver].isNew(number) else {
+            switch receivers[receiver].runs.take(number, arrival: time) {
+            case .again:
                 counts.duplicates += 1
                 return []
+            case .timeless:
+                counts.late += 1
+                return []
+            case .at(let moment): time = moment
             }
-            time = receivers[receiver].clock.unixMilliseconds(number.bootMilliseconds, arrival: time)
         }
         if let start, time > start + Self.jump {
             counts.wrongClocks += 1
@@ -127,8 +141,10 @@ public struct SightingCollector: Sendable {
         let events = advance(to: time)
         if let start, time < start - Self.lateness {
             counts.late += 1
+            note(line, receiver, at: time, isLate: true)
             return events
         }
+        note(line, receiver, at: time, isLate: false)
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
         receivers[receiver].lines += 1
         receivers[receiver].hasSpoken = true
@@ -140,8 +156,7 @@ public struct SightingCollector: Sendable {
     private mutating func take(_ heard: ReceiverLine.Heard, from receiver: Int) {
         counts.reports += heard.reports
         receivers[receiver].reports += heard.reports
-        let name = heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name
-        guard let key = name ?? (file.listsStrangers ? heard.identity : nil) else {
+        guard let key = name(of: heard) else {
             if strangers.count < Self.limit, let identity = heard.identity { strangers.insert(identity) }
             counts.strangers = strangers.count
             return
@@ -159,10 +174,97 @@ public struct SightingCollector: Sendable {
             trails.append(
                 BeaconTrail(
                     name: key, identity: heard.identity ?? described[key].map { "\($0.identity)" },
-                    described: described[key], power: heard.powerAtOneMeter))
+                    shard: heard.shard, described: described[key], power: heard.powerAtOneMeter))
         }
         let offset = Double(file.receivers[receiver].levelOffset)
         trails[number].hear(heard, level: heard.level.map { $0 + offset }, from: receiver)
+    }
+
+    /// What a beacon is called; `nil` for strangers that are only counted.
+    private func name(of heard: ReceiverLine.Heard) -> String? {
+        heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
+    }
+
+    // MARK: What is kept
+
+    /// What a receiver has heard, for whoever keeps it.
+    public struct Sighting: Hashable, Sendable {
+        public var receiver: String
+        /// As the line is numbered; a line without a number has the boot `line` and its time.
+        public var boot: String
+        public var sequence: Int
+        public var unixMilliseconds: Int
+        /// Whether it came too late for presence.
+        public var isLate: Bool
+        public var beacon: String
+        public var shard: Int
+        public var reports: Int
+        /// In dBm, with the receiver's offset; `nil` where no report had a level.
+        public var level: Double?
+    }
+
+    private mutating func note(_ line: ReceiverLine, _ receiver: Int, at time: Int, isLate: Bool) {
+        guard keepsSightings else { return }
+        let given = file.receivers[receiver]
+        for heard in line.beacons {
+            guard let name = name(of: heard) else { continue }
+            sightings.append(
+                Sighting(
+                    receiver: given.name, boot: line.number?.boot ?? "line", sequence: line.number?.sequence ?? time,
+                    unixMilliseconds: time, isLate: isLate, beacon: name, shard: heard.shard, reports: heard.reports,
+                    level: heard.level.map { $0 + Double(given.levelOffset) }))
+        }
+    }
+
+    /// Hands over what was heard since the last time, where ``keepsSightings`` asks for it.
+    public mutating func takeSightings() -> [Sighting] {
+        defer { sightings.removeAll(keepingCapacity: true) }
+        return sightings
+    }
+
+    /// A beacon that was there when an earlier run ended.
+    public struct Stay: Hashable, Sendable {
+        public var beacon: String
+        /// `nil` where it was not known.
+        public var room: String?
+        /// When it came, in milliseconds since 1970.
+        public var since: Int
+        public var isKnown: Bool
+
+        /// See the properties of the same names.
+        public init(beacon: String, room: String?, since: Int, isKnown: Bool) {
+            self.beacon = beacon
+            self.room = room
+            self.since = since
+            self.isKnown = isKnown
+        }
+    }
+
+    /// Goes on where an earlier run has ended: who was there has not come anew, and leaves when nobody hears it.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970; who came later is not believed.
+    public mutating func resume(_ stays: [Stay], at time: Int) {
+        for stay in stays where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
+            numbers[stay.beacon] = trails.count
+            let known = described[stay.beacon]
+            let identity = known.map { "\($0.identity)" }
+            var trail = BeaconTrail(
+                name: stay.beacon, identity: identity, shard: TopicTree.shard(of: stay.beacon), described: known,
+                power: nil)
+            trail.resume(
+                room: stay.room.flatMap { room in plan.rooms.firstIndex { $0.name == room } }, since: stay.since,
+                isKnown: stay.isKnown, at: time)
+            trails.append(trail)
+        }
+    }
+
+    /// Who is there now, of some shards.
+    public func stays(in shards: Set<Int>) -> [Stay] {
+        trails.filter { $0.isPresent && shards.contains($0.shard) }.map { trail in
+            Stay(
+                beacon: trail.name, room: trail.toldRoom.map { plan.rooms[$0].name }, since: trail.since ?? 0,
+                isKnown: trail.isKnown)
+        }
     }
 
     // MARK: Time
@@ -170,7 +272,8 @@ public struct SightingCollector: Sendable {
     /// Lets time pass: every second that is over by `time` is judged.
     public mutating func advance(to time: Int) -> [Event] {
         guard var start else {
-            self.start = time
+            // Of several collectors all judge at the same moments.
+            self.start = time - time % 1000
             return []
         }
         var events: [Event] = []
@@ -202,9 +305,10 @@ public struct SightingCollector: Sendable {
             guard isAlive != receivers[number].isAlive else { continue }
             receivers[number].isAlive = isAlive
             hasChanged = true
+            let kind = isAlive ? Event.Kind.receiverAlive : .receiverDead
             events.append(
                 Event(
-                    kind: isAlive ? .receiverAlive : .receiverDead, unixMilliseconds: end,
+                    kind: kind, unixMilliseconds: end, id: id(kind, file.receivers[number].name, at: end),
                     receiver: file.receivers[number].name))
         }
         if hasChanged { hasBlindCells = findBlindCells() }
@@ -222,20 +326,32 @@ public struct SightingCollector: Sendable {
 
     private func event(_ change: BeaconTrail.Change, of trail: BeaconTrail, at time: Int) -> Event {
         var event = Event(kind: .enter, unixMilliseconds: time, beacon: trail.name)
+        var from: Int?
         switch change {
         case .enter: event.kind = .enter
-        case .exit: event.kind = .exit
+        case .exit(let room): (event.kind, from) = (.exit, room)
         case .known: event.kind = .known
-        case .unknown: event.kind = .unknown
-        case .room(let from):
-            event.kind = .room
-            event.from = from.map { plan.rooms[$0].name }
+        case .unknown(let room): (event.kind, from) = (.unknown, room)
+        case .room(let room): (event.kind, from) = (.room, room)
         }
+        event.from = from.map { plan.rooms[$0].name }
         if trail.isKnown, let room = trail.room {
             event.room = plan.rooms[room].name
             event.floor = plan.rooms[room].floor
         }
+        event.id = id(event.kind, trail.name, at: time)
+        (event.since, event.shard) = (trail.since, trail.shard)
+        if trail.isPresent {
+            event.probability = trail.probability
+            event.position = plan.place(trail.weights)?.position
+        }
         return event
+    }
+
+    private func id(_ kind: Event.Kind, _ name: String, at time: Int) -> String {
+        // Of one moment in the order in which they are told.
+        let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
+        return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
     }
 
     /// Whether a dead receiver would hear a usual beacon somewhere where no living one does.
@@ -248,40 +364,5 @@ public struct SightingCollector: Sendable {
             return placed.contains { !receivers[$0].isAlive && isHeard($0) }
                 && !placed.contains { receivers[$0].isAlive && isHeard($0) }
         }
-    }
-}
-
-extension SightingCollector.Receiver {
-    /// Whether a line has not come before; batches of one run come in their order.
-    fileprivate mutating func isNew(_ number: ReceiverLine.Number) -> Bool {
-        guard let place = sequences.firstIndex(where: { $0.boot == number.boot }) else {
-            if sequences.count == Self.boots { sequences.removeFirst() }
-            sequences.append((number.boot, number.sequence))
-            return true
-        }
-        guard number.sequence > sequences[place].sequence else { return false }
-        sequences[place].sequence = number.sequence
-        return true
-    }
-}
-
-/// What a receiver's clock since its start is by ours: the way of a line takes time, and the shortest way is the truth.
-struct BootClock: Sendable {
-    /// The smallest difference of each of the last minutes, newest last.
-    private var differences: [(minute: Int, least: Int)] = []
-    /// Minutes that count.
-    static let minutes = 5
-
-    /// - Parameter arrival: When it came.
-    mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {
-        let (minute, difference) = (arrival / 60_000, arrival - bootMilliseconds)
-        if let last = differences.last, last.minute == minute {
-            differences[differences.count - 1].least = min(last.least, difference)
-        } else {
-            differences.append((minute, difference))
-        }
-        // A machine that was started again has another clock.
-        differences.removeAll { $0.minute <= minute - Self.minutes || abs($0.least - difference) > 3_600_000 }
-        return bootMilliseconds + (differences.map(\.least).min() ?? difference)
     }
 }

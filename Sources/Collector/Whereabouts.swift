@@ -43,17 +43,21 @@ extension SightingCollector {
     /// Those that were heard so far, by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
 
-    /// Those that were heard so far, by name, as a broker is told of them.
-    public var states: [(name: String, state: BeaconState)] {
-        trails.sorted { $0.name < $1.name }.map { trail in
-            let level = trail.loudest?.level
-            let distance = level.flatMap {
-                DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
-            }
+    /// Those of some shards that were heard so far, by name, as a broker is told of them.
+    public func states(in shards: Set<Int>) -> [(name: String, state: BeaconState)] {
+        trails.filter { shards.contains($0.shard) }.sorted { $0.name < $1.name }.map { trail in
             let state = BeaconState(
                 isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
-                level: level, distance: distance, lastHeard: trail.lastHeard.map(ReceiverLine.text))
+                level: trail.loudest?.level, distance: distance(of: trail),
+                lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts)
             return (trail.name, state)
+        }
+    }
+
+    /// To the receiver that hears it loudest.
+    private func distance(of trail: BeaconTrail) -> DistanceEstimate? {
+        trail.loudest?.level.flatMap {
+            DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
         }
     }
 
@@ -72,6 +76,7 @@ extension SightingCollector {
     private func json(_ trail: BeaconTrail) -> JSONValue {
         let room = trail.room.map { plan.rooms[$0] }
         let place = trail.isPresent ? plan.place(trail.weights) : nil
+        let distance = distance(of: trail)
         func rounded(_ value: Double, _ step: Int) -> JSONValue {
             .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))
         }
@@ -88,6 +93,11 @@ extension SightingCollector {
             ("probability", .optional(trail.probability) { rounded($0, 1) }),
             ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
             ("rssiDbm", .optional(trail.loudest?.level) { rounded($0, 10) }),
+            ("distanceM", .optional(distance?.meters) { rounded($0, 10) }),
+            ("distanceLowM", .optional(distance?.lowMeters) { rounded($0, 10) }),
+            ("distanceHighM", .optional(distance?.highMeters) { rounded($0, 10) }),
+            ("batteryV", .optional(trail.batteryMillivolts) { .number(JSONNumber(thousandths: $0)) }),
+            ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
             ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
             ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
         ])
@@ -98,20 +108,31 @@ extension SightingCollector.Event {
     /// One line.
     public var json: JSONValue {
         var members: [(String, JSONValue)] = [
-            ("event", .string(kind.rawValue)), ("at", .string(ReceiverLine.text(unixMilliseconds))),
+            ("event", .string(kind.rawValue)), ("id", .string(id)),
+            ("at", .string(ReceiverLine.text(unixMilliseconds))),
         ]
         if kind == .receiverDead || kind == .receiverAlive {
             members.append(("receiver", .optional(receiver, JSONValue.string)))
             return .record(members)
         }
+        func rounded(_ value: Double) -> JSONValue {
+            .number(JSONNumber(thousandths: Int((value * 100).rounded()) * 10))
+        }
         members += [
             ("beacon", .optional(beacon, JSONValue.string)), ("room", .optional(room, JSONValue.string)),
-            ("floor", .optional(floor, JSONValue.string)),
+            ("floor", .optional(floor, JSONValue.string)), ("from", .optional(from, JSONValue.string)),
+            ("position", .optional(position) { .record([("x", rounded($0.x)), ("y", rounded($0.y))]) }),
+            (
+                "probability",
+                .optional(probability) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
+            ),
         ]
-        if kind == .room { members.append(("from", .optional(from, JSONValue.string))) }
         return .record(members)
     }
 
     /// When, for people.
     public var time: String { ReceiverLine.text(unixMilliseconds) }
+
+    /// The place that it belongs to: where the beacon is, or was.
+    public var place: String { room ?? from ?? "" }
 }

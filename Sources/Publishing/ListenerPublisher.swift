@@ -312,11 +312,16 @@ public struct ListenerPublisher {
             var tally = LevelTally()
             for place in places { tally.merge(table.tracks[place].round) }
             let name = beacons[index].name
+            // Telemetry may come with another identity of it, and seldom.
+            let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
+            let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
             heard[TopicTree.shard(of: name), default: []].append(
                 SightingBatch.Heard(
                     id: name, reports: places.reduce(0) { $0 + table.tracks[$1].roundReports }, mean: tally.trimmedMean,
                     minimum: tally.minimum, maximum: tally.maximum,
-                    agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0))
+                    agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0,
+                    batteryMillivolts: battery > 0 ? battery : nil,
+                    temperature: telemetry?.temperature.map { Int(($0.celsius * 1000).rounded()) }))
         }
         for (shard, list) in heard.sorted(by: { $0.key < $1.key }) {
             sequence += 1

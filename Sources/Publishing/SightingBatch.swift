@@ -25,15 +25,23 @@ public struct SightingBatch: Hashable, Sendable {
         public var maximum: Int?
         /// How long before the end of the window it was heard last.
         public var agoMilliseconds: Int
+        /// Of its telemetry, in millivolts and in thousandths of a degree Celsius; `nil` where it has told of none.
+        public var batteryMillivolts: Int?
+        public var temperature: Int?
 
         /// See the properties of the same names.
-        public init(id: String, reports: Int, mean: Double?, minimum: Int?, maximum: Int?, agoMilliseconds: Int) {
+        public init(
+            id: String, reports: Int, mean: Double?, minimum: Int?, maximum: Int?, agoMilliseconds: Int,
+            batteryMillivolts: Int? = nil, temperature: Int? = nil
+        ) {
             self.id = id
             self.reports = reports
             self.mean = mean
             self.minimum = minimum
             self.maximum = maximum
             self.agoMilliseconds = agoMilliseconds
+            self.batteryMillivolts = batteryMillivolts
+            self.temperature = temperature
         }
     }
 
@@ -57,11 +65,15 @@ public struct SightingBatch: Hashable, Sendable {
 }
 
 extension SightingBatch.Heard {
+    /// What nobody knows has no key: a batch is small.
     var json: JSONValue {
-        .record([
+        var members: [(String, JSONValue)] = [
             ("id", .string(id)), ("n", .integer(reports)),
             ("rssi", .optional(mean) { Rounded.number($0, 100) }), ("min", .optional(minimum, JSONValue.integer)),
             ("max", .optional(maximum, JSONValue.integer)), ("agoMs", .integer(agoMilliseconds)),
-        ])
+        ]
+        if let batteryMillivolts { members.append(("batteryV", .number(JSONNumber(thousandths: batteryMillivolts)))) }
+        if let temperature { members.append(("temperatureC", .number(JSONNumber(thousandths: temperature)))) }
+        return .record(members)
     }
 }

@@ -72,6 +72,9 @@ public struct TopicTree: Hashable, Sendable {
     /// What was heard of the beacons of one part, once a second.
     public func sightings(shard: Int) -> String { "\(root)/sightings/\(shard)/\(receiver)" }
 
+    /// The same of all receivers, to subscribe to; `nil` for all parts.
+    public func sightingsFilter(shard: Int?) -> String { "\(root)/sightings/\(shard.map(String.init) ?? "+")/+" }
+
     /// Where a beacon is, retained.
     public func beaconState(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/state" }
     /// The same as Home Assistant's trackers want it, retained.

@@ -32,6 +32,7 @@ public final class EventStore {
         public var beacon: String
         /// In microseconds since 1970.
         public var since: Int64
+        /// How many of the zone's times are over; in a room 1 while that is known.
         public var dwells: Int
 
         /// See the properties of the same names.
@@ -50,6 +51,22 @@ public final class EventStore {
         case inside(Presence, isShared: Bool)
         /// - Parameter beacon: `nil` for all of the zone.
         case outside(zone: String, beacon: String?)
+        /// In this place and in no other one.
+        case only(Presence)
+        /// In no place any more.
+        case nowhere(beacon: String)
+    }
+
+    /// An event with what it makes of who is inside.
+    public struct Record: Hashable, Sendable {
+        public var event: Event
+        public var change: Change
+
+        /// See the properties of the same names.
+        public init(_ event: Event, _ change: Change) {
+            self.event = event
+            self.change = change
+        }
     }
 
     /// An event that was not handed on yet.
@@ -89,37 +106,68 @@ public final class EventStore {
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
         var number: Int64?
-        try database.transaction { () throws(StoreError) in
-            try database.execute(
-                "INSERT OR IGNORE INTO event (id, at, kind, zone, beacon, json) VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    .text(event.id), event.time.map(Database.Value.integer) ?? .null, .text(event.kind),
-                    .text(event.zone), event.beacon.map(Database.Value.text) ?? .null, .text(event.json),
-                ])
-            guard database.changes == 1 else { return }
-            try database.query("SELECT seq FROM event WHERE id = ?", [.text(event.id)]) { number = $0.first?.integer }
-            for channel in channels {
-                try database.execute(
-                    "INSERT INTO outbox (channel, seq) SELECT ?, seq FROM event WHERE id = ?",
-                    [.text(channel), .text(event.id)])
-            }
-            switch change {
-            case .none: break
-            case .inside(let presence, let isShared):
-                if isShared { try database.execute("DELETE FROM presence WHERE zone = ?", [.text(presence.zone)]) }
-                try database.execute(
-                    "INSERT OR REPLACE INTO presence (zone, beacon, since, dwells) VALUES (?, ?, ?, ?)",
-                    [
-                        .text(presence.zone), .text(presence.beacon), .integer(presence.since),
-                        .integer(Int64(presence.dwells)),
-                    ])
-            case .outside(let zone, nil): try database.execute("DELETE FROM presence WHERE zone = ?", [.text(zone)])
-            case .outside(let zone, let beacon?):
-                try database.execute(
-                    "DELETE FROM presence WHERE zone = ? AND beacon = ?", [.text(zone), .text(beacon)])
-            }
-        }
+        try database.transaction { () throws(StoreError) in number = try insert(event, change, for: channels) }
         return number
+    }
+
+    /// Keeps several events, in their order, and what was heard meanwhile: all or nothing.
+    public func keep(_ records: [Record], _ sightings: [SightingRow] = []) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            for record in records { try insert(record.event, record.change, for: []) }
+            try SightingTable(database).add(sightings)
+        }
+    }
+
+    @discardableResult
+    private func insert(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
+        try database.execute(
+            "INSERT OR IGNORE INTO event (id, at, kind, zone, beacon, json) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .text(event.id), event.time.map(Database.Value.integer) ?? .null, .text(event.kind),
+                .text(event.zone), event.beacon.map(Database.Value.text) ?? .null, .text(event.json),
+            ])
+        guard database.changes == 1 else { return nil }
+        var number: Int64?
+        try database.query("SELECT seq FROM event WHERE id = ?", [.text(event.id)]) { number = $0.first?.integer }
+        for channel in channels {
+            try database.execute(
+                "INSERT INTO outbox (channel, seq) SELECT ?, seq FROM event WHERE id = ?",
+                [.text(channel), .text(event.id)])
+        }
+        try apply(change)
+        return number
+    }
+
+    private func apply(_ change: Change) throws(StoreError) {
+        switch change {
+        case .none: break
+        case .inside(let presence, let isShared):
+            if isShared { try database.execute("DELETE FROM presence WHERE zone = ?", [.text(presence.zone)]) }
+            try put(presence)
+        case .outside(let zone, nil): try database.execute("DELETE FROM presence WHERE zone = ?", [.text(zone)])
+        case .outside(let zone, let beacon?):
+            try database.execute("DELETE FROM presence WHERE zone = ? AND beacon = ?", [.text(zone), .text(beacon)])
+        case .only(let presence):
+            try database.execute("DELETE FROM presence WHERE beacon = ?", [.text(presence.beacon)])
+            try put(presence)
+        case .nowhere(let beacon): try database.execute("DELETE FROM presence WHERE beacon = ?", [.text(beacon)])
+        }
+    }
+
+    private func put(_ presence: Presence) throws(StoreError) {
+        try database.execute(
+            "INSERT OR REPLACE INTO presence (zone, beacon, since, dwells) VALUES (?, ?, ?, ?)",
+            [
+                .text(presence.zone), .text(presence.beacon), .integer(presence.since),
+                .integer(Int64(presence.dwells)),
+            ])
+    }
+
+    /// Notes where beacons are, although nothing has happened: somebody else has told of them until now.
+    public func adopt(_ presences: [Presence]) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            for presence in presences { try apply(.only(presence)) }
+        }
     }
 
     /// Who is inside, by what was kept.
@@ -194,9 +242,19 @@ public final class EventStore {
     public func names() throws(StoreError) -> [String] {
         var names: [String] = []
         try database.query(
-            "SELECT zone AS name FROM event UNION SELECT beacon FROM event WHERE beacon NOT NULL ORDER BY name"
+            "SELECT zone AS name FROM event WHERE zone != '' UNION SELECT beacon FROM event WHERE beacon NOT NULL "
+                + "ORDER BY name"
         ) { row in if let name = row.first?.text { names.append(name) } }
         return names
+    }
+
+    /// Who heard a beacon, minute by minute and oldest first; nothing where nobody keeps that.
+    ///
+    /// - Parameter range: In microseconds since 1970, both ends included.
+    public func minutes(
+        of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (HeardMinute) -> Void
+    ) throws(StoreError) {
+        try SightingTable(database).minutes(of: beacon, range, each)
     }
 
     /// Forgets events before `time`, in microseconds since 1970, that nobody waits for.
@@ -206,7 +264,9 @@ public final class EventStore {
     public func prune(before time: Int64) throws(StoreError) -> Int {
         try database.execute(
             "DELETE FROM event WHERE at < ? AND seq NOT IN (SELECT seq FROM outbox)", [.integer(time)])
-        return database.changes
+        let count = database.changes
+        try SightingTable(database).prune(before: time)
+        return count
     }
 
     private static func event(_ row: ArraySlice<Database.Value>) -> Event? {

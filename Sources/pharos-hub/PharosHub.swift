@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Broker
 internal import CommandSupport
 internal import Inventory
+internal import SiteStore
 internal import Store
 
 /// The root command of the program that keeps what is heard. People call it by way of `pharos`, whose name it bears.
@@ -33,6 +34,7 @@ struct PharosHub: ParsableCommand {
             case let error as InventoryError: (ExitStatus(error), error.messages)
             case let error as BrokerError: (ExitStatus(error), ["\(error)"])
             case let error as StoreError: (ExitStatus(error), ["\(error)"])
+            case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
             default: nil
             }
         }
@@ -56,6 +58,16 @@ extension ExitStatus {
             case .corrupt, .foreign: .dataFormat
             case .busy: .unavailable
             case .full, .system: .osError
+            }
+    }
+
+    fileprivate init(_ error: SiteStoreError) {
+        self =
+            switch error.kind {
+            case .missing, .empty: .noInput
+            case .unreachable, .failed: .unavailable
+            case .refused, .invalid: .configuration
+            case .foreign, .data: .dataFormat
             }
     }
 

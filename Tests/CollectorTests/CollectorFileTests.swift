@@ -1,6 +1,7 @@
 import Airtime
 import Collector
 import Configuration
+import Publishing
 import TestSupport
 import Testing
 
@@ -125,6 +126,28 @@ import Testing
         let status = try #require(
             Self.line(#"{"topic":"pharos/museum/receivers/hall/status","payload":"offline"}"#))
         #expect(status.receiver == "hall" && status.isListening == false)
+    }
+
+    @Test func telemetryIsPassedOnAndNonsenseIsNot() throws {
+        let batch = try #require(
+            Self.line(
+                #"{"topic":"pharos/m/sightings/3/hall","payload":{"v":1,"boot":"8f","seq":1,"bootMs":1,"b":[{"id":"key","n":1,"rssi":-60,"batteryV":2.95,"temperatureC":-3.5},{"id":"b","n":1,"rssi":-60,"batteryV":0,"temperatureC":900}]}}"#
+            ))
+        #expect(batch.beacons[0].batteryMillivolts == 2950)
+        #expect(batch.beacons[0].temperature == -3500)
+        #expect(batch.beacons[1] == .init(name: "b", level: -60))
+        let round = try #require(
+            Self.line(
+                #"{"event":"beacons","beacons":[{"beacon":"key","heard":1,"rssiDbm":{"mean":-60},"telemetry":{"batteryMv":2900,"temperatureC":21.5}}]}"#
+            ))
+        #expect(round.beacons[0].batteryMillivolts == 2900 && round.beacons[0].temperature == 21_500)
+        var collector = try PresenceTests.collector(["hall"])
+        _ = collector.take(round, from: "hall", arrival: PresenceTests.begin)
+        _ = collector.finish()
+        let text = try #require(collector.beaconsJSON.first?.line)
+        #expect(
+            text.contains(#""distanceM":1.12,"#) && text.contains(#""batteryV":2.9,"temperatureC":21.5"#), "\(text)")
+        #expect(collector.states(in: Set(0..<16)).first?.state.batteryMillivolts == 2900)
     }
 
     @Test(arguments: ["", "[]", "x", #"{"event":"#, "\u{0}"])

@@ -413,7 +413,7 @@ def collected(folder):
         lines = collecting.rounds(sender, seconds, place)
         for line in lines[10:20]:
             for beacon in line["beacons"]:
-                beacon["rssiDbm"] = None
+                beacon |= {"rssiDbm": None, "telemetry": {"batteryMv": 2900, "temperatureC": 21.5}}
         return lines + [{"event": "beacons", "at": collecting.at(0), "listener": sender, "beacons": [
             {"beacon": "nobody", "identity": None, "heard": 1, "rssiDbm": None}]}]
 
@@ -523,7 +523,15 @@ def kept(folder):
     path.write_text(json.dumps({"version": 1, "name": "hall", "known": known, "zones": [zone]}))
     pharos.checked("listen", path, "--adapter", "virtual", "--duration-s", "2", "--state-dir", folder,
                    "--runtime-dir", folder)
-    return [output("history", "desk", "--json", "--history", folder / "hall.db")]
+    museum = collecting.museum(folder, history={"file": str(folder / "museum.db")})
+    for name in collecting.NAMES:
+        lines = collecting.rounds(name, range(200), collecting.walk)
+        lines[0]["beacons"][0]["rssiDbm"] = None
+        collecting.written(folder, f"{name}.jsonl", lines)
+    output("collect", museum, *(f"--from={folder}/{name}.jsonl" for name in collecting.NAMES), "--state-file",
+           folder / "state.json")
+    return [output("history", "desk", "--json", "--history", folder / "hall.db"),
+            output("history", "key-ana", "--json", "--heard", "--history", museum)]
 
 
 OUTPUTS = [

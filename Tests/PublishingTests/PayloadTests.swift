@@ -54,6 +54,12 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
             batch.json.line
                 == #"{"v":1,"boot":"8f00","seq":1234,"bootMs":918273645,"windowMs":1000,"b":"#
                 + #"[{"id":"hall-desk","n":9,"rssi":-61.4,"min":-70,"max":-58,"agoMs":40}]}"#)
+        var more = heard
+        (more.batteryMillivolts, more.temperature) = (2950, 21_500)
+        #expect(
+            SightingBatch(boot: "8f", sequence: 1, bootMilliseconds: 1, windowMilliseconds: 1, beacons: [more]).json
+                .line
+                .hasSuffix(#""agoMs":40,"batteryV":2.95,"temperatureC":21.5}]}"#))
     }
 
     @Test func eachEntityOfHomeAssistantHasItsWholeDevice() {

@@ -67,6 +67,42 @@ import Testing
         #expect(try ids("desk") == ["e3", "e5", "e6", "e7", "e8", "e9"])
     }
 
+    @Test("several events and what was heard are kept together, and a late batch counts once")
+    func sightings() throws {
+        let store = try EventStore(path: folder.place("museum.db"))
+        var none: [HeardMinute] = []
+        try store.minutes(of: "key") { none.append($0) }
+        #expect(none.isEmpty)
+        let stay = EventStore.Presence(zone: "hall", beacon: "key", since: 5, dwells: 1)
+        let other = EventStore.Presence(zone: "shop", beacon: "key", since: 5, dwells: 0)
+        func row(_ time: Int64, _ level: Double?, late: Int64? = nil) -> SightingRow {
+            SightingRow(
+                receiver: "west", beacon: "key", milliseconds: time, reports: 2, level: level,
+                late: late.map { .init(boot: "8f", sequence: $0) })
+        }
+        try store.keep([.init(event("a"), .only(stay))], [row(60_000, -60), row(119_999, -63), row(120_000, nil)])
+        for _ in 0..<3 { try store.keep([.init(event("b"), .only(other))], [row(61_000, -66, late: 7)]) }
+        #expect(try store.presences() == [other])
+        var minutes: [HeardMinute] = []
+        try store.minutes(of: "key") { minutes.append($0) }
+        #expect(
+            minutes == [
+                .init(receiver: "west", milliseconds: 60_000, reports: 6, late: 2, level: -63),
+                .init(receiver: "west", milliseconds: 120_000, reports: 2, late: 0, level: nil),
+            ])
+        minutes = []
+        try store.minutes(of: "key", 125_000_000...130_000_000) { minutes.append($0) }
+        #expect(minutes.map(\.milliseconds) == [120_000])
+        try store.keep([.init(event("c"), .nowhere(beacon: "key"))])
+        #expect(try store.presences().isEmpty)
+        try store.adopt([stay])
+        #expect(try store.presences() == [stay])
+        try store.prune(before: 200_000_000)
+        minutes = []
+        try store.minutes(of: "key") { minutes.append($0) }
+        #expect(minutes.map(\.milliseconds) == [])
+    }
+
     @Test("names are values, never statements")
     func hostileNames() throws {
         let store = try EventStore(path: folder.place("hall.db"))

@@ -22,10 +22,18 @@ extension CollectorFile {
     /// Every key of a collector file.
     static let keys = [
         "$schema", "version", "name", "floors", "receivers", "beacons", "strangers", "cellM", "fastestMPerS", "mqtt",
+        "shards", "history", "postgresql",
     ]
     static let floorKeys = ["name", "site", "rooms"]
     static let roomKeys = ["name", "outline"]
     static let receiverKeys = ["name", "floor", "room", "position", "rssiOffsetDb"]
+    static let historyKeys = ["file", "days"]
+    static let siteStoreKeys = ["connection", "passwordFile"]
+    static let allShards = "all"
+    static let shards = 0...TopicTree.shards - 1
+    static let days = 1...36_500
+    /// Of a connection's text, in octets.
+    static let connectionLimit = 4096
     static let beaconKeys = ["name", "identity", "intervalMs", "measuredPowerAt1mDbm"]
 
     /// In thousandths.
@@ -68,12 +76,17 @@ private struct CollectorReader {
         let strangers = decoder.word(root["strangers"], of: CollectorFile.Strangers.self)
         let cell = decoder.thousandths(root["cellM"], in: CollectorFile.cells, unit: "m")
         let speed = decoder.thousandths(root["fastestMPerS"], in: CollectorFile.speeds, unit: "m/s")
+        let shards = shards(root["shards"])
+        let history = history(root["history"])
+        let siteStore = siteStore(root["postgresql"])
         guard let name else { return nil }
         var file = CollectorFile(name: name)
         (file.floors, file.receivers, file.beacons) = (floors, receivers, beacons)
         file.listsStrangers = strangers == .list
         file.cellMeters = cell.map { Double($0) / 1000 }
         if let speed { file.fastest = Double(speed) / 1000 }
+        if let shards { file.shards = shards }
+        (file.history, file.siteStore) = (history, siteStore)
         return file
     }
 
@@ -150,6 +163,69 @@ private struct CollectorReader {
         }
         let numbers = parts.compactMap { decoder.thousandths($0, in: CollectorFile.extent, unit: "m") }
         return numbers.count == 2 ? FloorPosition(x: Double(numbers[0]) / 1000, y: Double(numbers[1]) / 1000) : nil
+    }
+
+    // MARK: What is told and kept
+
+    /// `"all"`, or their numbers.
+    private mutating func shards(_ node: JSONNode?) -> Set<Int>? {
+        guard let node else { return nil }
+        if node.string == CollectorFile.allShards { return nil }
+        guard let elements = node.elements else {
+            decoder.wrongKind(node, expected: "\"all\" or a list such as [0, 1, 2, 3]")
+            return nil
+        }
+        if elements.isEmpty { decoder.error("name at least one of the shards 0 to 15, or write \"all\"", at: node) }
+        var found: Set<Int> = []
+        for element in elements {
+            guard let number = decoder.integer(element, in: CollectorFile.shards, unit: "") else { continue }
+            if !found.insert(number).inserted { decoder.error("the shard \(number) stands here twice", at: element) }
+        }
+        return found
+    }
+
+    private mutating func history(_ node: JSONNode?) -> CollectorFile.History? {
+        guard let node, let object = decoder.object(node, keys: CollectorFile.historyKeys) else { return nil }
+        var history = CollectorFile.History()
+        history.file = decoder.filePath(object["file"], of: "a file")
+        history.days = decoder.integer(object["days"], in: CollectorFile.days, unit: "days") ?? history.days
+        return history
+    }
+
+    private mutating func siteStore(_ node: JSONNode?) -> CollectorFile.SiteStore? {
+        guard let node,
+            let object = decoder.object(
+                node, keys: CollectorFile.siteStoreKeys,
+                hint: { key in
+                    ["password", "user", "host", "port", "dbname", "database", "url"].contains(key)
+                        ? "write \"connection\": \"host=db dbname=pharos user=pharos\", and the password into a file of mode "
+                            + "0600 that \"passwordFile\" names" : nil
+                })
+        else { return nil }
+        let required = decoder.required(
+            "connection", in: object, "where the database is, such as \"host=db dbname=pharos\"")
+        let file = decoder.filePath(object["passwordFile"], of: "a file")
+        guard let required, let text = decoder.text(required) else { return nil }
+        guard !text.isEmpty, text.utf8.count <= CollectorFile.connectionLimit, !text.utf8.contains(0) else {
+            decoder.error("what libpq takes is expected, such as \"host=db dbname=pharos\"", at: required)
+            return nil
+        }
+        if Self.hasPassword(text) {
+            decoder.error(
+                "a password does not stand here; put it into a file of mode 0600, \"passwordFile\"", at: required)
+        }
+        return .init(connection: text, passwordFile: file)
+    }
+
+    /// Whether a connection's text has a password in it: `password=…`, or a URI's `//USER:PASSWORD@`.
+    private static func hasPassword(_ text: String) -> Bool {
+        let words = text.split { " \t\n?&".contains($0) }
+        if words.contains(where: { $0 == "password" || $0.hasPrefix("password=") }) { return true }
+        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
+        // Behind the last @ stands the host.
+        guard let end = parts[2].lastIndex(of: "@") else { return false }
+        return parts[2][..<end].contains(":")
     }
 
     // MARK: Beacons

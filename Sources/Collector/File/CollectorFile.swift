@@ -23,6 +23,28 @@ public struct CollectorFile: Hashable, Sendable {
 
     /// Where receivers tell what they hear; `nil` where they do so in files.
     public var broker: BrokerSection?
+    /// The parts of the site's beacons that this collector tells of, where no other one does.
+    public var shards = Set(0..<TopicTree.shards)
+    /// `nil` where nothing is kept.
+    public var history: History?
+    /// Where history of several sites is kept; `nil` for nowhere.
+    public var siteStore: SiteStore?
+
+    /// What is kept on this machine, and for how long.
+    public struct History: Hashable, Sendable {
+        /// As it stands in the file; `nil` for NAME.collect.db in the state directory.
+        public var file: String?
+        /// After so many days events are forgotten.
+        public var days = 400
+    }
+
+    /// A database of PostgreSQL.
+    public struct SiteStore: Hashable, Sendable {
+        /// As libpq takes it: `host=db dbname=pharos`, or a URI; without a password.
+        public var connection: String
+        /// The file with the password, relative to this file.
+        public var passwordFile: String?
+    }
 
     /// One floor of the site.
     public struct Floor: Hashable, Sendable {

@@ -82,6 +82,43 @@ public enum CollectorSchema {
             ],
             "cellM": number("The side of a cell of the floor (0.5, on large floors 1).", CollectorFile.cells),
             "mqtt": BrokerSchema.json,
+            "shards": [
+                "description":
+                    "The parts of the beacons that this collector tells of: all (the default), or some of the 16, where several collectors divide them.",
+                "anyOf": [
+                    ["const": .string(CollectorFile.allShards)],
+                    [
+                        "type": "array", "minItems": 1, "uniqueItems": true,
+                        "items": [
+                            "type": "integer", "minimum": .integer(CollectorFile.shards.lowerBound),
+                            "maximum": .integer(CollectorFile.shards.upperBound),
+                        ],
+                    ],
+                ],
+            ],
+            "history": [
+                "description": "What is kept of what happened; without it nothing is.", "type": "object",
+                "properties": object(
+                    CollectorFile.historyKeys,
+                    [
+                        "file": path("The database; by default NAME.collect.db in /var/lib/pharos."),
+                        "days": integer("After how many days events are forgotten (400).", CollectorFile.days),
+                    ]), "additionalProperties": false,
+            ],
+            "postgresql": [
+                "description": "A database of PostgreSQL that keeps the history of several sites.", "type": "object",
+                "properties": object(
+                    CollectorFile.siteStoreKeys,
+                    [
+                        "connection": [
+                            "description":
+                                "As libpq takes it, such as host=db dbname=pharos user=pharos sslmode=verify-full; no password.",
+                            "type": "string", "minLength": 1, "maxLength": .integer(CollectorFile.connectionLimit),
+                            "pattern": "^[^\\u0000]+$",
+                        ],
+                        "passwordFile": path("A file of mode 0600 with the password in its one line."),
+                    ]), "required": ["connection"], "additionalProperties": false,
+            ],
             "fastestMPerS": number("How fast a beacon is carried (1.5).", CollectorFile.speeds),
         ]
     }
@@ -103,6 +140,10 @@ public enum CollectorSchema {
                 "required": .array(required.map(JSONValue.string)), "additionalProperties": false,
             ],
         ]
+    }
+
+    private static func path(_ description: String) -> JSONValue {
+        ["description": .string(description), "type": "string", "pattern": "^[^\\u0000]+$"]
     }
 
     private static func reference(_ description: String, _ name: String) -> JSONValue {

@@ -139,8 +139,9 @@ final class BrokerPublisher {
         sendEvents()
         unkeptEvents.drain { send($0, .unkeptEvent($0, $1)) }
         board.drain { send($0, .state(topic: $0.topic)) }
-        sendSpooled()
+        // What is heard now goes before what was heard while nobody was there: it tells a collector how late that is.
         sightings.drain { send($0, .sightings($0, $1)) }
+        sendSpooled()
     }
 
     /// What does not go out within 10 s waits in a file.

@@ -19,7 +19,8 @@ struct CollectCommand: ParsableCommand {
             has "mqtt": {"url": "mqtt://broker"} and there is no --from, what all receivers of the site tell that broker, \
             which is told where everybody is. A receiver that says nothing for 15 s is dead: that it hears nothing counts \
             for nothing, nobody leaves because of it, and what only it could hear is unknown. `pharos where` reads the \
-            state file.
+            state file, and `pharos history` what "history" keeps. Of several collectors on one broker those with the \
+            lowest lease tell; another one takes over 30 s after the last word of the first.
             """)
 
     @Argument(
@@ -44,6 +45,12 @@ struct CollectCommand: ParsableCommand {
         help: ArgumentHelp("Directory of state files (default: /run/pharos).", valueName: "directory"),
         completion: .directory)
     var runtimeDir: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Directory of what \"history\" keeps (default: $STATE_DIRECTORY, or /var/lib/pharos).",
+            valueName: "directory"), completion: .directory)
+    var stateDir: String?
 
     @Option(
         parsing: .unconditional,
@@ -97,11 +104,17 @@ struct CollectCommand: ParsableCommand {
             try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
         }
         let section = from.isEmpty ? collector.broker : nil
+        let state = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
         let run = CollectRun(
-            SightingCollector(collector, RoomPlan(collector, sites: sites)),
-            state: stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)",
+            SightingCollector(collector, RoomPlan(collector, sites: sites)), state: state,
             isAsked: stateFile != nil || runtimeDir != nil, everySeconds: everyS, json: json,
-            broker: try section.map { try CollectorBroker($0, collector, in: directory) })
+            broker: try section.map { try CollectorBroker($0, collector, in: directory, state: state) },
+            history: collector.history.map { CollectorHistory($0, of: collector.name, in: stateDir) },
+            uploader: try collector.siteStore.map {
+                try SiteUploader(
+                    $0, of: collector.name, in: directory,
+                    path: "\(CollectorHistory.directory(stateDir))/\(collector.name).postgresql.spool")
+            })
         try run.read(section == nil ? sources : [])
     }
 }

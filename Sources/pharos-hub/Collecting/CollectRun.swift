@@ -13,6 +13,13 @@ final class CollectRun {
     private let everySeconds: Int?
     private let json: Bool
     private let broker: CollectorBroker?
+    private let history: CollectorHistory?
+    private let uploader: SiteUploader?
+    private var events = ShardBuffer<SightingCollector.Event>()
+    private var sightings = ShardBuffer<SightingCollector.Sighting>()
+    private var held: Set<Int> = []
+    private var hasResumed = false
+    private var linesSinceKept = 0
     private var hasChanged = false
     private var told = 0
     private var written: UInt64 = 0
@@ -20,6 +27,8 @@ final class CollectRun {
     private var badLines = 0
     private var goodLines = 0
     private var firstBad: String?
+    /// What was heard is handed on after so many lines, or half a second.
+    private static let linesBetween = 1000
     /// How often the state file is written, in nanoseconds.
     private static let pause: UInt64 = 1_000_000_000
     /// A source whose lines are so close to now is live, in milliseconds.
@@ -30,9 +39,12 @@ final class CollectRun {
     ///   - isAsked: Whether somebody wants it: otherwise it may be missing.
     init(
         _ collector: SightingCollector, state: String, isAsked: Bool, everySeconds: Int?, json: Bool,
-        broker: CollectorBroker? = nil
+        broker: CollectorBroker? = nil, history: CollectorHistory? = nil, uploader: SiteUploader? = nil
     ) {
         self.collector = collector
+        self.history = history
+        self.uploader = uploader
+        self.collector.keepsSightings = history != nil || uploader != nil
         self.broker = broker
         self.state = state
         self.isAsked = isAsked
@@ -103,6 +115,8 @@ final class CollectRun {
             } else if let time = collector.time, abs(Self.now - time) < Self.liveMilliseconds {
                 tell(collector.advance(to: Self.now))
             }
+            keep()
+            history?.prune()
             writeState(isLast: false)
         }
         if !pending.isEmpty, !isTooLong, let line = parsed(pending, "standard input", number + 1) {
@@ -126,6 +140,8 @@ final class CollectRun {
                 [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: deadline)
             if ready[1], signals.take() != nil { return }
             tell(collector.advance(to: Self.now))
+            keep()
+            history?.prune()
             broker.tell(collector, hasChanged: hasChanged)
             hasChanged = false
             writeState(isLast: false)
@@ -135,7 +151,15 @@ final class CollectRun {
     private static var now: Int { Int(WallClock.microseconds() / 1000) }
 
     private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int) {
-        tell(collector.take(line, from: receiver, arrival: arrival))
+        if !hasResumed, let history {
+            let time = line.unixMilliseconds ?? arrival
+            collector.resume(history.stays, at: time)
+        }
+        hasResumed = true
+        let new = collector.take(line, from: receiver, arrival: arrival)
+        if !new.isEmpty { tell(new) }
+        linesSinceKept += 1
+        if linesSinceKept >= Self.linesBetween { keep() }
         guard let everySeconds, let time = collector.time else { return }
         if told == 0 { told = time }
         guard time - told >= everySeconds * 1000 else { return }
@@ -149,10 +173,34 @@ final class CollectRun {
 
     // MARK: What is told
 
-    private func tell(_ events: [SightingCollector.Event]) {
-        guard !events.isEmpty else { return }
-        hasChanged = true
-        Terminal.write(events.map { (json ? $0.json.line : words($0)) + "\n" }.joined())
+    private func tell(_ new: [SightingCollector.Event]) {
+        hasChanged = hasChanged || !new.isEmpty
+        let shards = broker?.held ?? collector.file.shards
+        if shards != held {
+            history?.adopt(collector.stays(in: shards.subtracting(held)))
+            held = shards
+        }
+        // Of receivers everybody tells.
+        let some = new.filter { $0.shard == nil }
+        let parts = new.compactMap { event in event.shard.map { (shard: $0, time: event.unixMilliseconds, item: event) }
+        }
+        let told = events.pass(parts, held: held, lastSign: lastSign, now: Self.now)
+        guard !told.isEmpty || !some.isEmpty else { return }
+        if !told.isEmpty { keep(told) }
+        let all = some.isEmpty ? told : (some + told).sorted { $0.unixMilliseconds < $1.unixMilliseconds }
+        Terminal.write(all.map { (json ? $0.json.line : words($0)) + "\n" }.joined())
+    }
+
+    private func lastSign(_ shard: Int) -> Int? { broker?.lastSign(shard) }
+
+    /// Keeps what has happened before anybody is told of it, and now and then what was heard.
+    private func keep(_ told: [SightingCollector.Event] = []) {
+        linesSinceKept = 0
+        guard history != nil || uploader != nil else { return }
+        let new = collector.takeSightings().map { (shard: $0.shard, time: $0.unixMilliseconds, item: $0) }
+        let heard = sightings.pass(new, held: held, lastSign: lastSign, now: Self.now)
+        history?.keep(told, heard)
+        uploader?.keep(told, heard)
     }
 
     private func words(_ event: SightingCollector.Event) -> String {
@@ -163,6 +211,9 @@ final class CollectRun {
     }
 
     private func finish() throws {
+        keep()
+        history?.finish()
+        uploader?.finish()
         writeState(isLast: true)
         let counts = collector.counts
         func say(_ count: Int, _ what: String) {

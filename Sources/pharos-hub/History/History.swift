@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
@@ -13,12 +12,14 @@ struct History: ParsableCommand {
             pharos history key-peter
             pharos history desk --from 2026-11-01 --to 2026-11-30 --csv
             pharos history key-peter --history hall.db --json
+            pharos history key-peter --history museum.json --heard
 
-            Reads what `pharos listen` has kept: each event of the beacon or the zone, oldest first. Without --history \
-            all files NAME.db of the state directory are read.
+            Reads what `pharos listen` and `pharos collect` have kept: each event of the beacon, the zone or the room, \
+            oldest first. Without --history all files NAME.db of the state directory are read. Of a collector file it is \
+            what its "postgresql" or its "history" names.
             """)
 
-    @Argument(help: "The name of a beacon or a zone.")
+    @Argument(help: "The name of a beacon, a zone or a room.")
     var name: String
 
     @Option(
@@ -32,14 +33,18 @@ struct History: ParsableCommand {
     var to: Int64?
 
     @Option(
-        help: ArgumentHelp("What a listener has kept; may be repeated.", valueName: "file"),
-        completion: .file(extensions: ["db"]))
+        help: ArgumentHelp(
+            "What a listener or a collector has kept, or a collector file; may be repeated.", valueName: "file"),
+        completion: .file(extensions: ["db", "json"]))
     var history: [String] = []
 
     @Option(
         help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
         completion: .directory)
     var stateDir: String?
+
+    @Flag(help: "Tell minute by minute who heard the beacon, too: what receivers told collectors, however late.")
+    var heard = false
 
     @Flag(help: "Print a table of comma separated values, for spreadsheets.")
     var csv = false
@@ -49,7 +54,7 @@ struct History: ParsableCommand {
 
     func validate() throws {
         if csv && json { throw ValidationError("--csv or --json: one of them.") }
-        if !history.isEmpty && stateDir != nil {
+        if !history.isEmpty, stateDir != nil, !history.contains(where: { $0.hasSuffix(".json") }) {
             throw ValidationError("--history names files: it goes without --state-dir.")
         }
         if let from, let to, from > to { throw ValidationError("--from is later than --to.") }
@@ -57,16 +62,18 @@ struct History: ParsableCommand {
 
     func run() throws {
         let files = history.isEmpty ? try found() : history
+        let range = (from ?? .min)...(to ?? .max)
         var events: [EventStore.Event] = []
         var names: Set<String> = []
         for file in files {
-            let store = try EventStore(path: file, isReadOnly: true)
-            try store.history(of: name, (from ?? .min)...(to ?? .max)) { events.append($0) }
-            if events.isEmpty { names.formUnion(try store.names()) }
+            let source = try HistorySource(file, stateDirectory: stateDir)
+            try source.events(of: name, range) { events.append($0) }
+            if heard { try source.minutes(of: name, range) { events.append(HistoryRow.event($0, of: name)) } }
+            if events.isEmpty { names.formUnion(try source.names()) }
         }
         guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
         // Files are in order already; those of several receivers are brought together.
-        if files.count > 1 { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
+        if files.count > 1 || heard { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
         try show(events)
     }
 
@@ -76,7 +83,7 @@ struct History: ParsableCommand {
         guard !files.isEmpty else {
             throw Failure(
                 .noInput,
-                "\(directory): no listener has kept anything there that this user may read; run it with sudo, or name a file "
+                "\(directory): no listener and no collector has kept anything there that this user may read; run it with sudo, or name a file "
                     + "with --history")
         }
         return files
@@ -87,7 +94,8 @@ struct History: ParsableCommand {
             "; did you mean \(TerminalText.quoted($0, to: 60))?"
         }
         return Failure(
-            .noInput, "nothing is kept of a beacon or a zone \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
+            .noInput,
+            "nothing is kept of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
     }
 
     private func show(_ events: [EventStore.Event]) throws {
@@ -117,45 +125,5 @@ private enum HistoryTime {
             throw Mistake("write a time as 2026-03-01, or as 2026-03-01T12:00:00Z")
         }
         return Int64(time.secondsSince1970)
-    }
-}
-
-/// An event as a row: of what was kept as JSON, which names the same things.
-private struct HistoryRow {
-    static let header = [
-        "at", "event", "zone", "beacon", "receiver", "since", "dwell_s", "cause", "rssi_dbm", "distance_m", "id",
-    ]
-
-    private let event: EventStore.Event
-    private let root: JSONNode?
-
-    init(_ event: EventStore.Event) {
-        self.event = event
-        root = JSONDocument.parse(Array(event.json.utf8)).0
-    }
-
-    private func text(_ key: String) -> String? { root?[key]?.string }
-
-    private func number(_ key: String) -> String? { root?[key]?.thousandths.map(DecimalText.thousandths) }
-
-    /// For people.
-    var cells: [String] {
-        func shown(_ text: String?) -> String {
-            text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"
-        }
-        return [
-            shown(text("at")), shown(event.kind), shown(event.zone), shown(event.beacon), shown(text("receiver")),
-            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-", shown(text("cause")),
-        ]
-    }
-
-    /// A line of RFC 4180.
-    var csv: String {
-        func cell(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
-        return [
-            cell(text("at")), cell(event.kind), cell(event.zone), cell(event.beacon), cell(text("receiver")),
-            cell(text("since")), number("dwellS") ?? "", cell(text("cause")), number("rssiDbm") ?? "",
-            number("distanceM") ?? "", cell(event.id),
-        ].joined(separator: ",")
     }
 }

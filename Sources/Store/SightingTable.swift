@@ -1,0 +1,143 @@
+/// What one receiver has heard of one beacon in one batch.
+public struct SightingRow: Hashable, Sendable {
+    public var receiver: String
+    public var beacon: String
+    /// In milliseconds since 1970.
+    public var milliseconds: Int64
+    public var reports: Int
+    /// In dBm; `nil` where no report had a level.
+    public var level: Double?
+    /// Of a batch that has come late, the run of the receiver and its number: the same batch counts once.
+    public var late: Batch?
+
+    /// Tells a batch from all others of its receiver.
+    public struct Batch: Hashable, Sendable {
+        public var boot: String
+        public var sequence: Int64
+
+        /// See the properties of the same names.
+        public init(boot: String, sequence: Int64) {
+            self.boot = boot
+            self.sequence = sequence
+        }
+    }
+
+    /// See the properties of the same names.
+    public init(
+        receiver: String, beacon: String, milliseconds: Int64, reports: Int, level: Double?, late: Batch? = nil
+    ) {
+        self.receiver = receiver
+        self.beacon = beacon
+        self.milliseconds = milliseconds
+        self.reports = reports
+        self.level = level
+        self.late = late
+    }
+}
+
+/// What a receiver has heard of a beacon in a minute.
+public struct HeardMinute: Hashable, Sendable {
+    public var receiver: String
+    /// When the minute began, in milliseconds since 1970.
+    public var milliseconds: Int64
+    public var reports: Int
+    /// How many of the reports came too late for presence.
+    public var late: Int
+    /// The mean in dBm; `nil` where no report had a level.
+    public var level: Double?
+
+    /// See the properties of the same names.
+    public init(receiver: String, milliseconds: Int64, reports: Int, late: Int, level: Double?) {
+        self.receiver = receiver
+        self.milliseconds = milliseconds
+        self.reports = reports
+        self.late = late
+        self.level = level
+    }
+}
+
+/// The tables of what was heard, in files that have them: one row for each beacon, receiver and minute.
+struct SightingTable {
+    private let database: Database
+
+    private static let minute: Int64 = 60_000
+    /// Levels are summed in thousandths of a dB.
+    private static let scale = 1000.0
+
+    init(_ database: Database) { self.database = database }
+
+    private func make() throws(StoreError) {
+        try database.execute(
+            "CREATE TABLE IF NOT EXISTS heard (beacon TEXT NOT NULL, minute INTEGER NOT NULL, receiver TEXT NOT NULL, "
+                + "reports INTEGER NOT NULL, late INTEGER NOT NULL, levels INTEGER NOT NULL, level INTEGER NOT NULL, "
+                + "PRIMARY KEY (beacon, minute, receiver)) WITHOUT ROWID")
+        try database.execute(
+            "CREATE TABLE IF NOT EXISTS late (receiver TEXT NOT NULL, boot TEXT NOT NULL, seq INTEGER NOT NULL, "
+                + "beacon TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, seq, beacon)) WITHOUT ROWID")
+    }
+
+    /// Whether somebody keeps in this file what was heard.
+    private func isThere() throws(StoreError) -> Bool {
+        var count: Int64 = 0
+        try database.query("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") {
+            count = $0.first?.integer ?? 0
+        }
+        return count == 2
+    }
+
+    func add(_ rows: [SightingRow]) throws(StoreError) {
+        guard !rows.isEmpty else { return }
+        try make()
+        for row in rows {
+            if let late = row.late {
+                try database.execute(
+                    "INSERT OR IGNORE INTO late (receiver, boot, seq, beacon, at) VALUES (?, ?, ?, ?, ?)",
+                    [
+                        .text(row.receiver), .text(late.boot), .integer(late.sequence), .text(row.beacon),
+                        .integer(row.milliseconds),
+                    ])
+                guard database.changes == 1 else { continue }
+            }
+            let (reports, isLate) = (Int64(row.reports), row.late != nil)
+            let minute = row.milliseconds - (row.milliseconds % Self.minute + Self.minute) % Self.minute
+            try database.execute(
+                "INSERT INTO heard (beacon, minute, receiver, reports, late, levels, level) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                    + "ON CONFLICT DO UPDATE SET reports = reports + excluded.reports, late = late + excluded.late, "
+                    + "levels = levels + excluded.levels, level = level + excluded.level",
+                [
+                    .text(row.beacon), .integer(minute), .text(row.receiver), .integer(reports),
+                    .integer(isLate ? reports : 0), .integer(row.level == nil ? 0 : reports),
+                    .integer(row.level.map { Int64(($0 * Self.scale).rounded()) * reports } ?? 0),
+                ])
+        }
+    }
+
+    func minutes(
+        of beacon: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void
+    ) throws(StoreError) {
+        guard try isThere() else { return }
+        try database.query(
+            "SELECT receiver, minute, reports, late, levels, level FROM heard WHERE beacon = ? AND minute BETWEEN ? AND ? "
+                + "ORDER BY minute, receiver",
+            [
+                .text(beacon), .integer(range.lowerBound == .min ? .min : range.lowerBound / 1000 - Self.minute + 1),
+                .integer(range.upperBound / 1000),
+            ]
+        ) { row in
+            guard row.count == 6, let receiver = row[0].text, let minute = row[1].integer,
+                let reports = row[2].integer, let late = row[3].integer, let levels = row[4].integer,
+                let level = row[5].integer
+            else { return }
+            each(
+                HeardMinute(
+                    receiver: receiver, milliseconds: minute, reports: Int(clamping: reports),
+                    late: Int(clamping: late), level: levels > 0 ? Double(level) / Double(levels) / Self.scale : nil))
+        }
+    }
+
+    func prune(before time: Int64) throws(StoreError) {
+        guard try isThere() else { return }
+        try database.execute("DELETE FROM heard WHERE minute < ?", [.integer(time / 1000 - Self.minute)])
+        try database.execute("DELETE FROM late WHERE at < ?", [.integer(time / 1000)])
+    }
+}

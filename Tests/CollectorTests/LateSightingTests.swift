@@ -1,0 +1,131 @@
+import Configuration
+import Testing
+
+@testable import Collector
+
+/// Batches that were kept while a broker was away, and what a restart leaves.
+@Suite struct LateSightingTests {
+    static let begin = PresenceTests.begin
+
+    static func batch(_ boot: String, _ sequence: Int, _ bootMilliseconds: Int) -> ReceiverLine {
+        var line = ReceiverLine(
+            receiver: "hall", unixMilliseconds: nil, beacons: [.init(name: "key", reports: 5, level: -60)])
+        line.number = .init(boot: boot, sequence: sequence, bootMilliseconds: bootMilliseconds)
+        return line
+    }
+
+    /// Live for a minute, then away for an hour in which it kept everything.
+    static func returned() throws -> SightingCollector {
+        var collector = try PresenceTests.collector(["hall"])
+        collector.keepsSightings = true
+        for second in 1...60 {
+            _ = collector.take(batch("8f", second, second * 1000), from: nil, arrival: begin + second * 1000 + 20)
+        }
+        _ = collector.advance(to: begin + 3_660_000)
+        _ = collector.takeSightings()
+        return collector
+    }
+
+    @Test func whatWasKeptIsHistoryAndNoPresence() throws {
+        var collector = try Self.returned()
+        // The newest comes first, then an hour of what was kept, twice as fast as it was heard.
+        var now = Self.begin + 3_661_000
+        _ = collector.take(Self.batch("8f", 3661, 3_661_000), from: nil, arrival: now + 20)
+        for second in stride(from: 61, through: 3600, by: 40) {
+            now += 10
+            _ = collector.take(Self.batch("8f", second, second * 1000), from: nil, arrival: now)
+        }
+        let sightings = collector.takeSightings()
+        #expect(sightings.count { $0.isLate } == 89 && sightings.count { !$0.isLate } == 1)
+        for sighting in sightings {
+            #expect(abs(sighting.unixMilliseconds - Self.begin - sighting.sequence * 1000) <= 100)
+        }
+        #expect(collector.counts.late == 89 && collector.counts.duplicates == 0)
+        let count = collector.counts.reports
+        _ = collector.take(Self.batch("8f", 3600 - 3600 % 40 - 19, 61_000), from: nil, arrival: now)
+        #expect(collector.counts.reports == count)
+    }
+
+    @Test func whatWasKeptFirstTellsNothingOfTheClock() throws {
+        var collector = try Self.returned()
+        // An hour late, before anything new.
+        let now = Self.begin + 3_661_000
+        for second in 61...400 {
+            _ = collector.take(Self.batch("8f", second, second * 1000), from: nil, arrival: now + second * 100)
+        }
+        #expect(collector.counts.late == 340)
+        #expect(collector.takeSightings().allSatisfy { $0.isLate && $0.unixMilliseconds < Self.begin + 401_000 })
+    }
+
+    @Test func anEarlierRunOfTheMachineIsLateWhateverItsClock() throws {
+        var collector = try PresenceTests.collector(["hall"])
+        collector.keepsSightings = true
+        for second in 100...110 {
+            _ = collector.take(
+                Self.batch("90", second, second * 1000), from: nil, arrival: Self.begin + second * 1000)
+            // Of the same start of the machine, and of one before it.
+            _ = collector.take(
+                Self.batch("8f", second - 50, second * 1000 - 80_000), from: nil, arrival: Self.begin + second * 1000)
+            _ = collector.take(
+                Self.batch("07", second, 9_000_000 + second), from: nil, arrival: Self.begin + second * 1000)
+        }
+        let sightings = collector.takeSightings()
+        #expect(sightings.filter { $0.boot == "90" }.allSatisfy { !$0.isLate })
+        let old = sightings.filter { $0.boot == "8f" }
+        #expect(old.count == 11 && old.allSatisfy { $0.isLate && $0.unixMilliseconds < Self.begin + 31_000 })
+        #expect(!sightings.contains { $0.boot == "07" } && collector.counts.late == 22)
+    }
+
+    @Test func aRunThatBeginsAnewIsBelievedAtOnce() throws {
+        var collector = try PresenceTests.collector(["hall"])
+        _ = collector.take(Self.batch("8f", 9, 9000), from: nil, arrival: Self.begin)
+        _ = collector.take(Self.batch("90", 1, 10_500), from: nil, arrival: Self.begin + 1500)
+        #expect(collector.counts.late == 0 && collector.counts.reports == 10)
+    }
+
+    @Test func aClockThatWasSetIsBelievedAfterMinutes() {
+        var clock = BootClock()
+        for minute in 0..<3 { _ = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + minute * 60_000) }
+        // Our own clock goes an hour forward.
+        let step = 3_600_000
+        for minute in 3..<12 {
+            let time = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + step + minute * 60_000)
+            #expect((time >= Self.begin + step) == (minute >= 7), "\(minute)")
+        }
+    }
+
+    @Test func whoWasThereBeforeARestartHasNotComeAnew() throws {
+        var collector = try PresenceTests.collector()
+        let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 5000, isKnown: true)
+        collector.resume([stay], at: Self.begin)
+        let events = PresenceTests.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        #expect(PresenceTests.kinds(events).isEmpty)
+        #expect(collector.stays(in: Set(0..<16)) == [stay])
+        let moved = PresenceTests.run(&collector, 60..<70, ["hall": -80, "desk": -60])
+        #expect(PresenceTests.kinds(moved) == [.room])
+    }
+
+    @Test func whoLeftDuringARestartLeavesAndWhoIsDeafKnowsNothing() throws {
+        let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 5000, isKnown: true)
+        var collector = try PresenceTests.collector()
+        collector.resume([stay], at: Self.begin)
+        let events = PresenceTests.run(&collector, 0..<100, ["hall": Double?.none, "desk": nil])
+        #expect(PresenceTests.kinds(events).last == .exit)
+        #expect(events.last { $0.kind == .exit }?.from == "hall")
+        var deaf = try PresenceTests.collector()
+        deaf.resume([stay], at: Self.begin)
+        let none = PresenceTests.run(&deaf, 0..<100, ["desk": nil])
+        #expect(PresenceTests.kinds(none) == [.unknown])
+        // A time that is not over says that these lines are older than what was kept.
+        var early = try PresenceTests.collector()
+        early.resume([stay], at: Self.begin - 6000)
+        #expect(early.stays(in: Set(0..<16)).isEmpty)
+    }
+
+    @Test func idsAreTheSameWhereverLinesArePutTogether() throws {
+        var (one, other) = (try PresenceTests.collector(), try PresenceTests.collector())
+        let first = PresenceTests.run(&one, 0..<60, ["hall": -60, "desk": nil])
+        let second = PresenceTests.run(&other, 0..<60, ["hall": -60, "desk": nil])
+        #expect(first.map(\.id) == second.map(\.id) && Set(first.map(\.id)).count == first.count)
+    }
+}

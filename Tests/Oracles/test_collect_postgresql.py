@@ -1,0 +1,161 @@
+"""`pharos collect` with a real PostgreSQL: batches once, a server that is away, wrong passwords, several collectors."""
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+import peers
+import pharos
+import postgresql
+from test_collect import NAMES, collect, museum, rounds, walk, written
+from test_collect_history import now
+
+
+@pytest.fixture
+def server(start):
+    database = postgresql.Database(start)
+    yield database
+    database.end()
+
+
+def site(folder, connection, **more):
+    return museum(folder, postgresql={"connection": connection} | more)
+
+
+def recordings(folder, seconds=240):
+    return [f"--from={name}={written(folder, f'{name}.jsonl', rounds(name, range(seconds), walk))}" for name in NAMES]
+
+
+def secret(folder, text="secret\n", mode=0o600):
+    path = folder / "password"
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
+
+
+def test_what_happens_is_kept_once_and_told(tmp_path, server):
+    path = site(tmp_path, server.by_network, passwordFile=secret(tmp_path))
+    told = [each for each in collect(path, *recordings(tmp_path), "--json", "--state-dir", tmp_path).lines()
+            if each.get("beacon")]
+    events = pharos.checked("history", "key-ana", "--history", path, "--json").lines()
+    assert events == told and len(events) > 3
+    assert pharos.checked("history", "shop", "--history", path, "--json").lines()
+    heard = [each for each in pharos.checked("history", "key-ana", "--history", path, "--heard", "--json").lines()
+             if each["event"] == "heard"]
+    assert sum(each["reports"] for each in heard) == 2 * 120 * 5
+    assert all(-90 < each["rssiDbm"] < -30 for each in heard)
+    before = server.ask("SELECT count(*), sum(reports) FROM pharos_sightings") + server.ask(
+        "SELECT count(*) FROM pharos_events")
+    assert before[0] == ["240", "1200"] and before[1] == [str(len(events))]
+    # A repeated batch changes nothing.
+    collect(path, *recordings(tmp_path), "--json", "--state-dir", tmp_path)
+    assert server.ask("SELECT count(*), sum(reports) FROM pharos_sightings") + server.ask(
+        "SELECT count(*) FROM pharos_events") == before
+    part = pharos.checked("history", "key-ana", "--history", path, "--from", told[-1]["at"], "--csv").out
+    assert len(part.splitlines()) == 2
+    wrong = pharos.run("history", "key-anna", "--history", path)
+    assert wrong.code == 66 and "key-ana" in wrong.err
+    assert server.ask("SELECT version FROM pharos_version") == [["1"]]
+    server.ask("INSERT INTO pharos_version VALUES (2)")
+    later = pharos.run("history", "key-ana", "--history", path)
+    assert later.code == 65 and "later version" in later.err
+
+
+def test_names_are_values_and_never_statements(tmp_path, server):
+    path = site(tmp_path, server.by_socket)
+    name = "a\\N'); DROP TABLE pharos_events; -- \\t ü\u202e"
+    lines = rounds("west", range(10), lambda _: (2, 2))
+    for line in lines:
+        line["beacons"][0] |= {"beacon": name, "identity": None}
+    collect(path, f"--from={written(tmp_path, 'w.jsonl', lines)}", "--state-dir", tmp_path)
+    assert server.ask("SELECT DISTINCT beacon FROM pharos_sightings") == [[name]]
+    assert pharos.checked("history", name, "--history", path, "--json").lines()[0]["beacon"] == name
+
+
+def test_what_happens_waits_for_a_server_that_is_away(tmp_path, server):
+    path = site(tmp_path, server.by_socket)
+    server.stop()
+    begun = time.monotonic()
+    told = [each for each in collect(path, *recordings(tmp_path), "--json", "--state-dir", tmp_path).lines()
+            if each.get("beacon")]
+    assert time.monotonic() - begun < 15
+    silent = pharos.run("history", "key-ana", "--history", path)
+    assert silent.code == 69 and "no database answers" in silent.err
+    server.start()
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json", "--state-dir", tmp_path],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def count():
+        try:
+            return int(server.ask("SELECT count(*) FROM pharos_events")[0][0])
+        except subprocess.CalledProcessError:
+            return 0
+
+    def feed(until):
+        deadline = time.monotonic() + 30
+        while not until():
+            assert time.monotonic() < deadline
+            for name in NAMES:
+                line = rounds(name, [0], lambda _: (2, 2))[0] | {"at": now()}
+                process.stdin.write(json.dumps(line) + "\n")
+            process.stdin.flush()
+            time.sleep(0.5)
+
+    feed(lambda: count() > len(told))
+    # The server goes in the middle, the collector is killed, and another one brings what waits.
+    server.stop()
+    rows = []
+    feed(lambda: rows.append(1) or len(rows) > 8)
+    process.send_signal(signal.SIGKILL)
+    assert "it is tried again" in process.communicate()[1]
+    server.start()
+    before = server.ask("SELECT count(*) FROM pharos_sightings")
+    collect(path, "--json", "--state-dir", tmp_path, stdin="")
+    assert int(server.ask("SELECT count(*) FROM pharos_sightings")[0][0]) >= int(before[0][0]) + 8
+    events = pharos.checked("history", "key-ana", "--history", path, "--json").lines()
+    assert [each for each in events if each in told] == told
+
+
+def test_who_is_not_let_in_is_told_why(tmp_path, server):
+    def history(connection, **more):
+        return pharos.run("history", "key-ana", "--history", site(tmp_path, connection, **more))
+
+    nothing = history(server.by_socket)
+    assert nothing.code == 66 and "no collector has kept anything" in nothing.err
+    wrong = history(server.by_network, passwordFile=secret(tmp_path, "wrong\n"))
+    assert wrong.code == 78 and "password authentication failed" in wrong.err
+    unknown = history(server.by_socket.replace("museum", "nowhere"))
+    assert unknown.code == 78 and 'database "nowhere" does not exist' in unknown.err
+    tls = history(server.by_network.replace("disable", "require"), passwordFile=secret(tmp_path))
+    assert tls.code == 78 and "SSL" in tls.err
+    assert history(f"host=127.0.0.1 port={peers.free_port()} dbname=museum").code == 69
+    assert history(server.by_network, passwordFile=secret(tmp_path, mode=0o644)).code == 78
+    assert history(server.by_network, passwordFile="nowhere").code == 66
+    assert history(server.by_network, passwordFile=secret(tmp_path, "a\nb\n")).code == 78
+    assert history("host=127.0.0.1 nonsense=1").code == 78
+    assert history("host=db password=secret").code == 78
+    assert history("postgresql://pharos:secret@db/museum").code == 78
+    # A collector does not end for it: somebody may correct the server.
+    path = site(tmp_path, server.by_network, passwordFile=secret(tmp_path, "wrong\n"))
+    result = collect(path, *recordings(tmp_path, 20), "--state-dir", tmp_path)
+    assert "password authentication failed" in result.err and "wait for the next start" in result.err
+    assert pharos.run("collect", site(tmp_path, "host=127.0.0.1 nonsense=1"), stdin="").code == 78
+
+
+def test_two_collectors_begin_at_once(tmp_path, server):
+    folders = [tmp_path / name for name in ("one", "two", "three")]
+    processes = []
+    for folder in folders:
+        folder.mkdir()
+        path = site(folder, server.by_socket)
+        processes.append(subprocess.Popen(
+            [pharos.PROGRAM, "collect", path, *recordings(folder), "--state-file", folder / "state.json", "--state-dir",
+             folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+    for process in processes:
+        errors = process.communicate(timeout=60)[1]
+        assert process.returncode == 0 and "wait" not in errors, errors
+    assert server.ask("SELECT count(*) FROM pharos_sightings") == [["240"]]
+    assert server.ask("SELECT count(DISTINCT (beacon, kind, at)) = count(*) FROM pharos_events") == [["t"]]
