@@ -8,11 +8,23 @@ import peers
 import pharos
 
 ON_CI = os.environ.get("CI") == "true"
+# The files that take minutes, the longest first: each runs in one process, and those begin with these.
+LONG = ["test_plan_page", "test_fleet_rollout", "test_progress", "test_plan_shards"]
+# Those that take a minute or two.
+LATER = ["test_broker", "test_listen_service", "test_qualify", "test_json_outputs", "test_inventory"]
 
 
 def pytest_sessionstart(session):
     if not os.access(pharos.PROGRAM, os.X_OK):
         pytest.exit(f"no program at {pharos.PROGRAM}: build it first, or name it in PHAROS", returncode=2)
+
+
+def pytest_collection_modifyitems(items):
+    order = {name: place for place, name in enumerate(LONG + LATER)}
+    for item in items:
+        if item.path.stem in LONG:
+            item.add_marker(pytest.mark.long)
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 
 
 @pytest.fixture
