@@ -20,6 +20,7 @@ package struct Subcommands: Sendable {
     /// What the parser gets for the arguments that this program was started with.
     package var types: [any ParsableCommand.Type] { types(for: Array(CommandLine.arguments.dropFirst())) }
 
+    /// - Parameter arguments: Without the program's name.
     func types(for arguments: [String]) -> [any ParsableCommand.Type] {
         guard arguments.starts(with: path), arguments.count > path.count,
             let named = entries.first(where: { $0.name == arguments[path.count] })

@@ -261,7 +261,7 @@ def test_a_radio_that_goes_away_ends_it(start, tmp_path):
 
 
 def test_without_any_hardware():
-    text = pharos.checked("qualify", "--sender", "virtual", "--duration-s", "4").out
+    text = pharos.checked("qualify", "--sender", "virtual", "--duration-s", "4", timeout=60).out
     assert "A as scanner: good" in text and "B as both at once: good" in text
     assert max(map(len, text.splitlines()[:12])) <= 80
 
@@ -277,7 +277,7 @@ def desk(tmp_path):
 
 def test_one_radio_alone_by_a_beacon_that_stands_near(desk):
     answer = json.loads(pharos.checked("qualify", "--receiver", "virtual", "--hears", "desk", "--known", desk,
-                                       "--duration-s", "6", "--json").out)
+                                       "--duration-s", "6", "--json", timeout=60).out)
     assert [(each["phase"], each["sender"], each["receiver"]) for each in answer["phases"]] == [
         ("legacy", None, "A"), ("while-sending", None, "A"), ("duplicates-filtered", None, "A")]
     assert [role["grade"] for role in answer["radios"][0]["roles"]] == ["good", None, "good"]
