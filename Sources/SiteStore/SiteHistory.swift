@@ -175,15 +175,6 @@ public final class SiteHistory {
         return names
     }
 
-    /// Forgets what was before `time`, in microseconds since 1970.
-    public func prune(site: String, before time: Int64) throws(SiteStoreError) {
-        for table in ["pharos_events", "pharos_sightings"] {
-            try database.execute(
-                "DELETE FROM \(table) WHERE site = $1 AND at < to_timestamp($2::double precision / 1000000)",
-                [site, "\(time)"])
-        }
-    }
-
     private static let moments =
         "to_timestamp($2::double precision / 1000000) AND to_timestamp($3::double precision / 1000000)"
 
