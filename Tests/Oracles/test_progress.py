@@ -164,7 +164,7 @@ COMMANDS = {
     "fleet keys resolve": (WORKS, "fleet keys resolve 0011223344556677 out --keys k1"),
     "plan site --propose": (f"{COUNT}|{WORKS}", "plan site hall.json --propose --places 300"),
     "plan simulate latency": (COUNT, "plan simulate latency --beacons 50 --interval-ms 100 --precision 0.02"),
-    "plan simulate --shard": (COUNT, " ".join(SIMULATION[:-1]) + " 0.01 --shard 1/2"),
+    "plan simulate --shard": (COUNT, " ".join(SIMULATION[:-1]) + " 0.006 --shard 1/2"),
     "plan density": (
         WORKS, "plan density --interval-ms 500 --detect-within-s 10 --probability 0.95 --scanner android-low-power"),
     "plan interval": (WORKS, "plan interval --beacons 50 --max-throughput"),
