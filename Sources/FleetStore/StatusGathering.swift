@@ -18,7 +18,14 @@ public struct StatusGathering: Sendable {
     /// Far more than any box has to say.
     private static let sizeLimit = 1 << 22
 
-    /// Reads all files `*.json` of a directory, and of the directories in it.
+    /// What listeners and collectors leave in the same directory of a box.
+    private static let others = [".listener.json", ".where.json"]
+
+    private static func mayBeStatus(_ name: String) -> Bool {
+        name.hasSuffix(".json") && !name.hasPrefix(".") && !others.contains { name.hasSuffix($0) }
+    }
+
+    /// Reads all files `*.json` of a directory and of the directories in it, but those of listeners and collectors.
     public mutating func read(_ directory: String) throws(FleetStoreError) {
         guard Files.isDirectory(directory) else {
             throw FleetStoreError(.missing, "\(directory): there is no such directory")
@@ -26,10 +33,10 @@ public struct StatusGathering: Sendable {
         for name in Files.names(in: directory) where !name.hasPrefix(".") {
             let path = "\(directory)/\(name)"
             if Files.isDirectory(path) {
-                for inner in Files.names(in: path) where inner.hasSuffix(".json") && !inner.hasPrefix(".") {
+                for inner in Files.names(in: path) where Self.mayBeStatus(inner) {
                     readFile("\(path)/\(inner)", from: name)
                 }
-            } else if name.hasSuffix(".json") {
+            } else if Self.mayBeStatus(name) {
                 readFile(path, from: path)
             }
         }

@@ -95,6 +95,16 @@ def test_files_that_are_no_status_are_said(fleet):
     assert "x.json: it is no status" in result.err and "y.json: the instance's state is none of" in result.err
 
 
+def test_what_listeners_and_collectors_leave_beside_it_is_passed_over(fleet):
+    write(fleet, *(status(number) for number in range(6)))
+    (fleet / "from" / "pi-0.example").mkdir()
+    for folder in (fleet / "from", fleet / "from" / "pi-0.example"):
+        (folder / "hall.listener.json").write_text('{"name": "hall", "state": "listening"}')
+        (folder / "museum.where.json").write_text('{"site": "museum", "beacons": []}')
+    result = pharos.checked("fleet", "status", fleet, "--from", fleet / "from")
+    assert "6 of 6 beacons" in result.out and result.err == ""
+
+
 def test_a_named_pipe_among_the_files_is_passed_over(fleet):
     write(fleet, *(status(number) for number in range(6)))
     os.mkfifo(fleet / "from" / "a.json")
