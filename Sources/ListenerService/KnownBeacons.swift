@@ -42,7 +42,11 @@ public struct KnownBeacons {
             throw ListenerServiceError(error)
         }
         if !files.isEmpty && beacons.isEmpty {
-            throw .refused(.invalid, "\(files.joined(separator: ", ")): no beacon in there has an identity")
+            // Whatever was passed over says why.
+            throw .service(
+                .refused(
+                    .invalid,
+                    warnings + ["\(files.joined(separator: ", ")): no beacon in there has an identity"]))
         }
     }
 
