@@ -323,6 +323,18 @@ def test_find_leads_over_the_map(tape):
     assert " m east, at C" in text and "warmer" in text
 
 
+def test_an_identity_leads_to_what_the_map_calls_by_its_name(tape, tmp_path):
+    folder = tape[0]
+    (tmp_path / "hall.json").write_text(json.dumps({"version": 1, "name": "hall", "known": [
+        {"name": "third", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}}]}))
+    made = (folder / "map.json").read_text()
+    (tmp_path / "map.json").write_text(made.replace(f"ibeacon:{UUID}/1/2", "third"))
+    (tmp_path / "walk.btsnoop").write_bytes((folder / "walk.btsnoop").read_bytes())
+    for name in ("third", f"ibeacon:{UUID}-1-2"):
+        lines = found(tmp_path, name, "--known", tmp_path / "hall.json", "--json").lines()
+        assert lines[1]["map"]["target"]["source"] == "survey" and lines[1]["map"]["target"]["place"] == "C"
+
+
 def test_a_beacon_that_the_map_does_not_know_is_where_it_was_strongest(tape, tmp_path):
     folder, packets, _ = tape
     levels = [-90] * 20 + [-70] * 20 + [-85] * 20

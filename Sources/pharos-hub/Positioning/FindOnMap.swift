@@ -72,8 +72,11 @@ struct FindOnMap: ParsableCommand {
         let listener = FindListener(
             try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: json, sound: sound)
         listener.guide.exponent = pathLossExponent
-        let identities = known.beacons.filter { $0.name == name }.compactMap(\.identity).map { BeaconKey($0) }
-        let guide = MapGuide(map, to: [BeaconKey(name)].compactMap(\.self) + identities)
+        // A map has what the survey called it: the name of a beacon, or one of its identities.
+        let identity = BeaconIdentity(asked)
+        let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
+        let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
+        let guide = MapGuide(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
         let gatherer = SecondGatherer(known, feed.clock, shared: map.sharedIdentities)
         let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), guide)
         gatherer.tell(walk.steps, feed.clock, of: feed)
