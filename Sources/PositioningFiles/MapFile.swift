@@ -21,9 +21,10 @@ public enum MapFile {
     public static func read(_ path: String) throws(ListenerServiceError) -> SignalMap {
         let octets = try contents(path, limit: limit)
         let name = path == "-" ? "standard input" : path
-        if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
+            // Looked at only now: a map of a large site takes long to be read twice.
+            if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
             // Of another kind of file nobody wants to read each key that a map does not have.
             if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
                 throw .refused(.malformed, "\(name): this is no map; `pharos map fit` makes one of surveys")
