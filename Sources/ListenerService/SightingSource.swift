@@ -154,6 +154,12 @@ public final class SightingSource {
 
     /// Lets time pass. A packet may have come before that which was told last: it lay in the kernel meanwhile.
     func advance(to instant: HeardInstant) {
+        // Deafness counts while it lasts: whoever reads the counts meanwhile must see it grow.
+        if let since = deafSince, since < instant {
+            let passed = instant.microseconds(since: since)
+            counts.deafMicroseconds += passed
+            deafSince = since.advanced(byMicroseconds: passed)
+        }
         latest = max(latest, instant)
         consumer?.advance(to: latest)
     }

@@ -226,6 +226,16 @@ def test_nobody_leaves_while_there_is_no_adapter(service):
         assert [each["event"] for each in service.kept()] == ["enter", "unknown", "known", "dwell"]
 
 
+def test_deafness_is_counted_while_it_lasts(service):
+    service.write(NEAR).start()
+    service.hears()
+    service.next("enter")
+    service.controller.__exit__()
+    first = eventually(lambda: service.metrics()[("pharos_deaf_seconds_total",)])
+    eventually(lambda: service.metrics()[("pharos_deaf_seconds_total",)] > first + 0.9)
+    assert service.peer.interrupt(signal.SIGTERM) == 0
+
+
 def test_a_reload_forgets_nobody(service):
     service.write(NEAR).start()
     service.hears()
