@@ -51,6 +51,13 @@ import Testing
         #expect(problems.filter(\.isError).count == 1, "\(problems)")
     }
 
+    @Test func whatOnlyListenersPublishIsTold() {
+        let text = #"{"version":1,"name":"m","receivers":[{"name":"a"}],"mqtt":{"url":"mqtt://h","raddec":true}}"#
+        let (file, problems) = CollectorFile.decode(Array(text.utf8))
+        #expect(file?.broker != nil && problems.count == 1 && problems.allSatisfy { !$0.isError })
+        #expect(problems.first?.text(file: "m.json").contains("mqtt.raddec: only listeners publish this") == true)
+    }
+
     @Test func theSchemaFileIsWhatTheProgramPrints() {
         #expect(RepositoryFile("profiles/schema/collector.schema.json").text == CollectorSchema.text)
     }

@@ -215,6 +215,15 @@ def test_strangers_are_told_only_when_asked(tmp_path):
     assert told(collect(museum(tmp_path, strangers="list"), source, "--json"))[0][0] == "enter"
 
 
+def test_what_the_author_of_the_file_should_know_is_said(tmp_path):
+    lines = rounds("west", range(3), lambda _: (2, 2))
+    (tmp_path / "user").write_text("ana\nsecret\n")
+    path = museum(tmp_path, mqtt={"url": "mqtt://broker.example", "userFile": "user", "espresense": True})
+    result = collect(path, f"--from={written(tmp_path, 'w.jsonl', lines)}")
+    assert "mqtt.userFile: without TLS everybody on the way reads this password" in result.err
+    assert "mqtt.espresense: only listeners publish this" in result.err
+
+
 def test_the_schema_is_the_file(tmp_path):
     assert pharos.checked("collect", "--schema").out == (ROOT / "profiles/schema/collector.schema.json").read_text()
 

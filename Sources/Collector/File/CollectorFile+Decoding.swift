@@ -14,6 +14,10 @@ extension CollectorFile {
         var file = root.flatMap { reader.file($0) }
         let (broker, found) = BrokerSection.decode(root?["mqtt"])
         file?.broker = broker
+        for key in listenersOwn {
+            guard let node = root?["mqtt"]?[key] else { continue }
+            reader.decoder.warning("only listeners publish this: a collector passes it over", at: node)
+        }
         let problems = faults + reader.decoder.problems + found
         let hasErrors = problems.contains(where: \.isError)
         return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
@@ -24,6 +28,8 @@ extension CollectorFile {
         "$schema", "version", "name", "floors", "receivers", "beacons", "strangers", "cellM", "fastestMPerS", "mqtt",
         "shards", "history", "postgresql",
     ]
+    /// What listeners alone make use of in their broker's part.
+    private static let listenersOwn = ["beacons", "espresense", "theengs", "raddec"]
     static let floorKeys = ["name", "site", "rooms"]
     static let roomKeys = ["name", "outline"]
     static let receiverKeys = ["name", "floor", "room", "position", "rssiOffsetDb"]

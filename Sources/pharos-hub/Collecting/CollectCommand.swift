@@ -92,6 +92,9 @@ struct CollectCommand: ParsableCommand {
         guard let path = file else { return }
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
         guard let collector = decoded else { throw InventoryStore.refusal(problems, of: path) }
+        for warning in problems {
+            Terminal.writeError("pharos: \(warning.text(file: path == "-" ? "standard input" : path))\n")
+        }
         for source in sources {
             guard let name = source.receiver, !collector.receivers.contains(where: { $0.name == name }) else {
                 continue
