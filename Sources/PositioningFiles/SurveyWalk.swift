@@ -14,6 +14,9 @@ public final class SurveyWalk: RunConsumer {
     private var started: Int64?
     private var hasHeader = false
     private var latest = 0.0
+    /// How long after the walk's start the first second began, in seconds: an adapter takes time to open. `nil` before
+    /// that second is over.
+    private var delay: Double?
     /// The numbers of the stays that were recorded.
     public private(set) var stays: [Int] = []
     /// Gets a sentence for whoever watches.
@@ -58,6 +61,9 @@ public final class SurveyWalk: RunConsumer {
     public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
 
     public func take(seconds: Double, _ heard: [HeardBeacon]) {
+        let delay = delay ?? max(0, latest - (seconds + 1))
+        self.delay = delay
+        let seconds = seconds + delay
         latest = max(latest, seconds + 1)
         pending.append((seconds, heard))
         onSecond(heard)

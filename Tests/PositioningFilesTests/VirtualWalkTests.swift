@@ -155,4 +155,24 @@ import VirtualController
             #expect(mean < limit, "\(algorithm.rawValue): \(mean) m, foretold \(foretold) m")
         }
     }
+    /// Somebody walks from the first Enter on; an adapter takes time to open, and hears nothing until then.
+    @Test func placesOfAWalkAreThoseOfTheWalkersClock() throws {
+        let folder = try TemporaryFolder()
+        let file = try GrowingSurvey(folder.place("walk.jsonl"))
+        let spots = [0.0, 10.0].map { SurveySpot(position: FloorPosition(x: $0, y: 0)) }
+        let walk = SurveyWalk(file, spots, marks: [], SurveyHeading())
+        var clock = 0.0
+        walk.isPassing = { [unowned walk] in
+            walk.pass(seconds: clock)
+            return clock == 10
+        }
+        for second in 0..<9 {
+            clock = Double(second) + 3
+            #expect(!walk.isSatisfied)
+            walk.take(seconds: Double(second), [])
+        }
+        try file.finish()
+        #expect(walk.isSatisfied && walk.stays.count == 8)
+        #expect(file.survey.stays.compactMap(\.position?.x) == (0..<8).map { 2.5 + Double($0) })
+    }
 }
