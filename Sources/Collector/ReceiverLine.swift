@@ -71,6 +71,8 @@ public struct ReceiverLine: Hashable, Sendable {
     public static let limit = 1 << 18
     /// What a name or an identity may have at most, in octets.
     static let nameLimit = 400
+    /// How long a machine runs at most, in milliseconds: a hundred years.
+    private static let uptimes = 0...3_155_760_000_000
 
     /// Reads a line; `nil` for what is no object of JSON.
     public init?(_ octets: [UInt8]) {
@@ -140,8 +142,8 @@ public struct ReceiverLine: Hashable, Sendable {
     }
 
     private mutating func take(batch node: JSONNode) {
-        guard node["v"]?.integer == 1, let boot = node["boot"]?.string, let sequence = node["seq"]?.integer,
-            let at = node["bootMs"]?.integer, at >= 0
+        guard node["v"]?.integer == 1, let boot = node["boot"]?.string.flatMap(Self.name),
+            let sequence = node["seq"]?.integer, let at = node["bootMs"]?.integer, Self.uptimes.contains(at)
         else { return }
         number = Number(boot: boot, sequence: sequence, bootMilliseconds: at)
         for beacon in node["b"]?.elements ?? [] {

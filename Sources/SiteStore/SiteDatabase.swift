@@ -190,8 +190,8 @@ public struct SiteOptions: Hashable, Sendable {
         guard unsafe PQstatus(handle) == CONNECTION_OK, let state = field(PHAROS_PG_SQLSTATE) else { return gone }
         let sentence = "\(name): \(field(PHAROS_PG_PRIMARY) ?? "error \(state)")"
         switch state.prefix(2) {
-        // Data exceptions, and broken constraints.
-        case "22", "23": return SiteStoreError(.data, sentence)
+        // Data exceptions, broken constraints, and what is too large for an index.
+        case "22", "23", "54": return SiteStoreError(.data, sentence)
         // The administrator ends the server, or it has no more connections.
         case "57", "53", "08": return SiteStoreError(.unreachable, sentence)
         case "42" where state == "42501": return SiteStoreError(.refused, sentence)

@@ -83,6 +83,16 @@ import Testing
         #expect(collector.counts.late == 0 && collector.counts.reports == 10)
     }
 
+    @Test(arguments: [
+        #"{"v":1,"boot":"\#(String(repeating: "y", count: 3000))","seq":1,"bootMs":5000,"b":[{"id":"key","n":1}]}"#,
+        #"{"v":1,"boot":"8\u0007f","seq":1,"bootMs":5000,"b":[{"id":"key","n":1}]}"#,
+        #"{"v":1,"boot":"8f","seq":1,"bootMs":999999999999999999,"b":[{"id":"key","n":1}]}"#,
+    ])
+    func numbersThatNoReceiverHasAreNone(text: String) {
+        let line = ReceiverLine(topic: "pharos/m/sightings/3/hall", payload: Array(text.utf8))
+        #expect(line?.receiver == "hall" && line?.number == nil && line?.beacons.isEmpty == true)
+    }
+
     @Test func aClockThatWasSetIsBelievedAfterMinutes() {
         var clock = BootClock()
         for minute in 0..<3 { _ = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + minute * 60_000) }
