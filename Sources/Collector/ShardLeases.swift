@@ -4,8 +4,8 @@ public import Publishing
 /// Who of several collectors of a site tells of which part of its beacons: the one with the lowest lease.
 ///
 /// A lease is a retained message of its owner that is renewed each ten seconds; one that is not renewed for thirty is over.
-/// Its number is the moment at which the owner began, so that whoever tells goes on telling; of two equal ones the name
-/// decides. It has no clock: moments are in milliseconds of a clock that is never set.
+/// Its number is the moment at which the owner began, or came back too late, so that whoever tells goes on telling; of two
+/// equal ones the name decides. It has no clock: moments are in milliseconds of a clock that is never set.
 public struct ShardLeases: Sendable {
     /// In milliseconds.
     public static let renewal = 10_000
@@ -33,13 +33,15 @@ public struct ShardLeases: Sendable {
     public let filter: String
     private let root: String
     private let owner: String
-    private let number: Int
+    private var number: Int
     /// Of others, by shard and owner.
     private var others: [Int: [String: Lease]] = [:]
     /// When there was somebody else last who told, by the wall clock.
     private var lastSigns: [Int: Int] = [:]
     private var connected: Int?
     private var lost: Int?
+    /// When the broker has passed on a lease of ours last: others have seen it then.
+    private var echoed: Int?
     private var heldBefore: Set<Int> = []
     private var nextRenewal = 0
 
@@ -58,7 +60,10 @@ public struct ShardLeases: Sendable {
     // MARK: What happens
 
     /// The broker is there: whatever it holds comes now.
-    public mutating func connect(at now: Int) {
+    public mutating func connect(at now: Int, unixMilliseconds: Int) {
+        // Another one tells by now, and goes on.
+        if let last = echoed ?? lost, now - last >= Self.life { number = max(number + 1, unixMilliseconds) }
+        echoed = nil
         (connected, lost, nextRenewal) = (now, nil, now)
     }
 
@@ -78,8 +83,12 @@ public struct ShardLeases: Sendable {
         guard topic.hasPrefix(root + "/") else { return false }
         let levels = topic.dropFirst(root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
         guard levels.count == 2, let shard = Int(levels[0]), "\(shard)" == levels[0], shards.contains(shard),
-            levels[1] != owner, !levels[1].isEmpty
+            !levels[1].isEmpty
         else { return true }
+        if levels[1] == owner {
+            if !isRetained { echoed = now }
+            return true
+        }
         let name = String(levels[1])
         if payload.isEmpty {
             // Its owner has taken leave.
@@ -97,6 +106,10 @@ public struct ShardLeases: Sendable {
             others[shard] = others[shard]?.filter { now - $0.value.renewed < Self.life }
         }
         guard others[shard]?[name] != nil || (others[shard]?.count ?? 0) < Self.rivals else { return true }
+        // It was started anew: what it has told until then is told.
+        if let old = others[shard]?[name], old.number <= self.number, number > self.number {
+            lastSigns[shard] = max(lastSigns[shard] ?? 0, old.unixMilliseconds)
+        }
         others[shard, default: [:]][name] = Lease(number: number, renewed: now, unixMilliseconds: unixMilliseconds)
         return true
     }
@@ -123,9 +136,11 @@ public struct ShardLeases: Sendable {
     public func held(at now: Int) -> Set<Int> {
         guard let connected else {
             // The others wait as long.
-            return lost.map { now - $0 < Self.life - Self.renewal } ?? false ? heldBefore : []
+            return (echoed ?? lost).map { now - $0 < Self.life - Self.renewal } ?? false ? heldBefore : []
         }
         guard now - connected >= Self.patience else { return [] }
+        // The broker is away, and nobody has noticed yet.
+        if let echoed, now - echoed >= Self.life - Self.renewal { return [] }
         return shards.filter { shard in rival(shard, at: now) == nil }
     }
 

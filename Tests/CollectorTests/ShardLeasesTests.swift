@@ -25,7 +25,7 @@ import Testing
     @Test func aloneItTellsOfEverythingAfterTheBrokerHasSaidWhatItHolds() {
         var one = Self.leases("a", 1)
         #expect(one.held(at: 0).isEmpty)
-        one.connect(at: 0)
+        one.connect(at: 0, unixMilliseconds: Self.unix)
         let first = one.renewals(at: 0, unixMilliseconds: Self.unix).map(\.topic)
         #expect(first == ["pharos/museum/leases/0/a", "pharos/museum/leases/1/a"])
         let early = one.renewals(at: 9999, unixMilliseconds: Self.unix)
@@ -36,8 +36,8 @@ import Testing
 
     @Test func theLowerLeaseTellsAndADeadOneRunsOut() {
         var (low, high) = (Self.leases("b", 1), Self.leases("a", 2, shards: [1, 2]))
-        low.connect(at: 0)
-        high.connect(at: 0)
+        low.connect(at: 0, unixMilliseconds: Self.unix)
+        high.connect(at: 0, unixMilliseconds: Self.unix)
         Self.pass(&low, to: &high, at: 0)
         Self.pass(&high, to: &low, at: 0)
         #expect(low.held(at: 5000) == [0, 1] && high.held(at: 5000) == [2])
@@ -48,17 +48,57 @@ import Testing
         #expect(high.lastSign(1) == Self.unix + 10_000 && high.lastSign(2) == nil)
         // Started again it has a higher number: whoever tells goes on.
         var again = Self.leases("b", 3)
-        again.connect(at: 50_000)
+        again.connect(at: 50_000, unixMilliseconds: Self.unix + 50_000)
         Self.pass(&again, to: &high, at: 50_000)
         Self.pass(&high, to: &again, at: 50_000)
         #expect(high.held(at: 55_000) == [1, 2] && again.held(at: 55_000) == [0])
     }
 
+    @Test func whoIsStartedAnewHasToldWhatItTold() {
+        var (low, high) = (Self.leases("b", 1), Self.leases("a", 2))
+        high.connect(at: 0, unixMilliseconds: Self.unix)
+        low.connect(at: 0, unixMilliseconds: Self.unix)
+        Self.pass(&low, to: &high, at: 0)
+        var again = Self.leases("b", 3)
+        again.connect(at: 5000, unixMilliseconds: Self.unix + 5000)
+        Self.pass(&again, to: &high, at: 5000)
+        #expect(high.held(at: 5000) == [0, 1] && high.lastSign(0) == Self.unix)
+    }
+
+    @Test func whoWasAwayForTooLongLetsTheOtherOneTell() {
+        var (low, high) = (Self.leases("a", 1), Self.leases("b", 2))
+        for now in stride(from: 0, through: 60_000, by: ShardLeases.renewal) {
+            if now == 0 {
+                low.connect(at: 0, unixMilliseconds: Self.unix)
+                high.connect(at: 0, unixMilliseconds: Self.unix)
+            }
+            for lease in low.renewals(at: now, unixMilliseconds: Self.unix + now) {
+                // The broker passes them on to both.
+                func take(_ leases: inout ShardLeases) {
+                    _ = leases.take(
+                        topic: lease.topic, payload: lease.payload, isRetained: false, at: now,
+                        unixMilliseconds: Self.unix + now)
+                }
+                take(&low)
+                take(&high)
+            }
+        }
+        #expect(low.held(at: 60_000) == [0, 1] && high.held(at: 60_000).isEmpty)
+        // The network is away, and the broker's silence is not noticed.
+        #expect(low.held(at: 79_999) == [0, 1] && low.held(at: 80_000).isEmpty && high.held(at: 90_000) == [0, 1])
+        low.disconnect(at: 94_000)
+        #expect(low.held(at: 94_000).isEmpty)
+        low.connect(at: 95_000, unixMilliseconds: Self.unix + 95_000)
+        Self.pass(&high, to: &low, at: 95_000)
+        Self.pass(&low, to: &high, at: 95_000)
+        #expect(low.held(at: 98_000).isEmpty && high.held(at: 98_000) == [0, 1])
+    }
+
     @Test func ofEqualNumbersTheNameDecidesAndAFarewellCountsAtOnce() {
         var (first, second) = (Self.leases("a", 7), Self.leases("b", 7))
         for now in [0] {
-            first.connect(at: now)
-            second.connect(at: now)
+            first.connect(at: now, unixMilliseconds: Self.unix + now)
+            second.connect(at: now, unixMilliseconds: Self.unix + now)
             Self.pass(&first, to: &second, at: now)
             Self.pass(&second, to: &first, at: now)
         }
@@ -73,10 +113,10 @@ import Testing
 
     @Test func whoLosesTheBrokerStopsBeforeAnotherOneBegins() {
         var one = Self.leases("a", 1)
-        one.connect(at: 0)
+        one.connect(at: 0, unixMilliseconds: Self.unix)
         one.disconnect(at: 60_000)
         #expect(one.held(at: 79_999) == [0, 1] && one.held(at: 80_000).isEmpty)
-        one.connect(at: 90_000)
+        one.connect(at: 90_000, unixMilliseconds: Self.unix + 90_000)
         #expect(one.held(at: 91_000).isEmpty && one.held(at: 92_000) == [0, 1])
     }
 
@@ -88,7 +128,7 @@ import Testing
     ])
     func garbageIsNoLease(text: String) {
         var one = Self.leases("z", 9)
-        one.connect(at: 0)
+        one.connect(at: 0, unixMilliseconds: Self.unix)
         for topic in [
             "pharos/museum/leases/0/a", "pharos/museum/leases/00/a", "pharos/museum/leases/0/",
             "pharos/museum/leases//",
@@ -105,8 +145,8 @@ import Testing
 
     @Test func whatTheBrokerHeldOfOneThatEndedLongAgoIsNoLease() {
         var (old, new) = (Self.leases("a", 1), Self.leases("b", 2))
-        old.connect(at: 0)
-        new.connect(at: 100_000)
+        old.connect(at: 0, unixMilliseconds: Self.unix)
+        new.connect(at: 100_000, unixMilliseconds: Self.unix + 100_000)
         for lease in old.renewals(at: 0, unixMilliseconds: Self.unix) {
             _ = new.take(
                 topic: lease.topic, payload: lease.payload, isRetained: true, at: 100_000,
@@ -117,7 +157,7 @@ import Testing
 
     @Test func aFloodOfOwnersShutsNobodyOut() {
         var one = Self.leases("m", 5)
-        one.connect(at: 0)
+        one.connect(at: 0, unixMilliseconds: Self.unix)
         func say(_ name: String, at now: Int) {
             let text = #"{"v":1,"lease":1,"at":"\#(RFC3339Time(secondsSince1970: Self.unix / 1000))"}"#
             _ = one.take(

@@ -95,9 +95,10 @@ final class CollectorBroker {
         case .connected:
             lastError = nil
             Terminal.writeError("pharos: \(connection.options.name): connected to the broker\n")
-            leases.connect(at: Self.now)
+            leases.connect(at: Self.now, unixMilliseconds: Self.unix)
             board.publishAgain()
-            states.publishAgain()
+            // Another one has told of the beacons meanwhile perhaps: once it is clear that we tell, all of them are told.
+            (states, toldShards) = (RetainedBoard(), [])
         case .disconnected(let error):
             leases.disconnect(at: Self.now)
             if lastError != error { Terminal.writeError("pharos: warning: \(error)\n") }
