@@ -248,9 +248,11 @@ public struct SightingCollector: Sendable {
             numbers[stay.beacon] = trails.count
             let known = described[stay.beacon]
             let identity = known.map { "\($0.identity)" }
+            // Receivers that do not know its name count it by its identity; it was ours then.
+            let shards = [stay.beacon, identity ?? stay.beacon].map(TopicTree.shard)
             var trail = BeaconTrail(
-                name: stay.beacon, identity: identity, shard: TopicTree.shard(of: stay.beacon), described: known,
-                power: nil)
+                name: stay.beacon, identity: identity, shard: shards.first(where: file.shards.contains) ?? shards[0],
+                described: known, power: nil)
             trail.resume(
                 room: stay.room.flatMap { room in plan.rooms.firstIndex { $0.name == room } }, since: stay.since,
                 isKnown: stay.isKnown, at: time)

@@ -132,6 +132,15 @@ import Testing
         #expect(early.stays(in: Set(0..<16)).isEmpty)
     }
 
+    @Test func whoIsCountedByItsIdentityKeepsItsShard() throws {
+        let identity = "uid:00112233445566778899-aabbccddeeff"
+        let more = ",\"shards\":[0],\"beacons\":[{\"name\":\"key\",\"identity\":\"\(identity)\"}]"
+        var collector = try PresenceTests.collector(more: more)
+        let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 5000, isKnown: true)
+        collector.resume([stay], at: Self.begin)
+        #expect(collector.stays(in: [0]) == [stay])
+    }
+
     @Test func idsAreTheSameWhereverLinesArePutTogether() throws {
         var (one, other) = (try PresenceTests.collector(), try PresenceTests.collector())
         let first = PresenceTests.run(&one, 0..<60, ["hall": -60, "desk": nil])
