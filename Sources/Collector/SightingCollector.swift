@@ -297,6 +297,24 @@ public struct SightingCollector: Sendable {
         return advance(to: start + 1000)
     }
 
+    /// Follows a clock that was set back: nothing would be judged before it is where it was. Who is there stays, and all else
+    /// begins anew.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    /// - Returns: whether it was set back.
+    public mutating func follow(clock time: Int) -> Bool {
+        guard let start, start - time > Self.deadAfter else { return false }
+        let stays = stays(in: Set(0..<TopicTree.shards)).map { stay in
+            Stay(beacon: stay.beacon, room: stay.room, since: min(stay.since, time), isKnown: stay.isKnown)
+        }
+        var new = SightingCollector(file, plan)
+        (new.counts, new.strangers) = (counts, strangers)
+        (new.keepsSightings, new.sightings) = (keepsSightings, sightings)
+        new.resume(stays, at: time)
+        self = new
+        return true
+    }
+
     private mutating func endSecond(_ end: Int) -> [Event] {
         var events: [Event] = []
         var hasChanged = false

@@ -132,6 +132,19 @@ import Testing
         #expect(early.stays(in: Set(0..<16)).isEmpty)
     }
 
+    @Test func aClockThatIsSetBackIsFollowedAndNobodyLeaves() throws {
+        var collector = try PresenceTests.collector()
+        _ = PresenceTests.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        let little = collector.follow(clock: Self.begin + 50_000)
+        let much = collector.follow(clock: Self.begin - 3_600_000)
+        #expect(!little && much)
+        let events = PresenceTests.run(&collector, -3600 ..< -3540, ["hall": -60, "desk": nil])
+        #expect(PresenceTests.kinds(events).isEmpty && collector.counts.late == 0)
+        #expect(collector.stays(in: Set(0..<16)).first?.room == "hall")
+        let gone = PresenceTests.run(&collector, -3540 ..< -3440, ["hall": Double?.none, "desk": nil])
+        #expect(PresenceTests.kinds(gone) == [.exit])
+    }
+
     @Test func whoIsCountedByItsIdentityKeepsItsShard() throws {
         let identity = "uid:00112233445566778899-aabbccddeeff"
         let more = ",\"shards\":[0],\"beacons\":[{\"name\":\"key\",\"identity\":\"\(identity)\"}]"

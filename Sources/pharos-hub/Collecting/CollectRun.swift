@@ -133,6 +133,10 @@ final class CollectRun {
         }
         defer { broker.finish() }
         while !Terminal.outputIsGone {
+            if collector.follow(clock: Self.now) {
+                told = 0
+                Terminal.writeError("pharos: warning: the clock was set back; receivers are heard anew\n")
+            }
             broker.poll()
             let wanted = broker.nextWakeUp ?? .max
             let deadline = min(wanted, MonotonicClock.nanoseconds() + 500_000_000)

@@ -166,7 +166,8 @@ final class CollectorBroker {
         // What another one tells from now on is not told again, whoever asks.
         if !toldShards.isSubset(of: held) { states = RetainedBoard() }
         toldShards = held
-        guard let time = collector.time, hasChanged || isNew || time - told >= Self.restMilliseconds else { return }
+        guard let time = collector.time, hasChanged || isNew || abs(time - told) >= Self.restMilliseconds
+        else { return }
         told = time
         for beacon in collector.states(in: held) {
             if let homeAssistant {
