@@ -119,6 +119,16 @@ def test_what_happens_waits_for_a_server_that_is_away(tmp_path, server):
     assert [each for each in events if each in told] == told
 
 
+def test_without_a_disk_what_happens_goes_there_or_is_told_as_lost(tmp_path, server):
+    path = site(tmp_path, server.by_socket)
+    (tmp_path / "file").write_text("")
+    words = [*recordings(tmp_path), "--state-dir", tmp_path / "file" / "state"]
+    assert "waits in memory" in collect(path, *words).err
+    assert server.ask("SELECT count(*) FROM pharos_sightings") == [["240"]]
+    server.stop()
+    assert "are lost" in collect(path, *words).err
+
+
 def test_who_is_not_let_in_is_told_why(tmp_path, server):
     def history(connection, **more):
         return pharos.run("history", "key-ana", "--history", site(tmp_path, connection, **more))

@@ -31,14 +31,17 @@ final class SiteUploader {
     private var pause = SiteUploader.pauses.lowerBound
     private var nextTry: UInt64 = 0
     private var lastError: SiteStoreError?
-    private var hasSpoken = false
     private var saidDropped = 0
     private var lost = 0
     private var isSpoolFailing = false
+    /// Otherwise the spool is only in memory.
+    private var isKept = true
     private var nextRows: UInt64 = 0
     private var rows: [SightingCollector.Sighting] = []
 
     private static let octetLimit = 100_000_000
+    /// Where there is no disk for it.
+    private static let memoryLimit = 10_000_000
     private static let timeLimit: Int64 = 7 * 86_400_000_000
     /// Messages of a batch, rows of a message, messages in memory at most.
     private static let batch = 64
@@ -138,6 +141,8 @@ final class SiteUploader {
             spool = try MessageSpool(path: path, octetLimit: Self.octetLimit, timeLimit: Self.timeLimit)
         } catch {
             failSpool(error)
+            isKept = false
+            spool = try? MessageSpool(path: ":memory:", octetLimit: Self.memoryLimit, timeLimit: Self.timeLimit)
         }
     }
 
@@ -179,7 +184,7 @@ final class SiteUploader {
         do throws(StoreError) {
             onTheWay = try spool.first(lastError?.kind == .data ? 1 : Self.batch)
         } catch {
-            failSpool(error)
+            return failSpool(error)
         }
         let job = onTheWay.compactMap { waiting in
             SiteRow.Table(rawValue: waiting.message.topic).map { SiteRow($0, text: waiting.message.text) }
@@ -192,7 +197,7 @@ final class SiteUploader {
         isWorking = false
         switch answer {
         case .kept:
-            if lastError != nil, lastError?.kind != .data || !hasSpoken {
+            if let lastError, lastError.kind != .data {
                 Terminal.writeError("pharos: PostgreSQL: what happens is kept there again\n")
             }
             (lastError, pause) = (nil, Self.pauses.lowerBound)
@@ -200,7 +205,6 @@ final class SiteUploader {
         case .failed(let error) where error.kind == .data:
             // One by one, so that one that it never takes holds up no other.
             if onTheWay.count == 1 {
-                lost += 1
                 Terminal.writeError("pharos: warning: \(error): this batch is given up\n")
                 settle()
             }
@@ -213,7 +217,6 @@ final class SiteUploader {
             nextTry = MonotonicClock.nanoseconds() + pause
             pause = min(pause * 2, Self.pauses.upperBound)
         }
-        hasSpoken = true
     }
 
     private func settle() {
@@ -226,7 +229,7 @@ final class SiteUploader {
         guard dropped > saidDropped * 2 || dropped > 0 && saidDropped == 0 else { return }
         saidDropped = dropped
         Terminal.writeError(
-            "pharos: warning: \(dropped) batches were given up before PostgreSQL had them: more than 100 MB or 7 days\n"
+            "pharos: warning: \(dropped) batches never reached PostgreSQL: there was no room, or 7 days were over\n"
         )
     }
 
@@ -250,7 +253,9 @@ final class SiteUploader {
             if lastError == nil { poll() }
         }
         work.change { $0.isOver = true }
-        let left = (spool?.count ?? 0)
-        if left > 0 { Terminal.writeError("pharos: PostgreSQL: \(left) batches wait for the next start\n") }
+        let left = spool?.count ?? 0
+        if isKept, left > 0 { Terminal.writeError("pharos: PostgreSQL: \(left) batches wait for the next start\n") }
+        let gone = unkept.count + (isKept ? 0 : left)
+        if gone > 0 { Terminal.writeError("pharos: PostgreSQL: \(gone) batches did not get there, and are lost\n") }
     }
 }
