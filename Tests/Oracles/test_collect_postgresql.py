@@ -119,6 +119,23 @@ def test_what_happens_waits_for_a_server_that_is_away(tmp_path, server):
     assert [each for each in events if each in told] == told
 
 
+def test_who_is_asked_to_end_takes_leave(tmp_path, server):
+    path = site(tmp_path, server.by_socket)
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json", "--state-dir", tmp_path],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(3):
+        for name in NAMES:
+            process.stdin.write(json.dumps(rounds(name, [0], lambda _: (2, 2))[0] | {"at": now()}) + "\n")
+        process.stdin.flush()
+        time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    told = [json.loads(line) for line in process.communicate()[0].splitlines() if '"beacon"' in line]
+    assert process.returncode == 0 and told
+    assert server.ask("SELECT count(*) FROM pharos_sightings") == [[str(3 * len(NAMES))]]
+    assert server.ask("SELECT count(*) FROM pharos_events") == [[str(len(told))]]
+
+
 def test_without_a_disk_what_happens_goes_there_or_is_told_as_lost(tmp_path, server):
     path = site(tmp_path, server.by_socket)
     (tmp_path / "file").write_text("")

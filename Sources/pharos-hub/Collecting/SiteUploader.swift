@@ -75,6 +75,8 @@ final class SiteUploader {
 
     /// The thread.
     private static func serve(_ options: SiteOptions, _ work: Monitor<Work>) {
+        // A signal is for the main thread, which only blocks those of threads that it starts later.
+        _ = try? SignalDescriptor()
         var history: SiteHistory?
         while true {
             let job: [SiteRow]? =
