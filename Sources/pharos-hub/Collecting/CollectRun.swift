@@ -24,6 +24,8 @@ final class CollectRun {
     private var told = 0
     private var written: UInt64 = 0
     private var hasFailed = false
+    /// Whether somebody has asked us to end.
+    private var isHurried = false
     private var badLines = 0
     private var goodLines = 0
     private var firstBad: String?
@@ -95,7 +97,10 @@ final class CollectRun {
         var isTooLong = false
         while !Terminal.outputIsGone {
             let ready = try Poller.wait([.init(input, .read), .init(signals.descriptor, .read)], milliseconds: 1000)
-            if ready[1], signals.take() != nil { return }
+            if ready[1], signals.take() != nil {
+                isHurried = true
+                return
+            }
             if ready[0] {
                 let octets = try input.read(upTo: 1 << 16)
                 if octets.isEmpty { break }
@@ -142,7 +147,10 @@ final class CollectRun {
             let deadline = min(wanted, MonotonicClock.nanoseconds() + 500_000_000)
             let ready = try Poller.wait(
                 [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: deadline)
-            if ready[1], signals.take() != nil { return }
+            if ready[1], signals.take() != nil {
+                isHurried = true
+                return
+            }
             tell(collector.advance(to: Self.now))
             keep()
             history?.prune()
@@ -217,7 +225,7 @@ final class CollectRun {
     private func finish() throws {
         keep()
         history?.finish()
-        uploader?.finish()
+        uploader?.finish(isHurried: isHurried)
         writeState(isLast: true)
         let counts = collector.counts
         func say(_ count: Int, _ what: String) {

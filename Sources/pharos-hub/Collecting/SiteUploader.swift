@@ -28,6 +28,9 @@ final class SiteUploader {
     private var unkept: [MessageSpool.Message] = []
     private var onTheWay: [MessageSpool.Waiting] = []
     private var isWorking = false
+    /// When the thread was handed the last batch, and whether somebody was told that it takes long.
+    private var begun: UInt64 = 0
+    private var saidSlow = false
     private var pause = SiteUploader.pauses.lowerBound
     private var nextTry: UInt64 = 0
     private var lastError: SiteStoreError?
@@ -49,7 +52,11 @@ final class SiteUploader {
     private static let unkeptLimit = 1000
     /// Between two attempts, in nanoseconds.
     private static let pauses: ClosedRange<UInt64> = 1_000_000_000...60_000_000_000
+    /// Whoever is asked to end does not wait longer, and whoever has read everything waits so long for each batch.
     private static let farewellMilliseconds = 2000
+    private static let lastMilliseconds = 30_000
+    /// In nanoseconds.
+    private static let slow: UInt64 = 60_000_000_000
 
     /// Connects to nobody yet.
     ///
@@ -182,6 +189,10 @@ final class SiteUploader {
             take(answer)
         }
         sayDropped()
+        if isWorking, !saidSlow, MonotonicClock.nanoseconds() - begun > Self.slow {
+            saidSlow = true
+            Terminal.writeError("pharos: warning: PostgreSQL has not answered for 60 s; what happens waits\n")
+        }
         guard !isWorking, MonotonicClock.nanoseconds() >= nextTry, let spool, spool.count > 0 else { return }
         do throws(StoreError) {
             onTheWay = try spool.first(lastError?.kind == .data ? 1 : Self.batch)
@@ -191,7 +202,7 @@ final class SiteUploader {
         let job = onTheWay.compactMap { waiting in
             SiteRow.Table(rawValue: waiting.message.topic).map { SiteRow($0, text: waiting.message.text) }
         }
-        isWorking = true
+        (isWorking, begun, saidSlow) = (true, MonotonicClock.nanoseconds(), false)
         work.change { $0.job = job }
     }
 
@@ -235,12 +246,15 @@ final class SiteUploader {
         )
     }
 
-    /// Takes leave: what is not there within two seconds waits in the spool.
-    func finish() {
+    /// Takes leave: what is not there in time waits in the spool.
+    ///
+    /// - Parameter isHurried: Whether somebody asked for it, and waits.
+    func finish(isHurried: Bool) {
         nextRows = 0
         keep([], [])
         nextTry = 0
-        let deadline = MonotonicClock.nanoseconds() + UInt64(Self.farewellMilliseconds) * 1_000_000
+        let milliseconds = isHurried ? Self.farewellMilliseconds : Self.lastMilliseconds
+        var deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
         poll()
         while isWorking, MonotonicClock.nanoseconds() < deadline {
             guard
@@ -252,7 +266,9 @@ final class SiteUploader {
                     })
             else { continue }
             take(answer)
-            if lastError == nil { poll() }
+            guard lastError == nil else { continue }
+            if !isHurried { deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000 }
+            poll()
         }
         work.change { $0.isOver = true }
         let left = spool?.count ?? 0
