@@ -137,7 +137,12 @@ struct SightingTable {
 
     func prune(before time: Int64) throws(StoreError) {
         guard try isThere() else { return }
-        try database.execute("DELETE FROM heard WHERE minute < ?", [.integer(time / 1000 - Self.minute)])
+        // Beacon by beacon along the key: a year of minutes is not read for those of an hour.
+        try database.execute(
+            "WITH RECURSIVE name(beacon) AS (SELECT min(beacon) FROM heard UNION ALL SELECT (SELECT min(beacon) FROM heard "
+                + "WHERE heard.beacon > name.beacon) FROM name WHERE beacon NOT NULL) "
+                + "DELETE FROM heard WHERE beacon IN (SELECT beacon FROM name) AND minute < ?",
+            [.integer(time / 1000 - Self.minute)])
         try database.execute("DELETE FROM late WHERE at < ?", [.integer(time / 1000)])
     }
 }

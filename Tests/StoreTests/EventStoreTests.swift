@@ -97,10 +97,14 @@ import Testing
         #expect(try store.presences().isEmpty)
         try store.adopt([stay])
         #expect(try store.presences() == [stay])
+        let lamp = [60_000, 300_000].map { time in
+            SightingRow(receiver: "west", beacon: "lamp", milliseconds: time, reports: 1, level: nil)
+        }
+        try store.keep([], lamp)
         try store.prune(before: 200_000_000)
         minutes = []
-        try store.minutes(of: "key") { minutes.append($0) }
-        #expect(minutes.map(\.milliseconds) == [])
+        for name in ["key", "lamp"] { try store.minutes(of: name) { minutes.append($0) } }
+        #expect(minutes.map(\.milliseconds) == [300_000])
     }
 
     @Test("names are values, never statements")
