@@ -269,6 +269,11 @@ public struct SightingCollector: Sendable {
         }
     }
 
+    /// Who was there and is no more, of some shards.
+    public func gone(in shards: Set<Int>) -> [String] {
+        trails.filter { !$0.isPresent && shards.contains($0.shard) }.map(\.name)
+    }
+
     // MARK: Time
 
     /// Lets time pass: every second that is over by `time` is judged.

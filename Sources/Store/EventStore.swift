@@ -164,9 +164,12 @@ public final class EventStore {
     }
 
     /// Notes where beacons are, although nothing has happened: somebody else has told of them until now.
-    public func adopt(_ presences: [Presence]) throws(StoreError) {
+    ///
+    /// - Parameter gone: Those that are nowhere.
+    public func adopt(_ presences: [Presence], gone: [String] = []) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
             for presence in presences { try apply(.only(presence)) }
+            for beacon in gone { try apply(.nowhere(beacon: beacon)) }
         }
     }
 

@@ -122,6 +122,7 @@ import Testing
         let events = PresenceTests.run(&collector, 0..<100, ["hall": Double?.none, "desk": nil])
         #expect(PresenceTests.kinds(events).last == .exit)
         #expect(events.last { $0.kind == .exit }?.from == "hall")
+        #expect(collector.gone(in: Set(0..<16)) == ["key"] && collector.gone(in: []).isEmpty)
         var deaf = try PresenceTests.collector()
         deaf.resume([stay], at: Self.begin)
         let none = PresenceTests.run(&deaf, 0..<100, ["desk": nil])

@@ -97,6 +97,8 @@ import Testing
         #expect(try store.presences().isEmpty)
         try store.adopt([stay])
         #expect(try store.presences() == [stay])
+        try store.adopt([], gone: ["key"])
+        #expect(try store.presences().isEmpty)
         let lamp = [60_000, 300_000].map { time in
             SightingRow(receiver: "west", beacon: "lamp", milliseconds: time, reports: 1, level: nil)
         }

@@ -189,7 +189,8 @@ final class CollectRun {
         hasChanged = hasChanged || !new.isEmpty
         let shards = broker?.held ?? collector.file.shards
         if shards != held {
-            history?.adopt(collector.stays(in: shards.subtracting(held)))
+            let taken = shards.subtracting(held)
+            history?.adopt(collector.stays(in: taken), gone: collector.gone(in: taken))
             held = shards
         }
         // Of receivers everybody tells.

@@ -66,16 +66,16 @@ final class CollectorHistory {
         return found
     }
 
-    /// Notes who is there of shards of which another collector told until now.
-    func adopt(_ stays: [SightingCollector.Stay]) {
-        guard !stays.isEmpty else { return }
+    /// Notes who is there, and who is gone, of shards of which another collector told until now.
+    func adopt(_ stays: [SightingCollector.Stay], gone: [String]) {
+        guard !stays.isEmpty || !gone.isEmpty else { return }
         attempt { () throws(StoreError) in
             try store?.adopt(
                 stays.map {
                     EventStore.Presence(
                         zone: $0.room ?? "", beacon: $0.beacon, since: Int64($0.since) * 1000,
                         dwells: $0.isKnown ? 1 : 0)
-                })
+                }, gone: gone)
         }
     }
 
