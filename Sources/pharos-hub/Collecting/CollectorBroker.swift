@@ -40,7 +40,8 @@ final class CollectorBroker {
     /// - Throws: where a file that the broker needs cannot be used.
     init(_ section: BrokerSection, _ file: CollectorFile, in directory: String, state: String) throws {
         func beside(_ name: String?) -> String? { name.map { $0.hasPrefix("/") ? $0 : directory + $0 } }
-        let host = Files.firstLine("/proc/sys/kernel/hostname") ?? ""
+        // Copied disks have one machine id, and a service sees no more of /proc than processes.
+        let host = Files.firstLine("/proc/sys/kernel/hostname") ?? Files.firstLine("/etc/hostname") ?? ""
         let place = StableHash.of("\(Privileges.machineID ?? "") \(host) \(file.name) \(state)")
         let digits = String(place & 0xFFFF_FFFF | 0x1_0000_0000, radix: 16).dropFirst()
         leases = ShardLeases(
