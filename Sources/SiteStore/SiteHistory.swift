@@ -127,16 +127,18 @@ public final class SiteHistory {
 
     // MARK: What is asked
 
-    /// What happened with a beacon or in a place, oldest first.
+    /// What happened with a beacon at all sites or in a place of one, oldest first.
     ///
-    /// - Parameter range: In microseconds since 1970, both ends included.
+    /// - Parameters:
+    ///   - site: Whose place: other sites may have one of the same name.
+    ///   - range: In microseconds since 1970, both ends included.
     public func events(
-        of name: String, _ range: ClosedRange<Int64>, _ each: (Event) -> Void
+        of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (Event) -> Void
     ) throws(SiteStoreError) {
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
-                + "WHERE (beacon = $1 OR place = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id",
-            [name] + Self.texts(range)
+                + "WHERE (beacon = $1 OR place = $1 AND site = $4) AND at BETWEEN \(Self.moments) ORDER BY at, id",
+            [name] + Self.texts(range) + [site]
         ) { row in
             each(
                 Event(
@@ -155,7 +157,8 @@ public final class SiteHistory {
             "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
                 + "coalesce(sum(reports) FILTER (WHERE late), 0), (sum(rssi_dbm * reports) * 1000 "
                 + "/ nullif(sum(reports) FILTER (WHERE rssi_dbm IS NOT NULL), 0))::bigint FROM pharos_sightings "
-                + "WHERE beacon = $1 AND at BETWEEN \(Self.moments) GROUP BY receiver, minute ORDER BY minute, receiver",
+                + "WHERE beacon = $1 AND at BETWEEN \(Self.moments) GROUP BY site, receiver, minute "
+                + "ORDER BY minute, receiver, site",
             [beacon] + Self.texts(range)
         ) { row in
             each(
@@ -165,12 +168,12 @@ public final class SiteHistory {
         }
     }
 
-    /// The beacons and places of which something is kept, at most a thousand of them.
-    public func names() throws(SiteStoreError) -> [String] {
+    /// The beacons, and the places of a site, of which something is kept, at most a thousand of them.
+    public func names(at site: String) throws(SiteStoreError) -> [String] {
         var names: [String] = []
         try database.query(
             "SELECT beacon AS name FROM pharos_events UNION SELECT place FROM pharos_events WHERE place != '' "
-                + "UNION SELECT beacon FROM pharos_sightings ORDER BY name LIMIT 1000"
+                + "AND site = $1 UNION SELECT beacon FROM pharos_sightings ORDER BY name LIMIT 1000", [site]
         ) { row in if let name = row[0] { names.append(name) } }
         return names
     }

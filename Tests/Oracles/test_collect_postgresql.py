@@ -172,6 +172,20 @@ def test_who_is_not_let_in_is_told_why(tmp_path, server):
     assert pharos.run("collect", site(tmp_path, "host=127.0.0.1 nonsense=1"), stdin="").code == 78
 
 
+def test_rooms_and_receivers_of_two_sites_are_told_apart(tmp_path, server):
+    path = site(tmp_path, server.by_socket)
+    collect(path, *recordings(tmp_path), "--state-dir", tmp_path)
+    room, beacon = (pharos.checked("history", name, "--history", path, "--heard", "--json").lines()
+                    for name in ("shop", "key-ana"))
+    other = tmp_path / "other"
+    other.mkdir()
+    depot = museum(other, name="depot", postgresql={"connection": server.by_socket})
+    collect(depot, *recordings(other), "--state-dir", other)
+    assert pharos.checked("history", "shop", "--history", path, "--heard", "--json").lines() == room
+    both = pharos.checked("history", "key-ana", "--history", path, "--heard", "--json").lines()
+    assert len(both) == 2 * len(beacon) and all(each in both for each in beacon)
+
+
 def test_two_collectors_begin_at_once(tmp_path, server):
     folders = [tmp_path / name for name in ("one", "two", "three")]
     processes = []

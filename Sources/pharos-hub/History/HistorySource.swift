@@ -7,7 +7,7 @@ internal import Store
 /// Where something is kept: in a file of a listener or a collector, or wherever a collector file says.
 enum HistorySource {
     case file(EventStore)
-    case site(SiteHistory)
+    case site(SiteHistory, name: String)
 
     /// - Parameters:
     ///   - path: Of what is kept, or of a collector file.
@@ -19,7 +19,7 @@ enum HistorySource {
         }
         if let section = file.siteStore {
             let options = try SiteUploader.options(section, in: InputFile.directory(of: path))
-            self = .site(try SiteHistory(options, isReadOnly: true))
+            self = .site(try SiteHistory(options, isReadOnly: true), name: file.name)
         } else if let rule = file.history {
             let kept = CollectorHistory.path(rule, of: file.name, in: stateDirectory)
             self = .file(try EventStore(path: kept, isReadOnly: true))
@@ -43,8 +43,8 @@ enum HistorySource {
     func events(of name: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void) throws {
         switch self {
         case .file(let store): try store.history(of: name, range, each)
-        case .site(let site):
-            try site.events(of: name, range) { event in
+        case .site(let store, let site):
+            try store.events(of: name, at: site, range) { event in
                 each(
                     .init(
                         id: event.id, time: event.time, kind: event.kind, zone: event.place, beacon: event.beacon,
@@ -57,8 +57,8 @@ enum HistorySource {
     func minutes(of name: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void) throws {
         switch self {
         case .file(let store): try store.minutes(of: name, range, each)
-        case .site(let site):
-            try site.minutes(of: name, range) { minute in
+        case .site(let store, _):
+            try store.minutes(of: name, range) { minute in
                 each(
                     .init(
                         receiver: minute.receiver, milliseconds: minute.milliseconds, reports: minute.reports,
@@ -71,7 +71,7 @@ enum HistorySource {
     func names() throws -> [String] {
         switch self {
         case .file(let store): try store.names()
-        case .site(let site): try site.names()
+        case .site(let store, let site): try store.names(at: site)
         }
     }
 }
