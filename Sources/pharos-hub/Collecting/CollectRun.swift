@@ -210,8 +210,10 @@ final class CollectRun {
     private func keep(_ told: [SightingCollector.Event] = []) {
         linesSinceKept = 0
         guard history != nil || uploader != nil else { return }
-        let new = collector.takeSightings().map { (shard: $0.shard, time: $0.unixMilliseconds, item: $0) }
-        let heard = sightings.pass(new, held: held, lastSign: lastSign, now: Self.now)
+        // Who kept it was alive when it came, not when it was heard.
+        let now = Self.now
+        let new = collector.takeSightings().map { (shard: $0.shard, time: now, item: $0) }
+        let heard = sightings.pass(new, held: held, lastSign: lastSign, now: now)
         history?.keep(told, heard)
         uploader?.keep(told, heard)
     }
