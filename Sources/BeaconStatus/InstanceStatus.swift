@@ -150,10 +150,7 @@ extension InstanceStatus {
             ("telemetry", .optional(telemetry, \.json)),
             ("eidClockAheadS", .optional(eidClockAhead) { .integer($0) }),
         ]
-        if withProcess {
-            members.append(("pid", .optional(process) { .integer($0.id) }))
-            members.append(("startTicks", .optional(process?.startTicks) { .integer($0) }))
-        }
+        if withProcess { members += ProcessIdentity.members(process) }
         return .record(members)
     }
 

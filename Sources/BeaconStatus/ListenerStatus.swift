@@ -92,10 +92,7 @@ extension ListenerStatus {
             ),
             ("broker", .optional(broker, JSONValue.string)),
         ]
-        if withProcess {
-            members.append(("pid", .optional(process) { .integer($0.id) }))
-            members.append(("startTicks", .optional(process?.startTicks) { .integer($0) }))
-        }
+        if withProcess { members += ProcessIdentity.members(process) }
         return .record(members)
     }
 
@@ -126,6 +123,14 @@ extension ListenerStatus {
 }
 
 extension ProcessIdentity {
+    /// What a status file says of who wrote it.
+    static func members(_ process: ProcessIdentity?) -> [(String, JSONValue)] {
+        [
+            ("pid", .optional(process) { .integer($0.id) }),
+            ("startTicks", .optional(process?.startTicks) { .integer($0) }),
+        ]
+    }
+
     /// Who wrote a status file; `nil` where it does not say.
     init?(status node: JSONNode) {
         guard let id = node["pid"]?.integer.flatMap(Int32.init(exactly:)) else { return nil }
