@@ -34,28 +34,11 @@ struct FindOnMap: ParsableCommand {
     @Flag(help: .hidden)
     var turn = false
 
-    @Flag(help: "Ring the terminal's bell, faster the stronger the beacon is heard.")
-    var sound = false
-
-    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
-    var pathLossExponent: Double = 2
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
-    var durationS: Int?
-
-    @Flag(help: "Print one JSON object a line, each 500 ms.")
-    var json = false
+    @OptionGroup var options: FindOptions
 
     func validate() throws {
-        guard (1...6).contains(pathLossExponent) else {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
         if turn { throw ValidationError("Give --turn or --map, not both: a turn tells a direction without a map.") }
-        if source.replay != nil, durationS != nil {
-            throw ValidationError("--replay reads a file to its end: it goes without --duration-s.")
-        }
+        try options.check(with: source)
         if map == "-", source.replay == "-" {
             throw ValidationError("Standard input is either the map or the recording.")
         }
@@ -65,13 +48,14 @@ struct FindOnMap: ParsableCommand {
         let map = try MapFile.read(map)
         let known = try KnownBeacons(source.known)
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
-        let feed = try source.open(known, duration: durationS)
+        let feed = try source.open(known, duration: options.durationS)
         // Maps write identities with slashes.
         let isName = known.names.contains(name) || BeaconIdentity(name) != nil
         let asked = isName ? name : String(name.map { $0 == "/" ? "-" : $0 })
         let listener = FindListener(
-            try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: json, sound: sound)
-        listener.guide.exponent = pathLossExponent
+            try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: options.json,
+            sound: options.sound)
+        listener.guide.exponent = options.pathLossExponent
         // A map has what the survey called it: the name of a beacon, or one of its identities.
         let identity = BeaconIdentity(asked)
         let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }

@@ -31,41 +31,25 @@ struct Find: ParsableCommand {
     @Flag(help: "Turn with the receiver close to your body, a quarter turn each 4 s: it tells the direction.")
     var turn = false
 
-    @Flag(help: "Ring the terminal's bell, faster the stronger the beacon is heard.")
-    var sound = false
-
-    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
-    var pathLossExponent: Double = 2
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
-    var durationS: Int?
-
-    @Flag(help: "Print one JSON object a line, each 500 ms.")
-    var json = false
+    @OptionGroup var options: FindOptions
 
     func validate() throws {
-        guard (1...6).contains(pathLossExponent) else {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
-        if turn && (source.replay != nil || durationS != nil) {
+        if turn && (source.replay != nil || options.durationS != nil) {
             throw ValidationError(
                 "--turn takes four times 4 s of an adapter: it goes without --replay and --duration-s.")
         }
-        if source.replay != nil && durationS != nil {
-            throw ValidationError("--replay reads a file to its end: it goes without --duration-s.")
-        }
+        try options.check(with: source)
     }
 
     func run() throws {
         let known = try KnownBeacons(source.known)
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
         if turn { return try findDirection(known) }
-        let feed = try source.open(known, duration: durationS)
+        let feed = try source.open(known, duration: options.durationS)
         let listener = FindListener(
-            try BeaconChoice(name, known, feed.clock), feed.clock, name: name, json: json, sound: sound)
-        listener.guide.exponent = pathLossExponent
+            try BeaconChoice(name, known, feed.clock), feed.clock, name: name, json: options.json,
+            sound: options.sound)
+        listener.guide.exponent = options.pathLossExponent
         try feed.run(listener)
         if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was heard of it") }
     }
@@ -86,7 +70,7 @@ struct Find: ParsableCommand {
             throw Failure(.temporaryFailure, "\(name): nothing was heard of it")
         }
         let answer = result.answer
-        if json {
+        if options.json {
             let levels = result.levels.map { level in FindListener.number(level) }
             return Terminal.write(
                 JSONValue.record([

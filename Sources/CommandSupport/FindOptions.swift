@@ -1,0 +1,30 @@
+package import ArgumentParser
+
+/// How `find` tells where a beacon is, with a map and without one.
+package struct FindOptions: ParsableArguments {
+    @Flag(help: "Ring the terminal's bell, faster the stronger the beacon is heard.")
+    package var sound = false
+
+    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
+    package var pathLossExponent: Double = 2
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    package var durationS: Int?
+
+    @Flag(help: "Print one JSON object a line, each 500 ms.")
+    package var json = false
+
+    package init() {}
+
+    /// What these do not allow by themselves, or with that source.
+    package func check(with source: BeaconSourceOptions) throws {
+        guard (1...6).contains(pathLossExponent) else {
+            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
+        }
+        if source.replay != nil, durationS != nil {
+            throw ValidationError("--replay reads a file to its end: it goes without --duration-s.")
+        }
+    }
+}
