@@ -47,11 +47,11 @@ extension ControllerCapabilities {
         let commands = try host.execute(ReadLocalSupportedCommands()).commands
         let address = try host.execute(ReadBDADDR()).address
         let features = try host.execute(LEReadLocalSupportedFeatures()).features
-        if isExclusive { try openEventMasks(host, commands, features) }
         var result = ControllerCapabilities(
             version: version.version, manufacturer: version.company, publicAddress: address,
             leFeatures: features, supportedCommands: commands, advertisingSets: 1,
             maximumDataLength: AdvertisingData.legacyLimit, transmitPowerRange: nil, powerControl: .none)
+        if isExclusive { try result.openEventMasks(host) }
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
@@ -83,14 +83,12 @@ extension ControllerCapabilities {
         _ = try host.execute(HCIReset())
     }
 
-    /// After Reset the LE Meta event is masked, and of its subevents Advertising Set Terminated is.
-    private static func openEventMasks(
-        _ host: HCIHost, _ commands: SupportedCommands, _ features: LEFeatures
-    ) throws(HCICommandError) {
+    /// After Reset the LE Meta event is masked, and of its subevents extended reports and Advertising Set Terminated are.
+    public func openEventMasks(_ host: HCIHost) throws(HCICommandError) {
         let extendedMask = LEEventMask.standard.union([.extendedAdvertisingReport, .advertisingSetTerminated])
         _ = try host.execute(SetEventMask(.standardAndLE))
-        _ = try host.execute(LESetEventMask(features.contains(.extendedAdvertising) ? extendedMask : .standard))
-        if commands.contains(WriteLEHostSupported.self) {
+        _ = try host.execute(LESetEventMask(hasExtendedAdvertising ? extendedMask : .standard))
+        if supportedCommands.contains(WriteLEHostSupported.self) {
             // Controllers with LE alone list the command and refuse it; they need no telling.
             _ = try host.executeOptional(WriteLEHostSupported(true))
         }

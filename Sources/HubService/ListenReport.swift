@@ -48,6 +48,8 @@ struct ListenReport {
     private var lost: Set<String> = []
     /// How often listening has begun again with an adapter that was gone, or had to be started anew.
     private var recoveries = 0
+    /// The restarts before the recovery under way: one that is among them is told by its own cause.
+    private var restartsBefore = 0
 
     /// - Parameter metrics: `nil` for NAME.prom beside the status.
     init(name: String, directory: String, metrics: String?) {
@@ -63,7 +65,12 @@ struct ListenReport {
 
     mutating func write(_ state: State, _ journal: HubJournal) {
         if state.word != last {
-            if last == .recovering, state.word == .listening, hasListened { recoveries += 1 }
+            if state.word == .recovering { restartsBefore = state.source.counts.restarts }
+            if last == .recovering, state.word == .listening, hasListened,
+                state.source.counts.restarts == restartsBefore
+            {
+                recoveries += 1
+            }
             hasListened = hasListened || state.word == .listening
             last = state.word
             since = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))

@@ -1,14 +1,16 @@
 internal import BluetoothTypes
 internal import HCI
 
-/// Notices when another program turns scanning on or off, or needs it to stop: an answer to a command that we did not send.
+/// Notices when another program turns scanning on or off, needs it to stop, or resets the controller: an answer to a
+/// command that we did not send.
 ///
 /// The kernel shows every answer to every raw socket, but the commands of others to nobody.
 struct ForeignScanWatch: Sendable {
     /// Own commands without an answer yet, for each family.
     private var pending = [HCIOpcode: Int]()
 
-    private static let opcodes = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
+    private static let enables: Set = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
+    private static let opcodes = enables.union([HCIReset.opcode, LESetEventMask.opcode])
 
     /// Takes a packet of ours, before it is sent.
     mutating func sent(_ packet: HCIPacket) {
@@ -23,6 +25,10 @@ struct ForeignScanWatch: Sendable {
         case changed
         /// It was refused a new random address, because the controller scans: a beacon on the same radio.
         case hindered
+        /// It has reset the controller, or the controller itself did: all that was set is forgotten.
+        case reset
+        /// It has said which LE events it wants: the kernel sets the controller up.
+        case masked
     }
 
     /// Takes an event; what it says of another program, if anything.
@@ -41,7 +47,8 @@ struct ForeignScanWatch: Sendable {
             pending[opcode] = own - 1
             return nil
         }
-        return !isStatus && status == HCIStatus.success.rawValue ? .changed : nil
+        guard !isStatus, status == HCIStatus.success.rawValue else { return nil }
+        return Self.enables.contains(opcode) ? .changed : opcode == HCIReset.opcode ? .reset : .masked
     }
 
     /// An own command was given up: its answer may never come.

@@ -77,6 +77,7 @@ public final class ScanKeeper {
             case .foreign: return .foreign
             case .paused: return .paused
             case .deaf: return .deaf
+            case .reset: return .recovering
             case .listening, .off, nil: return .listening
             }
         }
@@ -111,8 +112,14 @@ public final class ScanKeeper {
 
     private func attempt(_ body: (ScanSession) throws(ScanError) -> Void) {
         guard case .onAir = supervisor.state, let session else { return }
+        let before = session.state
         do throws(ScanError) {
             try body(session)
+            if before != .reset, session.state == .reset {
+                surroundings.log(.warning, "\(adapter): the controller was reset; it is set up again")
+            } else if before == .reset, session.state != .reset {
+                surroundings.log(.notice, "listening again on \(adapter)")
+            }
         } catch {
             handle(input(error))
         }
@@ -193,17 +200,19 @@ public final class ScanKeeper {
     /// What an error of a session means for the supervisor.
     private func input(_ error: ScanError) -> Supervisor.Input {
         lastError = error
-        return switch error {
-        case .impossible(let reason): .impossible(reason)
-        case .hardwareError: .failed(.hardwareError, "\(error)")
-        // The controller answers; only a new start of the radio can help.
-        case .deaf: .failed(.noAnswer, "\(error)")
+        switch error {
+        case .impossible(let reason): return .impossible(reason)
+        case .hardwareError: return .failed(.hardwareError, "\(error)")
+        // The controller answers; only a new start of the scan, or of the radio, can help.
+        case .deaf: return .failed(.noAnswer, "\(error)")
         case .command(let command):
             switch command {
-            case .refused, .malformedReturn: .failed(.refused, "\(error)")
-            case .noAnswer, .notAccepted: .failed(.noAnswer, "\(error)")
-            case .channel(.interrupted): .stop
-            case .channel(let channel): surroundings.explain(channel).input
+            case .refused, .malformedReturn: return .failed(.refused, "\(error)")
+            case .noAnswer, .notAccepted: return .failed(.noAnswer, "\(error)")
+            case .channel(.interrupted): return .stop
+            case .channel(let channel):
+                session?.lose()
+                return surroundings.explain(channel).input
             }
         }
     }

@@ -17,9 +17,12 @@ public final class ScanSession {
         case paused
         /// The scan is on, and nothing comes.
         case deaf
+        /// The controller was reset, and is given a moment before it is set up again.
+        case reset
     }
 
-    /// How long another program that turned the scan on or off is left alone, in microseconds: 200 ms.
+    /// How long another program that turned the scan on or off, or reset the controller, is left alone, in microseconds:
+    /// 200 ms.
     static let courtesy = 200_000
     /// How long scanning stops for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
     static let yielding = 300_000
@@ -38,17 +41,24 @@ public final class ScanSession {
 
     private let host: HCIHost
     private let settings: ScanSettings
-    private let isExtended: Bool
+    private let capabilities: ControllerCapabilities
     private let isExclusive: Bool
     private let isAmongListeners: Bool
     /// Whether a scan that is on may have been left by an earlier run of our own.
     private var hasLeftover: Bool
     /// Whether the scan that is on is another program's.
     private var isOthers = false
+    private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
     private var nextProbe: HCIInstant?
     private var foreignSeen: HCIInstant?
+    /// How often the controller was reset since it was set up, and after how many of them it was set up again.
+    private var resets = 0
+    private var resetsOutlived = 0
+    private var wasReset: Bool { resets > resetsOutlived }
+    /// Whether somebody else has opened the event masks since the last one.
+    private var isUnmasked = false
     /// Whether somebody needs the scan to stop for a moment.
     private var isHindrance = false
 
@@ -60,7 +70,8 @@ public final class ScanSession {
     ///     it filters nothing.
     ///   - hasLeftover: Whether an earlier run of our own had no time to end its scan: one that is on is turned off and on
     ///     again, once.
-    ///   - previous: The session before this one on the same radio: what it knows of silences goes on.
+    ///   - previous: The session before this one on the same radio: what it knows of silences goes on. The scan that it
+    ///     could not end is a leftover.
     public init(
         host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
         isAmongListeners: Bool = false, hasLeftover: Bool = false, after previous: ScanSession? = nil
@@ -69,9 +80,10 @@ public final class ScanSession {
         self.settings = settings
         self.isExclusive = isExclusive
         self.isAmongListeners = isAmongListeners
-        self.hasLeftover = hasLeftover && !isAmongListeners
-        isExtended = capabilities.hasExtendedAdvertising
+        self.hasLeftover = (hasLeftover || previous?.leavesScan ?? false) && !isAmongListeners
+        self.capabilities = capabilities
         deafness = previous?.deafness ?? DeafnessWatch()
+        if let previous, previous.wasReset, !previous.isLost { (resets, isUnmasked) = (1, previous.isUnmasked) }
         restarts = previous?.restarts ?? 0
         foreignRestarts = previous?.foreignRestarts ?? 0
         host.leavesReportsToObserver = true
@@ -80,17 +92,25 @@ public final class ScanSession {
         }
     }
 
+    private var isExtended: Bool { capabilities.hasExtendedAdvertising }
+
     /// Turns scanning on, or finds that another program has done so.
     public func start() throws(ScanError) {
         foreignSeen = nil
         nextProbe = nil
         deafness.breakOff(at: host.now)
         watch.forget()
+        let reset = resets
+        // A reset forgets the event masks too, which nobody can ask for. Where the kernel sets the controller up again, as
+        // after a power cycle, its masks are left alone; otherwise reports would be masked for good.
+        if wasReset, !isUnmasked { try openEventMasks() }
+        resetsOutlived = reset
+        let mayReplace = isExclusive || hasLeftover
+        hasLeftover = false
         if try setParameters() {
             try enable(true)
             change(.listening)
-        } else if isExclusive || hasLeftover {
-            hasLeftover = false
+        } else if mayReplace {
             try enable(false)
             guard try setParameters() else { throw .impossible("the controller scans, and does not stop doing so") }
             try enable(true)
@@ -98,11 +118,38 @@ public final class ScanSession {
         } else {
             beForeign()
         }
+        expectSetUpIfReset()
     }
+
+    /// A reset in the middle of that may have come before the scan was turned on: then it is on, with whatever parameters.
+    private func expectSetUpIfReset() {
+        guard wasReset else { return }
+        hasLeftover = !isAmongListeners
+        expectSetUp(host.now)
+    }
+
+    private func openEventMasks() throws(ScanError) {
+        do throws(HCICommandError) {
+            try capabilities.openEventMasks(host)
+        } catch {
+            throw .command(error)
+        }
+    }
+
+    private func expectSetUp(_ now: HCIInstant) {
+        nextProbe = now.advanced(byMicroseconds: isAmongListeners ? 2 * Self.courtesy : Self.courtesy)
+        change(.reset)
+    }
+
+    /// The controller was out of reach, and has lost what was set in it: a scan that is on when it is back is not ours.
+    public func lose() { isLost = true }
+
+    /// Whether a scan of ours stays on where nobody stops it.
+    private var leavesScan: Bool { !isLost && !isOthers && (state == .listening || state == .deaf) }
 
     /// Turns scanning off, unless it is another program's.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(ScanError) {
-        let wasOurs = !isOthers && (state == .listening || state == .deaf)
+        let wasOurs = leavesScan
         host.latestAnswer = deadline
         change(.off)
         if wasOurs { try enable(false) }
@@ -111,11 +158,19 @@ public final class ScanSession {
     /// Whether scanning is on, by its parameters: a controller refuses them while it scans. Where it was off it is
     /// turned on again.
     public func verify() throws(ScanError) -> Bool {
-        guard state != .off, state != .paused else { return false }
+        guard state != .off else { return false }
+        // Both end by themselves.
+        if state == .paused || state == .reset { return true }
+        try look()
+        expectSetUpIfReset()
+        return true
+    }
+
+    private func look() throws(ScanError) {
         guard try setParameters() else {
             if foreignSeen != nil { beForeign() }
             foreignSeen = nil
-            return true
+            return
         }
         restarts += 1
         if foreignSeen != nil { foreignRestarts += 1 }
@@ -124,7 +179,6 @@ public final class ScanSession {
         deafness.breakOff(at: host.now)
         nextProbe = nil
         change(.listening)
-        return true
     }
 
     /// Stops scanning while `body` runs, on a controller that takes what `body` sends only then: a legacy one refuses a
@@ -138,12 +192,13 @@ public final class ScanSession {
         if try setParameters() { try enable(true) }
         deafness.breakOff(at: host.now)
         change(.listening)
+        expectSetUpIfReset()
     }
 
     /// When ``wake(_:)`` wants to be called at the latest; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard state != .off else { return nil }
-        guard let check = deafness.nextCheck else { return nextProbe }
+        guard state != .paused, state != .reset, let check = deafness.nextCheck else { return nextProbe }
         return min(nextProbe ?? check, check)
     }
 
@@ -167,11 +222,15 @@ public final class ScanSession {
 
     /// Does what is due: looks after a scan that others have touched, and at a silence.
     public func wake(_ now: HCIInstant) throws(ScanError) {
-        if state == .paused, let due = nextProbe, due <= now {
-            nextProbe = nil
+        if state == .paused || state == .reset {
+            guard let due = nextProbe, due <= now else { return }
+            if wasReset {
+                restarts += 1
+                if !isExclusive { foreignRestarts += 1 }
+            }
             return try start()
         }
-        guard state != .off, state != .paused else { return }
+        guard state != .off else { return }
         if isHindrance {
             isHindrance = false
             guard !isOthers, state == .listening || state == .deaf else { return }
@@ -199,12 +258,18 @@ public final class ScanSession {
         if packet.isAdvertisingReport {
             deafness.heard(at: now)
             if state == .deaf { change(.listening) }
-        } else if let sign = watch.received(packet), state != .off {
+        } else if let sign = watch.received(packet) {
             switch sign {
+            case .reset:
+                resets += 1
+                isUnmasked = false
+                if state != .off, state != .paused { expectSetUp(now) }
+            case .masked: isUnmasked = true
+            case .changed where state == .off || state == .reset: break
             case .changed:
                 foreignSeen = now
                 nextProbe = now.advanced(byMicroseconds: Self.courtesy)
-            case .hindered where !isExtended && state != .paused:
+            case .hindered where !isExtended && (state == .listening || state == .deaf):
                 isHindrance = true
                 nextProbe = now
             case .hindered: break

@@ -127,7 +127,7 @@ final class RadioUnderTest {
             // Another program's scan may leave repeats out. A radio that is deaf listens all the same.
             switch state {
             case .listening, .deaf: self?.delivery?.begin(at: now)
-            case .off, .foreign, .paused: self?.delivery?.end(at: now)
+            case .off, .foreign, .paused, .reset: self?.delivery?.end(at: now)
             }
         }
         scan = session

@@ -114,7 +114,8 @@ final class Ear: ScanSurroundings {
         if !openFaults.isEmpty { throw openFaults.removeFirst() }
         opened += 1
         if opened > 1 {
-            channel = VirtualChannel(model, on: air)
+            // A shared one goes on with whatever was set in it.
+            if isExclusive || !controller.isAttached { channel = VirtualChannel(model, on: air) }
             host = HCIHost(channel: channel)
         }
     }

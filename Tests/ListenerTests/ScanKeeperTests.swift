@@ -1,4 +1,5 @@
 import Advertiser
+import BluetoothTypes
 import HCI
 import Listener
 import Testing
@@ -46,8 +47,9 @@ import VirtualController
         #expect(ear.logged.last == "listening again on hci0")
     }
 
-    @Test func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears() throws {
-        let ear = Ear()
+    /// Of a shared one the scan is still on then: our own.
+    @Test(arguments: [false, true]) func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears(isExclusive: Bool) throws {
+        let ear = Ear(isExclusive: isExclusive)
         try ear.startBeacon()
         let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
         ear.run(keeper, seconds: 10)
@@ -69,6 +71,54 @@ import VirtualController
         let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
         ear.run(keeper, seconds: 1)
         #expect(keeper.ended == false)
+    }
+
+    @Test func aResetIsRecoveredFromWithoutOpeningAnew() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 5)
+        let reset = ear.now
+        ear.foreign(HCIReset().packet)
+        ear.run(keeper, seconds: 0.1)
+        #expect(keeper.state == .recovering)
+        #expect(ear.logged.last == "hci0: the controller was reset; it is set up again")
+        ear.run(keeper, seconds: 2)
+        #expect(keeper.state == .listening)
+        #expect(ear.heard(since: reset) > 10 && ear.opened == 1)
+        #expect(ear.logged.last == "listening again on hci0")
+    }
+
+    /// The controller swallows the first command after the reset: the masks are opened by the next session.
+    @Test func aResetIsNotForgottenWhereTheControllerDoesNotAnswer() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 5)
+        ear.foreign(HCIReset().packet)
+        var isFirst = true
+        ear.controller.commandHook = { _ in
+            defer { isFirst = false }
+            return isFirst ? .drop : .pass
+        }
+        let reset = ear.now
+        ear.run(keeper, seconds: 5)
+        #expect(keeper.state == .listening)
+        #expect(ear.heard(since: reset) > 10 && ear.opened == 2)
+    }
+
+    /// The watchdog's look, every 15 s, may fall into a pause.
+    @Test func aPauseIsNoFault() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
+        ear.run(keeper, seconds: 14.8)
+        ear.foreign(LESetRandomAddress(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))).packet)
+        ear.run(keeper, seconds: 0.1)
+        #expect(keeper.state == .paused)
+        ear.run(keeper, seconds: 2)
+        #expect(keeper.state == .listening)
+        #expect(ear.opened == 1)
     }
 
     @Test func aHardwareErrorIsOutlived() throws {

@@ -179,6 +179,77 @@ import VirtualController
         #expect(session.restarts == 0)
     }
 
+    private static let masks = [SetEventMask.opcode, LESetEventMask.opcode]
+
+    /// As `hciconfig hci0 reset` does it: nobody sets anything up again, the event masks included.
+    @Test(arguments: [VirtualControllerModel.core4, .zephyr], [false, true])
+    func aControllerThatWasResetIsSetUpAgain(model: VirtualControllerModel, isExclusive: Bool) throws {
+        let ear = Ear(model, isExclusive: isExclusive)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        try session.start()
+        try ear.run(session, seconds: 2)
+        let reset = ear.now
+        ear.foreign(HCIReset().packet)
+        try ear.run(session, seconds: 0.05)
+        #expect(session.state == .reset)
+        // The watchdog has nothing to say meanwhile.
+        #expect(try session.verify() && session.restarts == 0)
+        try ear.run(session, seconds: 2)
+        #expect(ear.states == [.listening, .reset, .listening])
+        #expect(session.restarts == 1 && session.foreignRestarts == (isExclusive ? 0 : 1))
+        let first = try #require(ear.reports.first { $0 > reset })
+        #expect(first.microseconds(since: reset) < 500_000)
+        #expect(ear.heard(since: reset) > 10)
+    }
+
+    /// A power cycle between two looks: the kernel sets the controller up, with masks of its own.
+    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func theKernelsOwnMasksAreLeftAlone(
+        model: VirtualControllerModel
+    ) throws {
+        let ear = Ear(model, isExclusive: false)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        try session.start()
+        try ear.run(session, seconds: 2)
+        let before = ear.commands.count
+        ear.foreign(HCIReset().packet)
+        try ear.run(session, seconds: 0.05)
+        ear.foreign(SetEventMask(.standardAndLE).packet)
+        ear.foreign(LESetEventMask(LEEventMask.standard.union(.extendedAdvertisingReport)).packet)
+        let ready = ear.now
+        try ear.run(session, seconds: 2)
+        #expect(session.state == .listening)
+        #expect(ear.heard(since: ready) > 10)
+        #expect(ear.commands.dropFirst(before).allSatisfy { !Self.masks.contains($0) })
+        // The next one may be another kind.
+        ear.foreign(HCIReset().packet)
+        try ear.run(session, seconds: 2)
+        #expect(session.state == .listening && session.restarts == 2)
+        #expect(Self.masks.allSatisfy(ear.commands.dropFirst(before).contains))
+    }
+
+    /// In the moment between its parameters and its start the session has not told that it listens.
+    @Test func aResetInTheMiddleOfAStartIsNoticed() throws {
+        let ear = Ear(.core4, isExclusive: false)
+        try ear.startBeacon()
+        try ear.open()
+        let session = try ear.session()
+        var isFirst = true
+        ear.controller.commandHook = { [controller = ear.controller] packet in
+            if packet.octets.starts(with: [0x0C, 0x20]), isFirst {
+                isFirst = false
+                controller.receive(HCIReset().packet)
+            }
+            return .pass
+        }
+        try session.start()
+        try ear.run(session, seconds: 2)
+        #expect(session.state == .listening && ear.reports.count > 10)
+    }
+
     @Test func aLegacyRadioPausesForANewAddress() throws {
         let ear = Ear(.core4)
         try ear.startBeacon()
