@@ -70,6 +70,15 @@ public final class MonitorSocket: MonitorChannel {
         } while waiter.now < deadline
         return nil
     }
+
+    /// Who has a Bluetooth socket just now; nobody that is known without CAP_NET_RAW.
+    public static var openSockets: MonitoredSockets {
+        var sockets = MonitoredSockets()
+        guard let monitor = try? MonitorSocket() else { return sockets }
+        // The kernel has told of all of them by now.
+        while let packet = try? monitor.receive(until: monitor.now) { sockets.receive(packet) }
+        return sockets
+    }
 }
 
 extension Descriptor {

@@ -13,6 +13,8 @@ public final class OpenAdapter {
     public let isExclusive: Bool
     /// N of an hciN that was down and has been brought up; `nil` again once it is put down.
     public private(set) var raisedIndex: UInt16?
+    /// The address of one that was brought up: another adapter may get its number.
+    public private(set) var raisedAddress: DeviceAddress?
     /// Lives as long as its only client.
     private let ownAir: VirtualAirServer?
 
@@ -32,6 +34,7 @@ public final class OpenAdapter {
         case .raw(let index):
             let raised = try Self.raise(index)
             raisedIndex = raised ? index : nil
+            raisedAddress = raised ? try? BlueZAdapter(index: index).address : nil
             do throws(TransportError) {
                 let socket = try BlueZChannel(
                     raw: index, isListening: isListening, interruption: interruption)
@@ -92,6 +95,7 @@ public final class OpenAdapter {
     public func close() throws(TransportError) {
         guard let index = raisedIndex else { return }
         raisedIndex = nil
+        guard try BlueZAdapter(index: index).address == raisedAddress else { return }
         try BlueZAdapter.bringDown(index)
     }
 

@@ -29,6 +29,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     /// What kept the first attempt from listening: it ends the run.
     private var refusal: (any Error)?
     private var hasListened = false
+    private var hasNamedOthers = false
     private var lostBefore: Int?
     /// When the kernel is asked again what it has thrown away.
     private var nextLook = HCIInstant.distantPast
@@ -70,6 +71,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             sample?.wake(at: now)
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = keeper.session?.foreignRestarts ?? source.counts.foreignRestarts
+            if keeper.state == .foreign { nameOthers() }
             let current = self.now
             source.change(keeper.state, at: heard(current))
             if current >= nextLook {
@@ -88,10 +90,21 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                 "\(source.adapter?.description ?? "the adapter"): \(lost) reports were lost in the kernel: they came faster "
                     + "than they were read", isWarning: true)
         }
-        try? opened?.close()
         // Why it cannot go on has been said, but for what could never begin.
         if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
         if keeper.ended == false { throw .service(.refused(.unavailable, [])) }
+    }
+
+    /// Says once who else scans, as far as the kernel tells.
+    private func nameOthers() {
+        guard !hasNamedOthers, case .raw(let index)? = source?.adapter else { return }
+        hasNamedOthers = true
+        let own = String((Files.firstLine("/proc/self/comm") ?? "pharos").prefix(15))
+        let sockets = MonitorSocket.openSockets
+        let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([own]).sorted()
+        consumer?.say(
+            "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans here, too: what it "
+                + "hears is heard, perhaps without repeats, and this scan goes on afterwards", isWarning: true)
     }
 
     private func reason(_ keeper: ScanKeeper) -> ListenerServiceError {
@@ -184,6 +197,11 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     func close() {
         lostBefore = lost ?? lostBefore
         channel?.close()
+        // Where it was down it is put down again, unless a beacon is sent with it by now: a radio that has failed is started
+        // anew by that, and at the end it is as it was.
+        if let address = opened?.raisedAddress, AdapterLock.holder(of: address, in: options.runtimeDirectory) == nil {
+            try? opened?.close()
+        }
         (opened, channel) = (nil, nil)
     }
 

@@ -72,6 +72,7 @@ private func monitor(_ text: String) -> MonitorPacket? { monitored(hex(text)) }
         }
         #expect(sockets.programs(on: 0) == ["?[", "hcitool"])
         #expect(sockets.programs(on: 1) == [])
+        #expect(sockets.managers == ["bluetoothd"])
         #expect(sockets[8]?.program == "bluetoothd")
         sockets.receive(MonitorPacket(index: 0, .socketClosed(cookie: 7)))
         #expect(sockets.programs(on: 0) == ["?["])

@@ -178,6 +178,9 @@ public struct MonitoredSockets: Sendable {
     /// The socket with that cookie; `nil` when it is not known (any more).
     public subscript(cookie: UInt32) -> Socket? { sockets[cookie] }
 
+    /// The programs that can ask the kernel's management to scan or to advertise, such as bluetoothd, sorted.
+    public var managers: [String] { Set(sockets.values.filter { $0.kind == .management }.map(\.program)).sorted() }
+
     /// The programs that can send HCI commands of their own to hci`index`, sorted.
     public func programs(on index: UInt16) -> [String] {
         let names = sockets.values.filter { $0.index == index && ($0.kind == .raw || $0.kind == .user) }.map(\.program)
