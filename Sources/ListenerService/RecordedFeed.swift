@@ -21,13 +21,14 @@ final class RecordedFeed: SightingFeed {
         var clock = RecordingClock()
         source.clock.follow(clock)
         source.change(.listening, at: clock.now)
+        var scan = RecordedScan()
         var hasBegun = false
         var fault: (any Error)?
         do {
             while !consumer.isSatisfied {
                 let piece = try pieces.next()
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
-                while try reader.next({ element, octets in take(element, octets, &clock, source) }) != nil {
+                while try reader.next({ element, octets in take(element, octets, &clock, &scan, source) }) != nil {
                     hasBegun = true
                 }
                 if piece.isEmpty { break }
@@ -35,8 +36,18 @@ final class RecordedFeed: SightingFeed {
         } catch {
             fault = error
         }
+        // It was not listened to its end.
+        if let gap = scan.gap {
+            source.advance(to: gap.since)
+            source.change(.off, at: gap.since)
+        }
         // Of what is no recording there is nothing to tell.
         if fault == nil || hasBegun { consumer.finish(at: clock.now) }
+        if scan.filtersDuplicates {
+            consumer.say(
+                "\(pieces.name): the scan that was recorded leaves repeats out: intervals, shares and silences say nothing",
+                isWarning: true)
+        }
         if clock.steps > 0 {
             consumer.say(
                 "\(pieces.name): the clock was set \(clock.steps == 1 ? "once" : "\(clock.steps) times") while this was recorded",
@@ -48,13 +59,26 @@ final class RecordedFeed: SightingFeed {
 
     /// What came from a controller is taken where it lies; of a sniffer's packet, what a controller would have said.
     private func take(
-        _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ source: SightingSource
+        _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
+        _ source: SightingSource
     ) {
         switch element.kind {
         case .hci(.event) where element.isFromController != false:
             let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
             source.clock.follow(clock)
+            guard
+                case .listened(let gap) = scan.take(
+                    event: octets, in: element.octets, of: element.adapter, at: instant)
+            else { return }
+            if let gap {
+                source.advance(to: gap.since)
+                source.change(gap.state, at: gap.since)
+                source.advance(to: instant)
+                source.change(.listening, at: instant)
+            }
             source.take(event: octets, in: element.octets, at: instant)
+        case .hci(.command) where element.isFromController != true:
+            scan.take(command: octets, in: element.octets)
         case .hci where element.isFromController != false:
             _ = clock.instant(unixMicroseconds: element.unixMicroseconds)
         case .air:

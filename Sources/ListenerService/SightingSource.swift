@@ -65,7 +65,7 @@ public final class SightingSource {
         get { reader.levelOffset }
         set { reader.levelOffset = newValue }
     }
-    /// How listening is; a recording is listening all the time.
+    /// How listening is; of a recording, how it was, as far as the recorded commands tell.
     public private(set) var state = ScanKeeper.State.starting
 
     private let feed: any SightingFeed
@@ -167,6 +167,7 @@ public final class SightingSource {
     /// Notes how listening is, and tells it where it has changed.
     func change(_ new: ScanKeeper.State, at now: HeardInstant) {
         guard state != new else { return }
+        let now = max(latest, now)
         if let since = deafSince { counts.deafMicroseconds += now.microseconds(since: since) }
         deafSince = new.isHearing || state == .starting ? nil : now
         state = new

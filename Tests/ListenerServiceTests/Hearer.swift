@@ -8,6 +8,8 @@ final class Hearer: SightingConsumer {
     private(set) var reports: [HeardReport] = []
     private(set) var data: [[UInt8]] = []
     private(set) var states: [ScanKeeper.State] = []
+    /// When they changed.
+    private(set) var changes: [HeardInstant] = []
     private(set) var sentences: [String] = []
     /// The latest moment of each call: none may go back.
     private(set) var instants: [HeardInstant] = []
@@ -26,7 +28,11 @@ final class Hearer: SightingConsumer {
         data.append(range.map { octets[$0] })
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) { states.append(state) }
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        states.append(state)
+        changes.append(now)
+    }
+
     func say(_ sentence: String, isWarning: Bool) { sentences.append(sentence) }
     func finish(at now: HeardInstant) { finished = now }
 }

@@ -98,6 +98,84 @@ import Testing
         #expect(hearer.sentences.count == 1)
     }
 
+    /// A recording with the commands that were sent.
+    private func recording(of packets: [(Int64, HCIPacket)]) throws -> String {
+        let records = packets.flatMap { at, packet in
+            BTSnoopWriter.record(
+                packet, isFromController: packet.kind == .event, unixMicroseconds: Self.start + at * 1000)
+        }
+        return try folder.file("scan.btsnoop", BTSnoopWriter.header + records)
+    }
+
+    private static func answer(_ opcode: HCIOpcode, _ status: UInt8 = 0) -> HCIPacket {
+        HCIPacket(
+            .event, [0x0E, 4, 1, UInt8(truncatingIfNeeded: opcode.rawValue), UInt8(opcode.rawValue >> 8), status])
+    }
+
+    private static let heard = HCIEvent.advertisingReports([report([2, 1, 6])]).packet
+    private static let on = LESetScanEnable(true).packet
+    private static let off = LESetScanEnable(false).packet
+    private static let parameters = LESetScanParameters.opcode
+    private static let enable = LESetScanEnable.opcode
+    private static let begin: [(Int64, HCIPacket)] = [
+        (0, answer(HCIReset.opcode)), (1, answer(parameters)), (2, on), (3, answer(enable)), (10, heard),
+    ]
+
+    /// What was recorded while the adapter was away, and came back, was not listened to.
+    @Test func aRecordingTellsWhenItsScanWasOff() throws {
+        let path = try recording(
+            of: Self.begin + [
+                (5_000, Self.heard),
+                // The watchdog finds it on.
+                (8_000, Self.answer(Self.parameters, 0x0C)),
+                // The adapter is unplugged, and comes back a minute later.
+                (68_000, Self.answer(HCIReset.opcode)), (68_010, Self.answer(Self.parameters)), (68_020, Self.on),
+                (68_030, Self.answer(Self.enable)), (68_100, Self.heard),
+                // A pause for somebody else on the same radio, whose last report comes late.
+                (70_000, Self.off), (70_001, Self.answer(Self.enable)), (70_003, Self.heard),
+                (70_300, Self.answer(Self.parameters)), (70_301, Self.on), (70_302, Self.answer(Self.enable)),
+                (71_000, Self.heard),
+                // The end, after which somebody else goes on recording.
+                (72_000, Self.off), (72_001, Self.answer(Self.enable)), (90_000, Self.answer(HCIReset.opcode)),
+            ])
+        let source = try SightingSource.recording(path)
+        let hearer = Hearer()
+        try source.run(hearer)
+        #expect(hearer.reports.count == 5)
+        #expect(hearer.states == [.listening, .recovering, .listening, .paused, .listening, .off])
+        #expect(
+            hearer.changes.map { $0.nanoseconds / 1_000_000 } == [0, 8_000, 68_030, 70_003, 70_302, 72_001])
+        #expect(hearer.sentences.isEmpty)
+    }
+
+    @Test func aRecordedScanThatLeavesRepeatsOutIsSaid() throws {
+        let path = try recording(
+            of: [
+                (0, Self.answer(Self.parameters)), (1, LESetScanEnable(true, filterDuplicates: true).packet),
+                (2, Self.answer(Self.enable)), (10, Self.heard),
+            ])
+        let hearer = Hearer()
+        try SightingSource.recording(path).run(hearer)
+        #expect(hearer.states == [.listening])
+        #expect(hearer.sentences.count == 1 && hearer.sentences[0].contains("leaves repeats out"))
+    }
+
+    /// Of what a monitor writes of two adapters, one may rest while the other one hears.
+    @Test func ofSeveralAdaptersOneIsAlwaysListening() {
+        var scan = RecordedScan()
+        func take(_ packet: HCIPacket, _ adapter: UInt16, _ milliseconds: UInt64) -> RecordedScan.Sign {
+            scan.take(
+                event: packet.octets.span, in: packet.octets.indices, of: adapter,
+                at: HeardInstant(nanoseconds: milliseconds * 1_000_000))
+        }
+        #expect(take(Self.heard, 0, 1) == .listened(nil))
+        #expect(take(Self.answer(Self.parameters), 1, 2) == .none)
+        #expect(scan.gap == nil)
+        #expect(take(Self.heard, 1, 3) == .listened(nil))
+        #expect(take(Self.answer(HCIReset.opcode), 0, 4) == .none)
+        #expect(scan.gap == nil)
+    }
+
     @Test func theVirtualAdapterIsHeardUntilNothingMoreIsWanted() throws {
         var options = SightingSource.Options(adapter: .virtual)
         options.recording = folder.place("live.btsnoop")
