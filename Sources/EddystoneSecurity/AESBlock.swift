@@ -14,9 +14,16 @@ struct AESBlock {
 
     /// One block in electronic codebook mode.
     func encrypt(_ block: FixedOctets<16>) throws(EddystoneSecurityError) -> FixedOctets<16> {
-        var octets = block.octets
-        do { try AES.permute(&octets, key: key) } catch { throw .refused("AES block") }
-        guard let result = FixedOctets<16>(octets) else { throw .refused("AES block") }
+        var result = block
+        do {
+            // Without an array: a listener tries a thousand keys for an address that it has not seen before.
+            try unsafe withUnsafeMutableBytes(of: &result) { octets in
+                var octets = unsafe octets
+                try unsafe AES.permute(&octets, key: key)
+            }
+        } catch {
+            throw .refused("AES block")
+        }
         return result
     }
 

@@ -367,6 +367,6 @@ public struct IdentityResolvingKey: Sendable {
         var part = FixedOctets<16>()
         for index in 0..<3 { part[13 + index] = address.octets[index] }
         guard let hash = try? block.encrypt(part) else { return false }
-        return (0..<3).allSatisfy { hash[13 + $0] == address.octets[3 + $0] }
+        return hash[13] == address.octets[3] && hash[14] == address.octets[4] && hash[15] == address.octets[5]
     }
 }

@@ -45,6 +45,47 @@ import Testing
         #expect(later.beacon(made, at: at(200)) == 77)
     }
 
+    /// While it lasts, too: a device with a new address is found by its second report, though each of the trials that are
+    /// left could go to somebody who is heard for the first time.
+    @Test func whoIsHeardAgainIsTriedFirst() throws {
+        var resolver = try resolver(others: 999)
+        let made = try #require(DeviceAddress(Self.made))
+        var number = 0
+        func flood(_ milliseconds: Range<Int>) throws {
+            for time in milliseconds {
+                for _ in 0..<10 {
+                    number += 1
+                    #expect(resolver.beacon(try fresh(number), at: at(time)) == nil)
+                }
+            }
+        }
+        try flood(0..<5000)
+        #expect(resolver.beacon(made, at: at(5000)) == nil)
+        try flood(5000..<5900)
+        #expect(resolver.beacon(made, at: at(5900)) == 77)
+        try flood(5900..<8000)
+        #expect(resolver.beacon(made, at: at(8000)) == 77)
+    }
+
+    /// Whoever sends each of its addresses twice gets no more than the whole of the trials.
+    @Test func repeatsHaveABudgetToo() throws {
+        var resolver = try resolver(others: 9_999)
+        for number in 0..<100 { _ = resolver.beacon(try fresh(number), at: at(1)) }
+        let made = try #require(DeviceAddress(Self.made))
+        for number in 0..<100 { _ = resolver.beacon(try fresh(number), at: at(2)) }
+        #expect(resolver.beacon(made, at: at(3)) == nil)
+        #expect(resolver.beacon(made, at: at(4)) == nil)
+        #expect(resolver.beacon(made, at: at(200)) == 77)
+    }
+
+    @Test func moreKeysThanTrialsAreTriedAllTheSame() throws {
+        var resolver = try resolver(others: AddressResolver.trialsPerSecond)
+        let made = try #require(DeviceAddress(Self.made))
+        #expect(resolver.beacon(try fresh(1), at: at(1)) == nil)
+        #expect(resolver.beacon(made, at: at(2)) == nil)
+        #expect(resolver.beacon(made, at: at(1100)) == 77)
+    }
+
     @Test func addressesThatAreHeardNowAndThenStayKnown() throws {
         var resolver = try resolver()
         let made = try #require(DeviceAddress(Self.made))
