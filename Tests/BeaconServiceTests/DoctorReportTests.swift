@@ -61,6 +61,16 @@ import Testing
             ])
     }
 
+    @Test func aSharedAntennaIsNamed() throws {
+        #expect(try lines("antenna", .virtual).isEmpty)
+        try put(["proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4"])
+        #expect(
+            try lines("antenna", .virtual) == [
+                "ok antenna 2.4 GHz Wi-Fi shares it, and is slow while `pharos scan` listens: --scan-window-ms 30 leaves "
+                    + "it half of the time"
+            ])
+    }
+
     static let switches: [([String: String], [String])] = [
         ([:], ["ok rfkill no switch stands before the radio"]),
         (["type": "wlan", "name": "phy0", "soft": "1", "hard": "1"], ["ok rfkill no switch stands before the radio"]),

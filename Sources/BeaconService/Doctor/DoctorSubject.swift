@@ -1,6 +1,7 @@
 internal import Advertiser
 internal import BeaconStatus
 internal import BluetoothTypes
+internal import HCI
 internal import HCITransports
 internal import LinuxHost
 
@@ -163,7 +164,7 @@ extension DoctorSubject {
         }
         return [
             .ok("controller", "\(found.version), \(found.manufacturer)"), advertising(found), interval(found),
-            power(found), listening(report, found), losses(report),
+            power(found), listening(report, found), antenna(found), losses(report),
         ].compactMap(\.self)
     }
 
@@ -188,6 +189,17 @@ extension DoctorSubject {
         case (nil, _):
             return .ok("listening", "it hears \(what); whether also while a beacon is sent it does not say\(who)")
         }
+    }
+
+    /// A Raspberry Pi's own radio has one antenna for both.
+    private func antenna(_ found: ControllerCapabilities) -> DoctorFinding? {
+        guard [CompanyIdentifier.broadcom, .cypress].contains(found.manufacturer),
+            Files.firstLine(root + "/proc/device-tree/model")?.hasPrefix("Raspberry Pi") == true
+        else { return nil }
+        return .ok(
+            "antenna",
+            "2.4 GHz Wi-Fi shares it, and is slow while `pharos scan` listens: --scan-window-ms 30 leaves it half of the "
+                + "time")
     }
 
     /// What the kernel could make nothing of, for example from a UART that is too fast for its line.
