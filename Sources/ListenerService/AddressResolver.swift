@@ -15,8 +15,9 @@ struct AddressKey {
 /// beyond that is nobody's for the moment, and is tried when it is heard again. A flood does not come back to its
 /// addresses and a device stays with one for minutes, so half of the trials are kept for addresses that are heard again.
 struct AddressResolver {
-    /// Each is one AES block with its key's schedule. A constant, because a replay has to find what was found live: the time
-    /// that trials take on the machine at hand cannot decide.
+    /// Each is one AES block with its key's schedule: 0.25 µs on a server's core, so that all of them take 1.5 % of it, and
+    /// no more than a quarter of one that is 16 times slower. A constant, because a replay has to find what was found live:
+    /// the time that trials take on the machine at hand cannot decide.
     static let trialsPerSecond = 60_000
     /// Addresses that are remembered, at most twice as many for a while. An address is kept for 15 minutes as a rule.
     static let remembered = 4096
