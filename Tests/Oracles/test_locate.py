@@ -304,6 +304,17 @@ def test_the_baselines_stand_in_the_table_of_all(tape, tmp_path):
     assert not {"weighted-centroid", "simple-distance"} & {line["algorithm"] for line in bare.lines()}
 
 
+def test_a_site_with_too_few_beacons_says_what_to_do(tmp_path):
+    """Not what a map of a survey would want: --from-site takes no --beacon-positions."""
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "target": {"detectWithinS": 5, "probability": 0.9},
+        "beacons": [{"name": name, "position": [3 * x, 0]} for x, name in enumerate("abc")]}))
+    (tmp_path / "run.jsonl").write_text('{"t":0,"rssi":{"a":[-60]}}\n')
+    pharos.checked("map", "fit", "--from-site", "site.json", "--output", "map.json", cwd=tmp_path)
+    told = pharos.run("locate", "map.json", "--from", "run.jsonl", "--algorithm", "simple-distance", cwd=tmp_path)
+    assert told.code == 64 and "the site has fewer: add them" in told.err and "--beacon-positions" not in told.err
+
+
 # ---- to a beacon over the map
 def found(folder, beacon, *options, code=0):
     result = pharos.run("find", beacon, "--replay", folder / "walk.btsnoop", "--map", folder / "map.json", *options)

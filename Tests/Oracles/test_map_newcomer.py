@@ -86,6 +86,11 @@ def test_the_seed_makes_the_floor(tmp_path):
     (["site.json", "--output", "s", "--every-m", "40"], 64, "no place"),
     (["site.json", "--output", "s", "--truth", "t"], 64, "--path"),
     (["site.json", "--output", "-", "--path", "round", "--truth", "-"], 64, "standard output"),
+    (["site.json", "--output", "s", "--path", "round", "--every-m", "4"], 64, "--every-m"),
+    (["site.json", "--output", "s", "--path", "round", "--seconds", "40"], 64, "--seconds"),
+    (["site.json", "--output", "s", "--path", "round", "--days", "2"], 64, "--days"),
+    (["site.json", "--output", "s", "--path", "round", "--truth", "./s"], 64, "--output names this file too"),
+    (["site.json", "--output", "./site.json"], 64, "the command reads this file"),
     (["empty.json", "--output", "s"], 78, "no beacons"), (["s.csv", "--output", "s"], 65, "s.csv"),
 ])
 def test_mistakes_are_sentences(tmp_path, options, code, said):
@@ -96,3 +101,32 @@ def test_mistakes_are_sentences(tmp_path, options, code, said):
     result = pharos.run("map", "simulate", *options, cwd=tmp_path)
     assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
     assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("words", [
+    "map fit survey.jsonl --output ./survey.jsonl",
+    "map fit survey.jsonl --beacon-positions site.json --output site.json",
+    "map fit --from-site site.json --output site.json",
+    "map update map.json --survey survey.jsonl --output survey.jsonl",
+    "map export survey.jsonl --output linked.jsonl", "map import survey.jsonl --output survey.jsonl",
+    "map show map.json --html map.json", "map show map.json --html way --svg way",
+    "locate map.json --from survey.jsonl --html survey.jsonl",
+    "locate map.json --from survey.jsonl --svg site.json --site site.json",
+])
+def test_no_file_is_written_over_one_that_is_read(tmp_path, words):
+    site(tmp_path)
+    pharos.checked("map", "simulate", "site.json", "--output", "survey.jsonl", "--every-m", "8", "--seconds", "8",
+                   cwd=tmp_path)
+    pharos.checked("map", "fit", "survey.jsonl", "--algorithm", "gauss", "--output", "map.json", cwd=tmp_path)
+    (tmp_path / "linked.jsonl").symlink_to("survey.jsonl")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    result = pharos.run(*words.split(), cwd=tmp_path)
+    assert result.code == 64 and "name another one" in result.err, result.err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_nothing_is_nobodys_file(tmp_path):
+    """The null device takes both."""
+    site(tmp_path)
+    pharos.checked("map", "simulate", "site.json", "--path", "round", "--output", "/dev/null", "--truth", "/dev/null",
+                   cwd=tmp_path)

@@ -209,6 +209,8 @@ public enum PositioningError: Error, Hashable, Sendable {
     case noBeacons
     /// Nobody has said where so many beacons hang as the baseline needs.
     case fewBeaconPositions(PositioningAlgorithm)
+    /// The same of a map that was made from a site file.
+    case fewSiteBeacons(PositioningAlgorithm)
     /// The map was made from a site file, and the algorithm compares with a survey.
     case noSurvey(PositioningAlgorithm)
 }
@@ -229,6 +231,9 @@ extension PositioningError: CustomStringConvertible {
             "\(algorithm.rawValue) needs to know where "
                 + (algorithm == .simpleDistance ? "four beacons hang, at the corners" : "the beacons hang")
                 + ": fit the map with --beacon-positions"
+        case .fewSiteBeacons(let algorithm):
+            "\(algorithm.rawValue) needs four beacons, at the corners, and the site has fewer: add them to its file, or "
+                + "take field or hmm"
         case .noSurvey(let algorithm):
             "\(algorithm.rawValue) compares with a survey, and this map was made from a site file: take field or hmm"
         }

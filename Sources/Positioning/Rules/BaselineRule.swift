@@ -32,7 +32,9 @@ struct BaselineRule: Sendable {
             if let nearest { corners.append(nearest.0) }
         }
         self.corners = corners
-        if algorithm == .simpleDistance, corners.count < 4 { throw .fewBeaconPositions(algorithm) }
+        if algorithm == .simpleDistance, corners.count < 4 {
+            throw map.plan == nil ? .fewBeaconPositions(algorithm) : .fewSiteBeacons(algorithm)
+        }
         var strongest = [(mean: Double, floor: String?)?](repeating: nil, count: map.beacons.count)
         for (place, found) in map.statistics.enumerated() {
             for statistics in found where strongest[statistics.beacon].map({ statistics.mean > $0.mean }) ?? true {

@@ -81,6 +81,8 @@ struct Locate: ParsableCommand {
         if html == "-" || svg == "-", json || scores || html == svg {
             throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
         }
+        try OutputFiles.refuseOverwriting(
+            [("--html", html), ("--svg", svg)], read: [map, source.from, source.fleet, site, truth])
         if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
     }
 

@@ -83,6 +83,7 @@ struct MapFit: ParsableCommand {
             throw ValidationError("--from-site takes no survey and no --beacon-positions: the site says all.")
         }
         if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: survey + [fromSite, beaconPositions])
     }
 
     func run() throws {

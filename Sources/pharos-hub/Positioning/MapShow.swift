@@ -56,6 +56,7 @@ struct MapShow: ParsableCommand {
         for file in [html, svg].compactMap({ $0 }) where file == "-" && json || file == "-" && html == svg {
             throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
         }
+        try OutputFiles.refuseOverwriting([("--html", html), ("--svg", svg)], read: [map, site])
     }
 
     func run() throws {

@@ -37,17 +37,17 @@ struct MapSimulate: ParsableCommand {
     @Option(
         help: ArgumentHelp("The distance between the places of the survey, 0.5...100 m (default: 4).", valueName: "m"),
         transform: { try MapValue.number($0, in: 0.5...100) })
-    var everyM: Double = 4
+    var everyM: Double?
 
     @Option(
         help: ArgumentHelp("How long at each place, in four headings, 4...3600 s (default: 40).", valueName: "s"),
         transform: { try OptionValue.integer($0, in: 4...3600) })
-    var seconds: Int = 40
+    var seconds: Int?
 
     @Option(
         help: ArgumentHelp("On how many days, 1...30 (default: 2).", valueName: "days"),
         transform: { try OptionValue.integer($0, in: 1...30) })
-    var days: Int = 2
+    var days: Int?
 
     @Option(
         help: ArgumentHelp("Another number is another floor (default: 0).", valueName: "number"),
@@ -56,22 +56,27 @@ struct MapSimulate: ParsableCommand {
 
     func validate() throws {
         if truth != nil, path == nil { throw ValidationError("--truth is that of a walk: give a --path.") }
+        if path != nil, everyM != nil || seconds != nil || days != nil {
+            throw ValidationError(
+                "--every-m, --seconds and --days are those of a survey: a walk goes along its --path at its speed.")
+        }
         if output == "-", truth == "-" {
             throw ValidationError("Only one of --output and --truth can go to standard output.")
         }
+        try OutputFiles.refuseOverwriting([("--output", output), ("--truth", truth)], read: [site])
     }
 
     func run() throws {
         let floor = try MapFile.simulatedSite(site, seed: seed)
         guard let path else {
-            let places = floor.simulated.places(everyMetres: everyM)
+            let places = floor.simulated.places(everyMetres: everyM ?? 4)
             guard !places.isEmpty, places.count <= SimulatedSite.placeLimit else {
                 throw Failure(
                     .usage,
                     "--every-m: that makes \(places.isEmpty ? "no place" : "\(places.count) places"), 1 to "
                         + "\(SimulatedSite.placeLimit) are possible")
             }
-            let survey = floor.simulated.survey(at: places, seconds: seconds, days: days)
+            let survey = floor.simulated.survey(at: places, seconds: seconds ?? 40, days: days ?? 2)
             return try write(survey, "\(MapText.count(places.count, "place")), \(survey.vectorCount) s")
         }
         guard let walk = floor.site.paths.first(where: { $0.name == path })?.walk else {

@@ -45,6 +45,7 @@ struct MapExport: ParsableCommand {
 
     func validate() throws {
         if files.isEmpty { throw ValidationError("Name at least one survey, or a map.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: files)
     }
 
     func run() throws {
@@ -100,6 +101,7 @@ struct MapImport: ParsableCommand {
 
     func validate() throws {
         if files.isEmpty { throw ValidationError("Name at least one table.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: files)
     }
 
     func run() throws {

@@ -40,6 +40,7 @@ struct MapUpdateCommand: ParsableCommand {
     func validate() throws {
         if survey.isEmpty { throw ValidationError("Name the new --survey.") }
         if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: survey)
         if map == "-", survey.contains("-") {
             throw ValidationError("Standard input is either the map or the survey.")
         }
