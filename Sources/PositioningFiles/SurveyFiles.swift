@@ -21,7 +21,7 @@ public struct SurveyFiles: Sendable {
     }
 
     /// All stays, in the order of the files.
-    public private(set) var survey = Survey()
+    public private(set) var survey: Survey
     /// The files with their digests, in their order.
     public private(set) var sources: [SignalMap.Source] = []
     /// What is wrong with single lines or worth knowing, in the order of the files.
@@ -35,23 +35,28 @@ public struct SurveyFiles: Sendable {
     /// - Parameters:
     ///   - paths: Files, or `-` for standard input.
     ///   - reading: What levels stand for.
+    ///   - keepsPackets: Whether single packets are kept: a map needs the mean of each second only.
     /// - Throws: where a file is missing, or is something else than a survey. Lines that cannot be used are problems, and
     ///   the rest counts.
-    public init(_ paths: [String], reading: Reading = .init()) throws(ListenerServiceError) {
-        for path in paths { try add(path, reading) }
+    public init(
+        _ paths: [String], reading: Reading = .init(), keepsPackets: Bool = true
+    ) throws(ListenerServiceError) {
+        survey = Survey(keepsPackets: keepsPackets)
+        for path in paths { try add(path, reading, keepsPackets) }
     }
 
     /// Whether any stay has a vector.
     public var isEmpty: Bool { survey.vectorCount == 0 }
 
-    private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
+    private mutating func add(_ path: String, _ reading: Reading, _ keepsPackets: Bool) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         var digest = RunningDigest()
         var octets = try pieces.next()
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
-            var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero)
+            var reader = SurveyReader(
+                file: pieces.name, acceptsZero: reading.acceptsZero, keepsPackets: keepsPackets)
             while !octets.isEmpty {
                 digest.take(octets)
                 reader.take(octets)

@@ -159,7 +159,7 @@ import Testing
         let slices = PrintTable(map, slices: 8)
         #expect(slices.table.count == 8)
         // 20 = 4·3 + 4·2.
-        #expect(slices.table.levels == [-51, -54, -57, -60, -62.5, -64.5, -66.5, -68.5])
+        #expect((0..<8).map { slices.table.level($0) } == [-51, -54, -57, -60, -62.5, -64.5, -66.5, -68.5])
     }
 
     @Test(arguments: PositioningAlgorithm.allCases)

@@ -25,7 +25,7 @@ extension SignalMap {
             ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
             (
                 "vectors",
-                settings.algorithm.needsPrints || table.levels.count <= Self.vectorLimit ? vectorsJSON : .null
+                settings.algorithm.needsPrints || table.readingCount <= Self.vectorLimit ? vectorsJSON : .null
             ),
             ("field", .optional(plan) { .record([("site", $0.fieldJSON)]) }),
             ("evaluation", .optional(evaluation, \.json)),

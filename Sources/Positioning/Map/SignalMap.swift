@@ -30,13 +30,25 @@ public struct SignalMap: Sendable {
     }
 
     /// One of the survey's vectors, with where and when it was taken.
+    ///
+    /// There are as many as vectors: in few octets.
     struct Print: Hashable, Sendable {
+        private let placeNumber: Int32
+        private let stayNumber: Int32
+        private let visitNumber: Int32
+
+        init(place: Int, stay: Int, visit: Int) {
+            placeNumber = Int32(clamping: place)
+            stayNumber = Int32(clamping: stay)
+            visitNumber = Int32(clamping: visit)
+        }
+
         /// Its place in the map.
-        var place: Int
+        var place: Int { Int(placeNumber) }
         /// Stays in the order of the survey.
-        var stay: Int
+        var stay: Int { Int(stayNumber) }
         /// Stays of one place in one session.
-        var visit: Int
+        var visit: Int { Int(visitNumber) }
     }
 
     /// The site's name; `nil` where no recording has one.
@@ -78,7 +90,7 @@ public struct SignalMap: Sendable {
         var heard = [Int](repeating: 0, count: survey.beacons.count)
         for (index, stay) in survey.stays.enumerated() where found.placeOfStay[index] != nil {
             for vector in stay.vectors {
-                for entry in survey.table.range(vector) { heard[Int(survey.table.beacons[entry])] += 1 }
+                for entry in survey.table.range(vector) { heard[survey.table.beacon(entry)] += 1 }
             }
         }
         let shared = survey.sharedIdentities
@@ -119,27 +131,26 @@ public struct SignalMap: Sendable {
             var session: String?
         }
         var visits: [Visit: Int] = [:]
-        var vectorsOfPlace = [[Int]](repeating: [], count: places.count)
+        let kept = survey.stays.indices.filter { found.placeOfStay[$0] != nil }.map { survey.stays[$0].vectors }
+        let count = kept.reduce(0) { $0 + $1.count }
+        table.reserve(vectors: count, readings: beacons.reduce(0) { $0 + $1.seconds })
+        prints.reserveCapacity(count)
+        var vectorsOfPlace = [[Int32]](repeating: [], count: places.count)
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index] else { continue }
             let key = Visit(place: place, session: survey.session(of: stay))
             let visit = visits[key] ?? visits.count
             visits[key] = visit
             for vector in stay.vectors {
-                var readings: [SignalVector.Reading] = []
-                for entry in survey.table.range(vector) {
-                    guard let beacon = renumbered[Int(survey.table.beacons[entry])] else { continue }
-                    readings.append(.init(beacon: beacon, level: survey.table.levels[entry]))
-                }
-                vectorsOfPlace[place].append(table.count)
-                table.append(SignalVector(seconds: survey.table.times[vector], readings: readings))
+                vectorsOfPlace[place].append(Int32(clamping: table.count))
+                table.append(vector, of: survey.table, numbers: renumbered)
                 prints.append(Print(place: place, stay: index, visit: visit))
             }
         }
         var levels = [[Double]](repeating: [], count: beacons.count)
         statistics = vectorsOfPlace.map { vectors in
             for vector in vectors {
-                for entry in table.range(vector) { levels[Int(table.beacons[entry])].append(table.levels[entry]) }
+                for entry in table.range(Int(vector)) { levels[table.beacon(entry)].append(table.level(entry)) }
             }
             return levels.indices.compactMap { beacon in
                 guard let found = PlaceStatistics(beacon: beacon, levels: levels[beacon]) else { return nil }

@@ -13,6 +13,7 @@ struct CellEngine: Sendable {
     let priors: [Double]
     private let window: Int
     private let temper: Double
+    /// The log-likelihoods of the window's vectors, each by offset, then by cell, oldest first.
     private var recent: [[Double]] = []
     private var filter: CellFilter?
     private var lastSeconds: Double?
@@ -66,22 +67,30 @@ struct CellEngine: Sendable {
     }
 
     mutating func hear(_ vector: SignalVector) {
-        let found = table.logLikelihoods(of: vector, offsets: offsets)
-        recent.append(found)
-        if recent.count > window { recent.removeFirst() }
-        guard filter != nil else { return }
+        // The oldest one's memory is the newest one's.
+        var found =
+            recent.count < window
+            ? [Double](repeating: 0, count: offsets.count * cells.count) : recent.removeFirst()
+        table.write(vector, offsets, to: &found)
         filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
-        filter?.hear(found.map { $0 / (temper * Self.dependence / 2) })
+        filter?.hear(found, dividedBy: temper * Self.dependence / 2)
+        recent.append(found)
         lastSeconds = vector.seconds
     }
 
     /// By offset, then by cell: the window's sum over the root of how many there are.
     var logLikelihoods: [Double] {
         guard var sum = recent.first else { return [Double](repeating: 0, count: cells.count * offsets.count) }
-        for other in recent.dropFirst() { for index in sum.indices { sum[index] += other[index] } }
         guard recent.count > 1 else { return sum }
         let scale = 1 / Double(recent.count).squareRoot()
-        for index in sum.indices { sum[index] *= scale }
+        unsafe sum.withUnsafeMutableBufferPointer { sum in
+            for other in recent.dropFirst() {
+                unsafe other.withUnsafeBufferPointer { other in
+                    for index in 0..<sum.count { unsafe sum[index] += other[index] }
+                }
+            }
+            for index in 0..<sum.count { unsafe sum[index] *= scale }
+        }
         return sum
     }
 
@@ -92,40 +101,42 @@ struct CellEngine: Sendable {
     }
 
     func answer(heard: Int, used: Int, placeCount: Int, wantsScores: Bool) -> LocatorAnswer {
-        let found = logLikelihoods
+        // A filter needs the window for the scores alone.
+        let found = filter == nil || wantsScores ? logLikelihoods : []
         let posterior = posterior(found)
         let point = filter == nil ? self.posterior(found, temper: LocatorSettings.pointTemper) : posterior
         guard let estimate = point.position(cells) else { return .none(.noCandidate, heard: heard, used: used) }
         var byPlace = [Double](repeating: 0, count: placeCount)
         for (cell, weight) in posterior.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
-        let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
+        let order = Self.largest(5, of: byPlace)
         let region = posterior.region(0.95, cells, around: estimate.position)
         let site = cells.reduce(0) { $0 + $1.area }
         var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position
         answer.floor = estimate.floor
         answer.place = order.first
-        answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
+        answer.candidates = order.filter { byPlace[$0] > 0 }
             .map { .init(place: $0, probability: byPlace[$0]) }
         answer.region95 = region
-        answer.receiverOffset = offset(found)
+        answer.receiverOffset = offset(posterior)
         if wantsScores { answer.scores = scores(found) }
         return answer
     }
 
+    /// The places of the largest values, largest first, of equal ones the first.
+    private static func largest(_ count: Int, of values: [Double]) -> [Int] {
+        var order: [Int] = []
+        for (index, value) in values.enumerated() where order.count < count || value > values[order[count - 1]] {
+            order.insert(index, at: order.firstIndex { value > values[$0] } ?? order.count)
+            if order.count > count { order.removeLast() }
+        }
+        return order
+    }
+
     /// The likeliest offset, in dB.
-    private func offset(_ found: [Double]) -> Double {
-        if let filter {
-            let shares = filter.planeProbabilities
-            return offsets[shares.indices.max { shares[$0] < shares[$1] } ?? 0]
-        }
-        guard offsets.count > 1 else { return offsets.first ?? 0 }
-        let weights = offsets.indices.map { plane in
-            let planeValues = found[plane * cells.count..<(plane + 1) * cells.count].map { $0 / temper }
-            let best = planeValues.max() ?? 0
-            return priors[plane] + best + log(planeValues.reduce(0) { $0 + exp($1 - best) })
-        }
-        return offsets[weights.indices.max { weights[$0] < weights[$1] } ?? 0]
+    private func offset(_ posterior: Posterior) -> Double {
+        let shares = filter?.planeProbabilities ?? posterior.offsetWeights
+        return offsets[shares.indices.max { shares[$0] < shares[$1] } ?? 0]
     }
 
     /// By place: minus the log-likelihood of its cell, summed over the offsets.

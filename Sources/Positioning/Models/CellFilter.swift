@@ -11,12 +11,7 @@ public struct CellFilter: Sendable {
     public private(set) var weights: [Double]
     private let cellCount: Int
     private var planes: Int
-    /// The neighbors of cell c stand from `starts[c]` to before `starts[c + 1]`.
-    private var starts: [Int] = [0]
-    private var neighbors: [Int32] = []
-    private var shares: [Double] = []
-    /// One over the sum of each cell's shares.
-    private var scales: [Double] = []
+    private let step: CellStep
 
     /// The fastest that somebody walks, in m/s.
     public static let fastest = 1.5
@@ -35,31 +30,8 @@ public struct CellFilter: Sendable {
         cellCount = grid.cells.count
         self.planes = max(1, planes)
         weights = []
-        var byFloor: [Int: [CellGrid.Spot: Int32]] = [:]
-        for (cell, spot) in grid.spots.enumerated() { byFloor[spot.floor, default: [:]][spot] = Int32(cell) }
         let deviation = max(Self.stepShare * fastest, grid.step / 2)
-        let reach = Int((3 * deviation / grid.step).rounded(.down))
-        for (cell, spot) in grid.spots.enumerated() {
-            let cells = byFloor[spot.floor, default: [:]]
-            var sum = 0.0
-            for column in spot.column - reach...spot.column + reach {
-                for row in spot.row - reach...spot.row + reach {
-                    let other = CellGrid.Spot(floor: spot.floor, column: column, row: row)
-                    guard let neighbor = cells[other] else { continue }
-                    let (from, to) = (grid.cells[cell].position, grid.cells[Int(neighbor)].position)
-                    let distance = from.distance(to: to)
-                    guard distance <= 3 * deviation, !walls.contains(where: { Self.isCut(from, to, by: $0) }) else {
-                        continue
-                    }
-                    let share = exp(-distance * distance / (2 * deviation * deviation))
-                    neighbors.append(neighbor)
-                    shares.append(share)
-                    sum += share
-                }
-            }
-            starts.append(neighbors.count)
-            scales.append(1 / sum)
-        }
+        step = CellStep(grid, deviation: deviation, walls: walls)
         begin()
     }
 
@@ -87,37 +59,23 @@ public struct CellFilter: Sendable {
     /// Time passes: every plane's weight spreads as far as somebody walks. Times that run backwards count as none.
     public mutating func pass(seconds: Double) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
-        for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) { spread() }
-    }
-
-    private mutating func spread() {
-        var result = [Double](repeating: 0, count: weights.count)
-        for plane in 0..<planes {
-            let first = plane * cellCount
-            var total = 0.0
-            for cell in 0..<cellCount { total += weights[first + cell] }
-            let anywhere = Self.leak * total / Double(max(1, cellCount))
-            var scaled = [Double](repeating: 0, count: cellCount)
-            for cell in 0..<cellCount { scaled[cell] = weights[first + cell] * scales[cell] * (1 - Self.leak) }
-            // Shares are the same in both directions.
-            for cell in 0..<cellCount {
-                var sum = anywhere
-                for place in starts[cell]..<starts[cell + 1] { sum += shares[place] * scaled[Int(neighbors[place])] }
-                result[first + cell] = sum
-            }
+        for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
+            step.pass(&weights, planes: planes, leak: Self.leak)
         }
-        weights = result
     }
 
     /// Something was heard.
     ///
-    /// - Parameter logLikelihoods: By plane, then by cell; -∞ where it is impossible. Where it is impossible everywhere,
-    ///   nothing changes.
-    public mutating func hear(_ logLikelihoods: [Double]) {
-        guard logLikelihoods.count == weights.count, let best = logLikelihoods.max(), best.isFinite else { return }
+    /// - Parameters:
+    ///   - logLikelihoods: By plane, then by cell; -∞ where it is impossible. Where it is impossible everywhere, nothing
+    ///     changes.
+    ///   - divisor: What they are divided by, above 0.
+    public mutating func hear(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
+        guard logLikelihoods.count == weights.count, let most = logLikelihoods.max(), most.isFinite else { return }
+        let best = most / divisor
         var sum = 0.0
         for index in weights.indices {
-            let value = weights[index] * exp(logLikelihoods[index] - best)
+            let value = weights[index] * exp(logLikelihoods[index] / divisor - best)
             weights[index] = value
             sum += value
         }
@@ -131,7 +89,10 @@ public struct CellFilter: Sendable {
     /// How likely each cell is, over all planes.
     public var probabilities: [Double] {
         var result = [Double](repeating: 0, count: cellCount)
-        for (index, weight) in weights.enumerated() { result[index % max(1, cellCount)] += weight }
+        for plane in 0..<planes {
+            let first = plane * cellCount
+            for cell in 0..<cellCount { result[cell] += weights[first + cell] }
+        }
         return result
     }
 

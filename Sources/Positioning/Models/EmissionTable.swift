@@ -121,53 +121,61 @@ public struct EmissionTable: Sendable {
     /// The log-likelihoods of one vector for a receiver that hears so many dB more than the surveyor's: by offset, then
     /// by cell.
     public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {
-        let count = cellCount
-        var base = silence
-        let readings = vector.readings.filter { $0.beacon < beaconCount && $0.beacon >= 0 }
-        for reading in readings {
-            let start = reading.beacon * count
-            for cell in 0..<count { base[cell] += gains[start + cell] }
-        }
-        var result: [Double] = []
-        result.reserveCapacity(offsets.count * count)
-        var product = [Double](repeating: 1, count: count)
-        for offset in offsets {
-            var sum = base
-            var pending = 0
-            for reading in readings {
-                multiply(&product, reading.beacon, reading.level - offset)
-                pending += 1
-                if pending == Self.factors {
-                    Self.fold(&product, into: &sum)
-                    pending = 0
-                }
-            }
-            if pending > 0 { Self.fold(&product, into: &sum) }
-            result += sum
-        }
+        var result = [Double](repeating: 0, count: offsets.count * cellCount)
+        write(vector, offsets, to: &result)
         return result
     }
 
-    /// Multiplies 1 + z²/5 of one beacon onto the product of each cell: one logarithm for many beacons.
-    private func multiply(_ product: inout [Double], _ beacon: Int, _ level: Double) {
-        let start = beacon * cellCount
-        let count = cellCount
-        unsafe means.withUnsafeBufferPointer { means in
-            unsafe scales.withUnsafeBufferPointer { scales in
-                unsafe product.withUnsafeMutableBufferPointer { product in
-                    for cell in 0..<count {
-                        let difference = unsafe level - means[start + cell]
-                        unsafe product[cell] *= 1 + difference * difference * scales[start + cell]
+    /// So many cells are looked at together, with every offset: what is known of them stays in the fastest memory.
+    private static let block = 128
+
+    /// The same into an array that is there: by offset, then by cell.
+    func write(_ vector: SignalVector, _ offsets: [Double], to result: inout [Double]) {
+        let readings = vector.readings.filter { $0.beacon < beaconCount && $0.beacon >= 0 }
+        var base = [Double](repeating: 0, count: Self.block)
+        var products = [Double](repeating: 1, count: offsets.count * Self.block)
+        for first in stride(from: 0, to: cellCount, by: Self.block) {
+            let cells = first..<min(first + Self.block, cellCount)
+            for cell in cells { base[cell - first] = silence[cell] }
+            for reading in readings {
+                let start = reading.beacon * cellCount
+                for cell in cells { base[cell - first] += gains[start + cell] }
+            }
+            for offset in offsets.indices {
+                let start = offset * cellCount
+                for cell in cells { result[start + cell] = base[cell - first] }
+            }
+            for start in stride(from: 0, to: readings.count, by: Self.factors) {
+                let some = readings[start..<min(start + Self.factors, readings.count)]
+                for index in products.indices { products[index] = 1 }
+                for reading in some { multiply(&products, reading, offsets, cells) }
+                for offset in offsets.indices {
+                    let (from, to) = (offset * Self.block - first, offset * cellCount)
+                    for cell in cells {
+                        result[to + cell] -= (Self.degreesOfFreedom + 1) / 2 * log(products[from + cell])
                     }
                 }
             }
         }
     }
 
-    private static func fold(_ product: inout [Double], into sum: inout [Double]) {
-        for cell in product.indices {
-            sum[cell] -= (degreesOfFreedom + 1) / 2 * log(product[cell])
-            product[cell] = 1
+    /// Multiplies 1 + z²/5 of one beacon onto the product of each cell and offset: one logarithm for many beacons.
+    private func multiply(
+        _ products: inout [Double], _ reading: SignalVector.Reading, _ offsets: [Double], _ cells: Range<Int>
+    ) {
+        let start = reading.beacon * cellCount + cells.lowerBound
+        unsafe means.withUnsafeBufferPointer { means in
+            unsafe scales.withUnsafeBufferPointer { scales in
+                unsafe products.withUnsafeMutableBufferPointer { products in
+                    for (number, offset) in offsets.enumerated() {
+                        let (level, first) = (reading.level - offset, number * Self.block)
+                        for cell in 0..<cells.count {
+                            let difference = unsafe level - means[start + cell]
+                            unsafe products[first + cell] *= 1 + difference * difference * scales[start + cell]
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -47,9 +47,7 @@ public struct Locator: Sendable {
         sample = Sample(window: settings.effectiveWindow)
         switch settings.algorithm {
         case .nn:
-            engine = .rule(
-                NearestVectorRule(
-                    prints: PrintTable(map), placeCount: map.places.count, beaconCount: map.beacons.count))
+            engine = .rule(NearestVectorRule(table: NearestVectors(map)))
         case .nnMean: engine = .rule(NearestMiddleRule(map, \.mean))
         case .nnMedian: engine = .rule(NearestMiddleRule(map, \.median))
         case .bhattacharyya: engine = .rule(BhattacharyyaRule(map))
@@ -57,8 +55,8 @@ public struct Locator: Sendable {
         case .wknn:
             engine = .neighbors(
                 WeightedNeighbors(
-                    prints: PrintTable(map), positions: map.places.map(\.position), floors: map.places.map(\.floor),
-                    beaconCount: map.beacons.count, neighbors: max(1, settings.neighbors)))
+                    table: NearestVectors(map), positions: map.places.map(\.position),
+                    floors: map.places.map(\.floor), neighbors: max(1, settings.neighbors)))
         case .gauss, .field, .hmm: engine = .cells(try CellEngine(map, walls: walls))
         case .weightedCentroid, .simpleDistance: engine = .baseline(try BaselineRule(map))
         }
@@ -80,10 +78,13 @@ public struct Locator: Sendable {
     ///   - strangers: Beacons heard in this second that are not on the map.
     public mutating func locate(_ vector: SignalVector, strangers: Int = 0) -> LocatorAnswer {
         hear(vector)
-        let used = Set(sample.vectors.flatMap { $0.readings.map(\.beacon) }).count
+        let used = sample.heardCount
         guard used > 0 else { return .none(strangers > 0 ? .nothingInCommon : .nothingHeard, heard: strangers) }
         switch engine {
         case .rule(let rule):
+            if !wantsScores, let winner = rule.winner(sample) {
+                return answer(winner, heard: used + strangers, used: used)
+            }
             return answer(rule.scores(sample), heard: used + strangers, used: used)
         case .neighbors(let neighbors):
             guard let found = neighbors.locate(sample) else {
@@ -93,7 +94,7 @@ public struct Locator: Sendable {
             answer.position = found.position
             answer.place = found.place
             answer.floor = map.places[found.place].floor
-            if wantsScores { answer.scores = found.scores }
+            if wantsScores { answer.scores = neighbors.scores(sample) }
             return answer
         case .baseline(let rule):
             guard let found = rule.locate(sample) else {
@@ -144,11 +145,16 @@ public struct Locator: Sendable {
         }
         let limit = least + Self.tie * abs(least)
         let place = scores.firstIndex { $0.map { $0 <= limit } ?? false } ?? 0
+        var answer = answer(place, heard: heard, used: used)
+        if wantsScores { answer.scores = scores }
+        return answer
+    }
+
+    private func answer(_ place: Int, heard: Int, used: Int) -> LocatorAnswer {
         var answer = LocatorAnswer(used < 3 ? .poor : .fix, heard: heard, used: used)
         answer.place = place
         answer.position = map.places[place].position
         answer.floor = map.places[place].floor
-        if wantsScores { answer.scores = scores }
         return answer
     }
 }

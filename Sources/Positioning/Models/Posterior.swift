@@ -14,6 +14,11 @@ public struct Region: Hashable, Sendable {
 struct Posterior: Sendable {
     /// Their sum is 1.
     let probabilities: [Double]
+    /// What each offset adds to the sum over the cells; empty where there are none.
+    let offsetWeights: [Double]
+
+    /// Cells and offsets that are less likely than e to this than the likeliest count for nothing.
+    private static let least = -40.0
 
     /// From log-likelihoods by offset and cell, summed over the offsets.
     ///
@@ -23,24 +28,33 @@ struct Posterior: Sendable {
     init(_ logLikelihoods: [Double], cells: Int, temper: Double, priors: [Double]) {
         var best = -Double.infinity
         for (offset, prior) in priors.enumerated() {
-            for cell in 0..<cells { best = max(best, logLikelihoods[offset * cells + cell] / temper + prior) }
+            var most = -Double.infinity
+            for index in offset * cells..<(offset + 1) * cells { most = max(most, logLikelihoods[index]) }
+            best = max(best, most / temper + prior)
         }
         var weights = [Double](repeating: 0, count: cells)
+        var offsetWeights = [Double](repeating: 0, count: priors.count)
         var sum = 0.0
         for (offset, prior) in priors.enumerated() {
-            for cell in 0..<cells {
-                let exponent = logLikelihoods[offset * cells + cell] / temper + prior - best
-                guard exponent > -40 else { continue }
+            let start = offset * cells
+            // Most fall short by far, and need no division to see it.
+            let limit = (best - prior + Self.least - 1) * temper
+            for cell in 0..<cells where logLikelihoods[start + cell] > limit {
+                let exponent = logLikelihoods[start + cell] / temper + prior - best
+                guard exponent > Self.least else { continue }
                 let weight = exp(exponent)
                 weights[cell] += weight
+                offsetWeights[offset] += weight
                 sum += weight
             }
         }
         probabilities = sum > 0 ? weights.map { $0 / sum } : weights
+        self.offsetWeights = offsetWeights
     }
 
     init(_ probabilities: [Double]) {
         self.probabilities = probabilities
+        offsetWeights = []
     }
 
     /// The probability of all cells that are likelier than one: the level of the smallest region that ends with it.
@@ -51,34 +65,43 @@ struct Posterior: Sendable {
 
     /// The likeliest cells that hold `level` together, likeliest first.
     func cells(holding level: Double) -> [Int] {
-        // The many that hold almost nothing need no order.
-        let least = 1e-4 * (1 - level) / Double(max(1, probabilities.count))
-        let order = probabilities.indices.filter { probabilities[$0] > least }
-            .sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
-        var sum = 0.0
-        var count = 0
-        while count < order.count, sum < level {
-            sum += probabilities[order[count]]
-            count += 1
+        // The many that hold almost nothing need no order, and most of the others neither.
+        let last = 1e-4 * (1 - level) / Double(max(1, probabilities.count))
+        var least = (probabilities.max() ?? 0) / 8
+        while true {
+            least = least > last ? least : last
+            let order = probabilities.indices.filter { probabilities[$0] > least }
+                .sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
+            var sum = 0.0
+            var count = 0
+            while count < order.count, sum < level {
+                sum += probabilities[order[count]]
+                count += 1
+            }
+            if sum >= level || least == last { return Array(order.prefix(count)) }
+            least /= 32
         }
-        return Array(order.prefix(count))
     }
 
     /// The mean of the cells on the likeliest floor.
     func position(_ cells: [Cell]) -> (position: FloorPosition, floor: String?)? {
-        var byFloor: [String?: (weight: Double, x: Double, y: Double)] = [:]
+        var floors: [(name: String?, weight: Double, x: Double, y: Double)] = []
+        // The floors follow each other, so that a cell's is nearly always that of the cell before.
+        var now = 0
         for (cell, weight) in probabilities.enumerated() where weight > 0 {
-            let known = byFloor[cells[cell].floor] ?? (0, 0, 0)
-            let position = cells[cell].position
-            byFloor[cells[cell].floor] = (
-                known.weight + weight, known.x + weight * position.x, known.y + weight * position.y
-            )
+            let (name, position) = (cells[cell].floor, cells[cell].position)
+            if floors.isEmpty || floors[now].name != name {
+                now = floors.firstIndex { $0.name == name } ?? floors.count
+                if now == floors.count { floors.append((name, 0, 0, 0)) }
+            }
+            floors[now].weight += weight
+            floors[now].x += weight * position.x
+            floors[now].y += weight * position.y
         }
-        guard let best = byFloor.max(by: { ($0.value.weight, $1.key ?? "") < ($1.value.weight, $0.key ?? "") }) else {
+        guard let best = floors.max(by: { ($0.weight, $1.name ?? "") < ($1.weight, $0.name ?? "") }) else {
             return nil
         }
-        let (weight, x, y) = best.value
-        return (FloorPosition(x: x / weight, y: y / weight), best.key)
+        return (FloorPosition(x: best.x / best.weight, y: best.y / best.weight), best.name)
     }
 
     func region(_ level: Double, _ cells: [Cell], around position: FloorPosition) -> Region {
@@ -91,24 +114,39 @@ struct Posterior: Sendable {
                 corners.append(FloorPosition(x: middle.x + dx, y: middle.y + dy))
             }
         }
-        let byDistance = probabilities.indices.filter { probabilities[$0] > 1e-9 }
-            .map { (distance: cells[$0].position.distance(to: position), weight: probabilities[$0]) }
-            .sorted { $0.distance < $1.distance }
-        var sum = 0.0
-        var radius = 0.0
-        for cell in byDistance where sum < level {
-            sum += cell.weight
-            radius = cell.distance
-        }
         let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
         return Region(
-            area: chosen.reduce(0) { $0 + cells[$1].area }, radius: max(radius, smallest),
-            polygon: Self.hull(corners))
+            area: chosen.reduce(0) { $0 + cells[$1].area },
+            radius: max(radius(level, cells, around: position, chosen), smallest), polygon: Self.hull(corners))
+    }
+
+    /// Of the smallest circle around `position` that holds `level`: no larger than one around `chosen`, which hold it.
+    private func radius(
+        _ level: Double, _ cells: [Cell], around position: FloorPosition, _ chosen: [Int]
+    ) -> Double {
+        let distances = cells.map { $0.position.distance(to: position) }
+        var reach = chosen.reduce(0) { max($0, distances[$1]) }
+        while true {
+            let byDistance = distances.indices.filter { distances[$0] <= reach && probabilities[$0] > 1e-9 }
+                .sorted { distances[$0] < distances[$1] }
+            var sum = 0.0
+            var radius = 0.0
+            for cell in byDistance where sum < level {
+                sum += probabilities[cell]
+                radius = distances[cell]
+            }
+            // Cells of next to nothing may be missing.
+            if sum >= level || reach == .infinity { return radius }
+            reach = .infinity
+        }
     }
 
     /// Andrew's monotone chain.
     static func hull(_ points: [FloorPosition]) -> [FloorPosition] {
-        let sorted = Set(points).sorted { ($0.x, $0.y) < ($1.x, $1.y) }
+        var sorted: [FloorPosition] = []
+        for point in points.sorted(by: { ($0.x, $0.y) < ($1.x, $1.y) }) where point != sorted.last {
+            sorted.append(point)
+        }
         guard sorted.count > 2 else { return sorted }
         func chain(_ points: some Sequence<FloorPosition>) -> [FloorPosition] {
             var chain: [FloorPosition] = []

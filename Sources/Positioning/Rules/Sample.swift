@@ -2,8 +2,12 @@
 struct Sample: Sendable {
     /// The last vectors, oldest first; those in which nothing was heard included.
     private(set) var vectors: [SignalVector] = []
-    /// The last levels of each beacon that was heard in the run, oldest first, at most ``historyLength``.
-    private(set) var history: [Int: [Double]] = [:]
+    /// By beacon number: in how many of ``vectors`` it was heard.
+    private var counts: [Int32] = []
+    /// How many beacons were heard in them.
+    private(set) var heardCount = 0
+    /// Without a window: the last levels of each beacon that was heard in the run.
+    private var run: [Int: [Double]] = [:]
     private let window: Int?
 
     /// So many of a beacon's last levels make its histogram.
@@ -16,38 +20,47 @@ struct Sample: Sendable {
 
     mutating func append(_ vector: SignalVector) {
         vectors.append(vector)
-        if vectors.count > window ?? 1 { vectors.removeFirst() }
-        if let window, window > 0 {
-            history.removeAll(keepingCapacity: true)
-            for vector in vectors { remember(vector) }
-        } else {
-            remember(vector)
+        if let last = vector.readings.last, last.beacon >= counts.count {
+            counts += [Int32](repeating: 0, count: last.beacon + 1 - counts.count)
         }
+        for reading in vector.readings {
+            if counts[reading.beacon] == 0 { heardCount += 1 }
+            counts[reading.beacon] += 1
+        }
+        if vectors.count > window ?? 1 {
+            for reading in vectors.removeFirst().readings {
+                counts[reading.beacon] -= 1
+                if counts[reading.beacon] == 0 { heardCount -= 1 }
+            }
+        }
+        if window == nil { Self.remember(vector, &run) }
     }
 
-    private mutating func remember(_ vector: SignalVector) {
+    /// The last levels of each beacon that was heard in the window, or in the run without one, oldest first, at most
+    /// ``historyLength``.
+    var history: [Int: [Double]] {
+        guard window != nil else { return run }
+        var history: [Int: [Double]] = [:]
+        for vector in vectors { Self.remember(vector, &history) }
+        return history
+    }
+
+    private static func remember(_ vector: SignalVector, _ history: inout [Int: [Double]]) {
         for reading in vector.readings {
             history[reading.beacon, default: []].append(reading.level)
-            if history[reading.beacon, default: []].count > Self.historyLength {
+            if history[reading.beacon, default: []].count > historyLength {
                 history[reading.beacon]?.removeFirst()
             }
         }
     }
 
-    /// Whether anything was heard within the window.
-    var isSilent: Bool { vectors.allSatisfy(\.readings.isEmpty) }
-
     /// The mean of each beacon over the vectors in which it was heard, by beacon number.
     var means: [SignalVector.Reading] {
         if vectors.count == 1 { return vectors[0].readings }
-        var sums: [Int: (sum: Double, count: Double)] = [:]
-        for vector in vectors {
-            for reading in vector.readings {
-                let known = sums[reading.beacon] ?? (0, 0)
-                sums[reading.beacon] = (known.sum + reading.level, known.count + 1)
-            }
-        }
-        return sums.sorted { $0.key < $1.key }.map { .init(beacon: $0.key, level: $0.value.sum / $0.value.count) }
+        var sums = [Double](repeating: 0, count: counts.count)
+        for vector in vectors { for reading in vector.readings { sums[reading.beacon] += reading.level } }
+        return counts.indices.lazy.filter { counts[$0] > 0 }
+            .map { .init(beacon: $0, level: sums[$0] / Double(counts[$0])) }
     }
 }
 
@@ -55,6 +68,14 @@ struct Sample: Sendable {
 struct PrintTable: Sendable {
     private(set) var table = VectorTable()
     private(set) var places: [Int] = []
+
+    /// None.
+    init() {}
+
+    mutating func append(_ vector: SignalVector, _ place: Int) {
+        table.append(vector)
+        places.append(place)
+    }
 
     /// Each vector of the map.
     init(_ map: SignalMap) {
@@ -84,47 +105,5 @@ struct PrintTable: Sendable {
             }
             index = end
         }
-    }
-}
-
-/// Squared distances from a sample to many vectors, absence as ``ReceivedLevel/floor``, over all beacons of the map.
-struct DistanceTable: Sendable {
-    private var levels: [Double]
-    private var heard: [Int] = []
-
-    /// - Parameter sample: By beacon number.
-    init(_ sample: [SignalVector.Reading], beacons: Int) {
-        levels = [Double](repeating: ReceivedLevel.floor, count: beacons)
-        for reading in sample {
-            levels[reading.beacon] = reading.level
-            heard.append(reading.beacon)
-        }
-    }
-
-    /// By vector. Each is the sum of squares as it stands, nothing is subtracted: exact for whole levels.
-    func squared(_ table: VectorTable) -> [Double] {
-        var result = [Double](repeating: 0, count: table.count)
-        let (starts, beacons, others) = (table.starts.span, table.beacons.span, table.levels.span)
-        let levels = levels.span
-        let heard = heard.span
-        // The last vector that each beacon was found in.
-        var found = [Int32](repeating: -1, count: levels.count)
-        var marks = found.mutableSpan
-        for vector in 0..<table.count {
-            var sum = 0.0
-            let mark = Int32(truncatingIfNeeded: vector)
-            for entry in starts[vector]..<starts[vector + 1] {
-                let beacon = Int(beacons[entry])
-                let difference = others[entry] - levels[beacon]
-                sum += difference * difference
-                marks[beacon] = mark
-            }
-            for place in 0..<heard.count where marks[heard[place]] != mark {
-                let difference = levels[heard[place]] - ReceivedLevel.floor
-                sum += difference * difference
-            }
-            result[vector] = sum
-        }
-        return result
     }
 }

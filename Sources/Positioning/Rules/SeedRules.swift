@@ -4,43 +4,43 @@ internal import Airtime
 protocol PlaceRule: Sendable {
     /// By place: `nil` for one that is no candidate, infinite for one that is impossible.
     func scores(_ sample: Sample) -> [Double?]
+
+    /// The place with the smallest score, where the rule knows it without every place's; `nil` else.
+    func winner(_ sample: Sample) -> Int?
+}
+
+extension PlaceRule {
+    func winner(_ sample: Sample) -> Int? { nil }
 }
 
 /// `nn`: the smallest distance from the sample to any vector of the place, over all beacons of the map.
 struct NearestVectorRule: PlaceRule {
-    let prints: PrintTable
-    let placeCount: Int
-    let beaconCount: Int
+    let table: NearestVectors
 
     func scores(_ sample: Sample) -> [Double?] {
-        var best = [Double?](repeating: nil, count: placeCount)
-        let distances = DistanceTable(sample.means, beacons: beaconCount)
-        let squares = distances.squared(prints.table)
-        for (index, place) in prints.places.enumerated() where best[place].map({ squares[index] < $0 }) ?? true {
-            best[place] = squares[index]
-        }
-        return best.map { $0.map { $0.squareRoot() } }
+        table.least(sample.means).map { $0.isFinite ? $0.squareRoot() : nil }
+    }
+
+    func winner(_ sample: Sample) -> Int? {
+        table.nearestPlace(sample.means)
     }
 }
 
 /// `nn-mean`, `nn-median`: the distance from the sample to the middle of each beacon at the place.
 struct NearestMiddleRule: PlaceRule {
-    private let middles: VectorTable
-    private let beaconCount: Int
+    private let middles: NearestVectors
 
     init(_ map: SignalMap, _ middle: (PlaceStatistics) -> Double) {
-        var middles = VectorTable()
-        for place in map.statistics {
-            middles.append(
-                SignalVector(seconds: 0, readings: place.map { .init(beacon: $0.beacon, level: middle($0)) }))
+        var prints = PrintTable()
+        for (place, found) in map.statistics.enumerated() {
+            prints.append(
+                SignalVector(seconds: 0, readings: found.map { .init(beacon: $0.beacon, level: middle($0)) }), place)
         }
-        self.middles = middles
-        beaconCount = map.beacons.count
+        middles = NearestVectors(prints, placeCount: map.places.count, beaconCount: map.beacons.count)
     }
 
     func scores(_ sample: Sample) -> [Double?] {
-        let distances = DistanceTable(sample.means, beacons: beaconCount)
-        return distances.squared(middles).map { $0.squareRoot() }
+        middles.least(sample.means).map { $0.squareRoot() }
     }
 }
 
@@ -109,8 +109,8 @@ struct RelativeRule: PlaceRule {
         var shares: [Double] = []
         for vector in 0..<prints.table.count {
             let range = prints.table.range(vector)
-            let strongest = range.map { prints.table.levels[$0] }.max() ?? ReceivedLevel.floor
-            for entry in range { shares.append(Self.share(prints.table.levels[entry], of: strongest, reading)) }
+            let strongest = range.map { prints.table.level($0) }.max() ?? ReceivedLevel.floor
+            for entry in range { shares.append(Self.share(prints.table.level(entry), of: strongest, reading)) }
         }
         self.prints = prints
         self.reading = reading
@@ -141,7 +141,7 @@ struct RelativeRule: PlaceRule {
             var (sum, shared) = (0.0, 0)
             let range = prints.table.range(index)
             for entry in range {
-                let other = sampled[Int(prints.table.beacons[entry])]
+                let other = sampled[prints.table.beacon(entry)]
                 guard other >= 0 else { continue }
                 sum += abs(shares[entry] - other)
                 shared += 1

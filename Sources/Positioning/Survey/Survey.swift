@@ -79,7 +79,7 @@ public struct Survey: Sendable {
     public private(set) var recordings: [Recording] = []
     /// In the order of the file, those that were dropped included.
     public private(set) var stays: [Stay] = []
-    private(set) var table = VectorTable()
+    private(set) var table: VectorTable
     private var numbers: [BeaconKey: Int] = [:]
 
     /// More beacons than any site has: further ones are left out.
@@ -88,7 +88,12 @@ public struct Survey: Sendable {
     public static let extent = 100_000.0
 
     /// Nothing recorded.
-    public init() {}
+    ///
+    /// - Parameter keepsPackets: Whether single packets are kept, and not only the mean of each second's: a map needs no
+    ///   more, and half as much memory.
+    public init(keepsPackets: Bool = true) {
+        table = VectorTable(keepsPackets: keepsPackets)
+    }
 
     /// How many vectors there are, those of dropped stays included.
     public var vectorCount: Int { table.count }
@@ -138,16 +143,14 @@ public struct Survey: Sendable {
         var last = -1
         for (beacon, levels) in found where beacon != last {
             last = beacon
-            let mean = levels.reduce(0, +) / Double(levels.count)
-            let whole = levels.compactMap { Int8(exactly: $0) }
-            table.append(beacon: beacon, level: mean, packets: whole.count == levels.count ? whole[...] : [])
+            table.append(beacon: beacon, packets: levels)
         }
         table.close(seconds)
         stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
     }
 
-    /// What the packets of each reading of a vector said, in dBm, in the order of the readings. Traps outside
-    /// 0..<``vectorCount``.
+    /// What the packets of each reading of a vector said, in dBm, in the order of the readings; their mean where packets
+    /// are not kept. Traps outside 0..<``vectorCount``.
     public func packets(_ index: Int) -> [[Double]] { table.packets(index) }
 
     /// Takes a stay back; `false` where there is no stay of this number.
@@ -209,6 +212,11 @@ public struct Survey: Sendable {
             begin(stay)
             stays[stays.count - 1].recording = stay.recording.map { $0 + first }
             stays[stays.count - 1].isDropped = stay.isDropped
+            guard table.keepsPackets else {
+                for index in stay.vectors { table.append(index, of: other.table, numbers: numbers) }
+                stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
+                continue
+            }
             for index in stay.vectors {
                 let vector = other.vector(index)
                 var found: [(beacon: Int, levels: [Double])] = []

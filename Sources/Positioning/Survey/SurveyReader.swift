@@ -7,7 +7,7 @@ public import Configuration
 /// end was cut by whatever ended the recording: it is dropped with a notice.
 public struct SurveyReader: Sendable {
     /// All that was read so far.
-    public private(set) var survey = Survey()
+    public private(set) var survey: Survey
     /// What is wrong or worth knowing, in the order of the file; columns count octets.
     public private(set) var problems: [FileProblem] = []
     /// Readings that were none, by what they said in whole dBm.
@@ -38,7 +38,11 @@ public struct SurveyReader: Sendable {
     ///   - file: What the text is called in the problems.
     ///   - acceptsZero: Whether a level of 0 dBm is one. Many sources mean "unknown" by it.
     ///   - acceptsRuns: Whether readings may come without a stay, as of somebody who is to be located.
-    public init(file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false) {
+    ///   - keepsPackets: Whether single packets are kept: a map needs the mean of each second only.
+    public init(
+        file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false, keepsPackets: Bool = true
+    ) {
+        survey = Survey(keepsPackets: keepsPackets)
         self.file = file
         self.acceptsRuns = acceptsRuns
         self.acceptsZero = acceptsZero

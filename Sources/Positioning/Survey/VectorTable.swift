@@ -43,61 +43,138 @@ public struct SignalVector: Hashable, Sendable {
     }
 }
 
-/// Many vectors in few arrays, in the order in which they were taken.
+/// Many vectors in few arrays, in the order in which they were taken: six octets a reading.
 struct VectorTable: Sendable {
     /// Seconds since the start of the stay.
     private(set) var times: [Double] = []
     /// The readings of vector v stand from `starts[v]` to before `starts[v + 1]`, by beacon number.
-    private(set) var starts: [Int] = [0]
-    private(set) var beacons: [Int32] = []
-    private(set) var levels: [Double] = []
-    /// How many packets each reading is the mean of; what they said stands in ``packets`` where there are several.
-    private var packetCounts: [UInt16] = []
+    private var starts: [UInt32] = [0]
+    private var beacons: [UInt16] = []
+    /// A reading's level: the sum of its packets, 20 bits, and how many there are, 11 bits, where all are whole; else the
+    /// highest bit and its place in ``fractions``.
+    private var levels: [UInt32] = []
+    private var fractions: [Double] = []
+    /// What the packets of readings with several said, for whoever wants them.
     private var packets: [Int8] = []
-    /// Where the packets of each vector begin.
-    private var packetStarts: [Int] = [0]
+    /// Where the packets of each vector begin; empty where they are not kept.
+    private var packetStarts: [UInt32] = []
+
+    private static let isFraction: UInt32 = 1 << 31
+    private static let sumBits: UInt32 = 20
+    private static let mostPackets = (1 << 11) - 1
+
+    /// - Parameter keepsPackets: Whether single packets count, and not only the mean of a second's.
+    init(keepsPackets: Bool = false) {
+        if keepsPackets { packetStarts = [0] }
+    }
+
+    var keepsPackets: Bool { !packetStarts.isEmpty }
 
     var count: Int { times.count }
+    /// Of all vectors.
+    var readingCount: Int { beacons.count }
 
     mutating func append(_ vector: SignalVector) {
-        for reading in vector.readings {
-            beacons.append(Int32(truncatingIfNeeded: reading.beacon))
-            levels.append(reading.level)
-            packetCounts.append(1)
-        }
+        for reading in vector.readings { append(beacon: reading.beacon, level: reading.level) }
         close(vector.seconds)
     }
 
+    private mutating func append(beacon: Int, level: Double) {
+        // Less than this no level is, and a sum of one is itself.
+        if let whole = Int(exactly: level), abs(whole) < 1000, !(whole == 0 && level.sign == .minus) {
+            append(beacon: beacon, sum: whole, count: 1)
+        } else {
+            beacons.append(UInt16(clamping: beacon))
+            levels.append(Self.isFraction | UInt32(clamping: fractions.count))
+            fractions.append(level)
+        }
+    }
+
+    private mutating func append(beacon: Int, sum: Int, count: Int) {
+        beacons.append(UInt16(clamping: beacon))
+        let bits = UInt32(truncatingIfNeeded: sum) & ((1 << Self.sumBits) - 1)
+        levels.append(UInt32(count) << Self.sumBits | bits)
+    }
+
     /// One reading of the vector that ``close(_:)`` ends; by beacon number, ascending.
-    mutating func append(beacon: Int, level: Double, packets: ArraySlice<Int8>) {
-        beacons.append(Int32(truncatingIfNeeded: beacon))
-        levels.append(level)
-        let isKept = packets.count > 1 && packets.count <= Int(UInt16.max)
-        packetCounts.append(isKept ? UInt16(packets.count) : 1)
-        if isKept { self.packets += packets }
+    ///
+    /// - Parameter packets: At least one.
+    mutating func append(beacon: Int, packets: [Double]) {
+        guard packets.count <= Self.mostPackets, packets.allSatisfy({ Int8(exactly: $0) != nil }) else {
+            append(beacon: beacon, level: packets.reduce(0, +) / Double(packets.count))
+            return
+        }
+        append(beacon: beacon, sum: packets.reduce(0) { $0 + Int($1) }, count: packets.count)
+        if keepsPackets, packets.count > 1 { self.packets += packets.lazy.map { Int8($0) } }
     }
 
     mutating func close(_ seconds: Double) {
         times.append(seconds)
-        starts.append(beacons.count)
-        packetStarts.append(packets.count)
+        starts.append(UInt32(clamping: beacons.count))
+        if keepsPackets { packetStarts.append(UInt32(clamping: packets.count)) }
     }
 
-    /// The readings of vector `index`, as places in ``beacons`` and ``levels``.
-    func range(_ index: Int) -> Range<Int> { starts[index]..<starts[index + 1] }
+    /// The same vector as in another table, without its packets.
+    ///
+    /// - Parameter numbers: By the other's beacon number the one here; `nil` for those that are left out.
+    mutating func append(_ vector: Int, of other: VectorTable, numbers: [Int?]) {
+        let first = beacons.count
+        var isAscending = true
+        for entry in other.range(vector) {
+            guard let beacon = numbers[other.beacon(entry)] else { continue }
+            if beacons.count > first, let last = beacons.last, last > beacon { isAscending = false }
+            beacons.append(UInt16(clamping: beacon))
+            if other.levels[entry] & Self.isFraction == 0 {
+                levels.append(other.levels[entry])
+            } else {
+                levels.append(Self.isFraction | UInt32(clamping: fractions.count))
+                fractions.append(other.level(entry))
+            }
+        }
+        if !isAscending {
+            let order = (first..<beacons.count).sorted { beacons[$0] < beacons[$1] }
+            (beacons[first...], levels[first...]) = (
+                ArraySlice(order.map { beacons[$0] }), ArraySlice(order.map { levels[$0] })
+            )
+        }
+        close(other.times[vector])
+    }
+
+    /// Makes room for so many vectors and readings at once, so that growing takes no more.
+    mutating func reserve(vectors: Int, readings: Int) {
+        times.reserveCapacity(vectors)
+        starts.reserveCapacity(vectors + 1)
+        beacons.reserveCapacity(readings)
+        levels.reserveCapacity(readings)
+    }
+
+    /// The places of the readings of vector `index`.
+    func range(_ index: Int) -> Range<Int> { Int(starts[index])..<Int(starts[index + 1]) }
+
+    /// Whose the reading at a place is.
+    func beacon(_ entry: Int) -> Int { Int(beacons[entry]) }
+
+    /// The mean of its packets, in dBm.
+    func level(_ entry: Int) -> Double {
+        let level = levels[entry]
+        if level & Self.isFraction != 0 { return fractions[Int(level & ~Self.isFraction)] }
+        let sum = Int32(bitPattern: level << (32 - Self.sumBits)) >> Int32(32 - Self.sumBits)
+        let count = level >> Self.sumBits
+        return count == 1 ? Double(sum) : Double(sum) / Double(count)
+    }
 
     func vector(_ index: Int) -> SignalVector {
         SignalVector(
-            seconds: times[index],
-            readings: range(index).map { .init(beacon: Int(beacons[$0]), level: levels[$0]) })
+            seconds: times[index], readings: range(index).map { .init(beacon: beacon($0), level: level($0)) })
     }
 
-    /// What the packets of each reading of a vector said, in the order of the readings.
+    /// What the packets of each reading of a vector said, in the order of the readings; their means where they are not
+    /// kept.
     func packets(_ index: Int) -> [[Double]] {
-        var next = packetStarts[index]
-        return range(index).map { place in
-            let count = Int(packetCounts[place])
-            guard count > 1 else { return [levels[place]] }
+        var next = keepsPackets ? Int(packetStarts[index]) : 0
+        return range(index).map { entry in
+            let count = levels[entry] & Self.isFraction == 0 ? Int(levels[entry] >> Self.sumBits) : 1
+            guard keepsPackets, count > 1 else { return [level(entry)] }
             defer { next += count }
             return packets[next..<next + count].map(Double.init)
         }

@@ -29,7 +29,7 @@ struct MapCheck: ParsableCommand {
     }
 
     func run() throws {
-        let report = CheckReport(try SurveyFiles(survey, reading: levels.reading))
+        let report = CheckReport(try SurveyFiles(survey, reading: levels.reading, keepsPackets: false))
         Terminal.write(json ? report.json.line + "\n" : report.text)
         if !report.isGood { throw Failure(.failure) }
     }

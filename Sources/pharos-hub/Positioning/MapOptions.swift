@@ -19,9 +19,11 @@ struct SurveyReadingOptions: ParsableArguments {
     var reading: SurveyFiles.Reading { .init(absent: absent, acceptsZero: acceptZero) }
 
     /// Reads surveys, and says what is strange about them.
-    func read(_ paths: [String]) throws -> SurveyFiles {
+    ///
+    /// - Parameter keepsPackets: Whether single packets are wanted: a map needs the mean of each second only.
+    func read(_ paths: [String], keepsPackets: Bool = false) throws -> SurveyFiles {
         if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input is one survey, not several.") }
-        let files = try SurveyFiles(paths, reading: reading)
+        let files = try SurveyFiles(paths, reading: reading, keepsPackets: keepsPackets)
         try files.refuseEmpty()
         for sentence in files.sentences { Terminal.writeError("pharos: \(sentence)\n") }
         return files

@@ -64,7 +64,7 @@ struct MapExport: ParsableCommand {
                     .usage, "\(files[0]): a map has no single readings: use csv or medians, or export its survey")
             }
         }
-        let survey = try levels.read(files).survey
+        let survey = try levels.read(files, keepsPackets: true).survey
         return switch format {
         case .csv: SurveyTable.long(survey)
         case .wide: SurveyTable.wide(survey)
@@ -105,7 +105,7 @@ struct MapImport: ParsableCommand {
     }
 
     func run() throws {
-        let survey = try levels.read(files).survey
+        let survey = try levels.read(files, keepsPackets: true).survey
         let file = try GrowingSurvey(output)
         file.append(SurveyWriter.text(survey, numberingFrom: file.nextStay))
         try file.finish()
