@@ -68,11 +68,23 @@ public final class SecondGatherer: SightingConsumer {
         case stranger(BeaconIdentity)
     }
 
-    /// What was heard in this second, by lasting address; `nil` for addresses that change.
-    private var heard: [Source: [DeviceAddress?: [Double]]] = [:]
+    /// What is remembered of somebody who sends.
+    private struct Remembered {
+        let source: Source
+        var isShared: Bool
+        /// What was heard in this second, by lasting address; `nil` for addresses that change.
+        var heard: [(address: DeviceAddress?, levels: [Double])] = []
+        /// When each lasting address was heard last, by the number of its packet.
+        var addresses: [(address: DeviceAddress, packet: Int, second: Int)] = []
+    }
+
+    private var senders: [Remembered] = []
+    private var numbers: [Source: Int] = [:]
+    /// By the place in the table: the sender that was found there last. Nearly always it is the same again.
+    private var numberAtPlace: [Int] = []
+    /// Those that were heard in this second.
+    private var heard: [Int] = []
     private var names: [Source: BeaconKey] = [:]
-    /// When each lasting address of a beacon was heard last, by the number of its packet.
-    private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
     private var packets = 0
     /// What a survey calls them, by address: texts cost more than all else of a packet.
     private var keys: [Source: [DeviceAddress?: BeaconKey]] = [:]
@@ -128,15 +140,33 @@ public final class SecondGatherer: SightingConsumer {
     func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
         begin(at: sighting.instant)
         guard let place = table.hear(sighting, octets, range), !sighting.isScanResponse else { return }
-        let track = table.tracks[place]
-        guard let source = place < table.knownCount ? .known(place) : track.identity.map(Source.stranger) else {
-            return
-        }
+        guard
+            let source = place < table.knownCount ? .known(place) : table.tracks[place].identity.map(Source.stranger)
+        else { return }
         if let name, let key = BeaconKey(name) { names[source] = key }
+        let number = number(of: source, at: place)
         let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
-        if let identity = identity(of: source) { note(source, identity, address) }
+        if let address, !senders[number].isShared { note(number, address) }
         guard let rssi = sighting.rssi, let level = ReceivedLevel.level(Double(rssi)) else { return }
-        heard[source, default: [:]][address, default: []].append(level)
+        if senders[number].heard.isEmpty { heard.append(number) }
+        if let index = senders[number].heard.firstIndex(where: { $0.address == address }) {
+            senders[number].heard[index].levels.append(level)
+        } else {
+            senders[number].heard.append((address, [level]))
+        }
+    }
+
+    private func number(of source: Source, at place: Int) -> Int {
+        while numberAtPlace.count <= place { numberAtPlace.append(-1) }
+        let last = numberAtPlace[place]
+        if last >= 0, senders[last].source == source { return last }
+        let number = numbers[source] ?? senders.count
+        if number == senders.count {
+            senders.append(Remembered(source: source, isShared: shared.contains(source)))
+            numbers[source] = number
+        }
+        numberAtPlace[place] = number
+        return number
     }
 
     private func identity(of source: Source) -> BeaconIdentity? {
@@ -151,30 +181,23 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     /// An identity is that of several devices where one address is heard, then another one, then the first again.
-    private func note(_ source: Source, _ identity: BeaconIdentity, _ address: DeviceAddress?) {
-        guard let address, shared.isEmpty || !shared.contains(source) else { return }
+    private func note(_ number: Int, _ address: DeviceAddress) {
+        guard let identity = identity(of: senders[number].source) else { return }
         packets += 1
-        // Nearly always there is one address, which is noted in place.
-        if let place = addresses.index(forKey: source), addresses.values[place].count == 1,
-            addresses.values[place][address] != nil
-        {
-            addresses.values[place][address] = (packets, second)
+        guard let index = senders[number].addresses.firstIndex(where: { $0.address == address }) else {
+            if senders[number].addresses.count >= Self.rememberedAddresses { senders[number].addresses = [] }
+            senders[number].addresses.append((address, packets, second))
             return
         }
-        var known = addresses[source] ?? [:]
-        if let last = known[address], second - last.second <= Self.memory,
-            known.contains(where: { $0.key != address && $0.value.packet > last.packet })
-        {
-            shared.insert(source)
-            addresses[source] = nil
-            onSentence(
-                "\(BeaconKey(identity)) is sent by several devices at once: they are told apart by address", true)
-            return
-        }
-        if known.count >= Self.rememberedAddresses { known.removeAll() }
-        known[address] = (packets, second)
-        if addresses.count >= Self.rememberedSources { addresses.removeAll() }
-        addresses[source] = known
+        let last = senders[number].addresses[index]
+        senders[number].addresses[index] = (address, packets, second)
+        guard senders[number].addresses.count > 1, second - last.second <= Self.memory,
+            senders[number].addresses.contains(where: { $0.address != address && $0.packet > last.packet })
+        else { return }
+        shared.insert(senders[number].source)
+        senders[number].isShared = true
+        senders[number].addresses = []
+        onSentence("\(BeaconKey(identity)) is sent by several devices at once: they are told apart by address", true)
     }
 
     public func change(_ state: ScanKeeper.State, at now: HeardInstant) {
@@ -193,7 +216,7 @@ public final class SecondGatherer: SightingConsumer {
 
     private func flush() {
         defer {
-            heard.removeAll(keepingCapacity: true)
+            forget()
             second += 1
             wasDeaf = isDeaf
         }
@@ -201,19 +224,30 @@ public final class SecondGatherer: SightingConsumer {
         onSecond(second, beacons())
     }
 
+    private func forget() {
+        for number in heard { senders[number].heard.removeAll(keepingCapacity: true) }
+        heard.removeAll(keepingCapacity: true)
+        guard senders.count >= Self.rememberedSources else { return }
+        (senders, numbers, numberAtPlace) = ([], [:], [])
+    }
+
     private func beacons() -> [HeardBeacon] {
         var found: [HeardBeacon] = []
-        for (source, byAddress) in heard {
-            let identity = identity(of: source).flatMap { key(of: source, $0, byAddress) }
+        for number in heard {
+            let (source, byAddress) = (senders[number].source, senders[number].heard)
+            let identity = identity(of: source).flatMap { key(of: source, $0, byAddress.map(\.address)) }
             var name = names[source]
             if case .known(let place) = source { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
-            let isShared = shared.contains(source) || identity.map { sharedBefore.contains($0) } ?? false
-            let several = byAddress.sorted { "\($0.key?.description ?? "")" < "\($1.key?.description ?? "")" }
+            let isShared = senders[number].isShared || identity.map { sharedBefore.contains($0) } ?? false
+            let several =
+                byAddress.count == 1
+                ? byAddress
+                : byAddress.sorted { $0.address?.description ?? "" < $1.address?.description ?? "" }
             if !isShared, several.count > 1 {
                 found.append(
                     HeardBeacon(
                         name: name, identity: identity, identityAtAddress: nil, isShared: false,
-                        levels: several.flatMap(\.value)))
+                        levels: several.flatMap(\.levels)))
                 continue
             }
             for (address, levels) in several {
@@ -228,11 +262,11 @@ public final class SecondGatherer: SightingConsumer {
 
     /// What a survey may call it: no id and no address that changes.
     private func key(
-        of source: Source, _ identity: BeaconIdentity, _ byAddress: [DeviceAddress?: [Double]]
+        of source: Source, _ identity: BeaconIdentity, _ addresses: [DeviceAddress?]
     ) -> BeaconKey? {
         switch identity {
         case .eddystoneEID: nil
-        case .address: byAddress.keys.contains(nil) ? nil : key(of: source, from: nil)
+        case .address: addresses.contains(nil) ? nil : key(of: source, from: nil)
         default: key(of: source, from: nil)
         }
     }
