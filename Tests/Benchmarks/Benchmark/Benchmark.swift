@@ -55,7 +55,8 @@ struct Benchmark {
             let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             if only.contains("positioning") {
                 try PositioningTimes.run(
-                    report, folder: folder, python: python, peers: scripts + "/positioning_peers.py")
+                    report, folder: folder, pharos: pharos, python: python,
+                    peers: scripts + "/positioning_peers.py")
             }
             if only.contains("inventory") { try InventoryTimes.run(report) }
             if only.contains("capture") {

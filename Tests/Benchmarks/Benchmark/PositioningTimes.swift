@@ -17,9 +17,12 @@ struct PositioningTimes {
 
     /// - Parameters:
     ///   - folder: Where a recording is made, and taken away.
+    ///   - pharos: The program, with `pharos-hub` beside it; `nil` for none.
     ///   - python: A Python with scikit-learn; `nil` for none.
     ///   - peers: The script that measures it.
-    static func run(_ report: Report, folder: String, python: String?, peers: String) throws {
+    static func run(
+        _ report: Report, folder: String, pharos: String?, python: String?, peers: String
+    ) throws {
         let clock = ContinuousClock()
         report.section(
             "Positioning: \(Double(vectors).grouped) vectors at \(places) places, \(beacons) beacons")
@@ -49,7 +52,7 @@ struct PositioningTimes {
         } else {
             report.notMeasured("scikit-learn on the same survey", because: "no Python; give it with --python")
         }
-        try reading(report)
+        try reading(report, folder, pharos)
         try hour(report, folder)
         try PositioningRecordings(report, python: python, peers: peers).run()
         try buildings(report)
@@ -93,23 +96,48 @@ struct PositioningTimes {
         return (survey, run)
     }
 
-    /// A survey of a million lines, read piece by piece.
-    private static func reading(_ report: Report) throws {
-        report.section("Positioning: a survey of \(Double(lines).grouped) lines")
-        var reader = SurveyReader()
-        reader.take("{\"survey\":1}\n{\"stay\":1,\"place\":\"A\"}\n".utf8)
-        let keys = (0..<6).map { "\"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/\($0)\":[-7\($0),-6\($0)]" }
-        let rest = ",\"rssi\":{" + keys.joined(separator: ",") + "}}\n"
-        let octets = Array(rest.utf8)
-        let time = ContinuousClock().measure {
-            for second in 0..<lines {
-                reader.take(Array("{\"t\":\(second)".utf8) + octets)
-            }
-            reader.finish()
+    /// A survey of a million lines, as the program itself makes a map of it: in a process of its own, so that nothing
+    /// else counts.
+    private static func reading(_ report: Report, _ folder: String, _ pharos: String?) throws {
+        report.section("Positioning: a survey of \(Double(lines).grouped) lines, twelve packets in each")
+        guard let pharos else {
+            return report.notMeasured("its reading", because: "no program; give it with --pharos")
         }
-        guard reader.survey.vectorCount == lines else { throw BenchmarkError("the survey was not read whole") }
-        report.line("Read in \((time.milliseconds / 1000).text(2)) s.")
-        report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
+        let (path, map) = ("\(folder)/million-\(getpid()).jsonl", "\(folder)/million-\(getpid()).json")
+        defer {
+            unsafe unlink(path)
+            unsafe unlink(map)
+        }
+        try write(to: path)
+        for algorithm in ["gauss", "field"] {
+            let run = try MeasuredRun(
+                [pharos, "map", "fit", path, "--algorithm", algorithm, "--output", map],
+                output: try Descriptor.open("/dev/null", .replace))
+            report.line("`map fit --algorithm \(algorithm)`: \(run.seconds.text(1)) s.")
+            report.target("most memory that it had", run.peak * 1.048576, "MB", atMost: 200)
+        }
+    }
+
+    /// A thousand places, each for a thousand seconds, six beacons in each.
+    private static func write(to path: String) throws {
+        var random = SplitMix64(seed: 12)
+        let file = try OutputFile(replacing: path)
+        var text = "{\"survey\":1}\n"
+        let stays = 1000
+        for place in 0..<stays {
+            let (x, y) = (place % 40 * 2, place / 40 * 2)
+            text += "{\"stay\":\(place + 1),\"place\":\"P\(place)\",\"position\":[\(x),\(y)]}\n"
+            for second in 0..<(lines - 1 - stays) / stays {
+                let levels = (0..<6).map { beacon in
+                    let level = -50 - Int(random.next(upTo: 40))
+                    return "\"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/\((x / 20) + 1)/\(y / 12 * 6 + beacon)\":"
+                        + "[\(level),\(level - Int(random.next(upTo: 6)))]"
+                }
+                text += "{\"t\":\(second),\"rssi\":{" + levels.joined(separator: ",") + "}}\n"
+            }
+            try file.append(Array(text.utf8))
+            text = ""
+        }
     }
 
     /// An hour of packets of an ordinary floor: 24 beacons, 100 places.
