@@ -50,8 +50,9 @@ public enum StatusText {
     /// That no instance has left its status in `directory`, and how one is started.
     public static func nothing(in directory: String) -> String {
         """
-        No beacon runs on this box: none has left its status in \(directory).
-        `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, `pharos run FILE` any.
+        No beacon and no listener runs on this box: none has left its status in \(directory).
+        `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, `pharos run FILE` any;
+        pharos-listen@NAME listens in the same way, `pharos listen FILE` for any.
 
         """
     }

@@ -160,9 +160,10 @@ import Testing
         let result = try status()
         #expect(
             result.output == """
-                No beacon runs on this box: none has left its status in \(folder.path).
+                No beacon and no listener runs on this box: none has left its status in \(folder.path).
                 `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, \
-                `pharos run FILE` any.
+                `pharos run FILE` any;
+                pharos-listen@NAME listens in the same way, `pharos listen FILE` for any.
 
                 """)
         #expect(result.code == 1 && result.errors == "")
