@@ -27,6 +27,9 @@ both_ways() {
     lab_test "hearing/$air/qualify" qualifies_both
     lab_test "hearing/$air/shared" shares_with_a_beacon
     lab_test "hearing/$air/gone" hears_again_after down
+    for how in ioctl command cycle; do
+        lab_test "hearing/$air/reset-$how" outlives_a_reset $how
+    done
 }
 
 FAMILY=legacy air=raspberry-pi
@@ -37,6 +40,7 @@ lab_test hearing/no-permission says_that_nothing_is_heard
 lab_test hearing/qualify-refused qualifies_nothing_that_is_taken
 lab_test hearing/qualify-interrupted is_quiet_after_a_signal
 lab_test hearing/managed hears_presence
+lab_test hearing/raised puts_down_what_it_raised
 lab_test hearing/clock outlives_a_clock
 prepare unplug
 

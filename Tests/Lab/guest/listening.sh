@@ -170,6 +170,7 @@ outlives_an_earlier_lescan() {
     ended_at=$(cut -d ' ' -f 1 /proc/uptime)
     eventually 10 more_than 15 scan.txt || fail "nothing is heard after lescan has ended"
     scan_ends scan.txt
+    shows scan.txt.err 'hci1: hcitool scans here, too'
     # The tenth report is the first one after the end, or up to a second later.
     tenth=$(sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' scan.txt | sed -n 10p)
     waited=$(awk "BEGIN { printf \"%.2f\", $tenth / 1e9 - $ended_at }")
@@ -200,6 +201,7 @@ outlives_a_discovery() {
         cat bluetoothctl.txt
         fail "the discovery was not noticed"
     }
+    shows scan.txt.err 'hci1: bluetoothd scans here, too'
     gap=$(longest_gap scan.txt "$((ended_at > 10 ? ended_at - 10 : 0))")
     say "note $FAMILY: a discovery costs $gap s at its end"
     at_most "$gap" 2 || fail "nothing was heard for $gap s"
@@ -292,6 +294,50 @@ hears_again_after() {
     scan_ends scan.txt
     stop "$beacon_pid"
     grep '"event":"state"' scan.txt
+}
+
+# puts_down_what_it_raised: an adapter that was down is down again, also after it had to be opened anew.
+puts_down_what_it_raised() {
+    adapter_starts_up hci0
+    adapter_starts_down hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    equal hci1 "UP RUNNING" "$(adapter_flags hci1)"
+    scan_ends scan.txt
+    equal hci1 DOWN "$(adapter_flags hci1)"
+    scan_begins scan.txt hci1
+    eventually 15 says_report scan.txt || fail "nothing is heard"
+    hciconfig hci1 down
+    since=$(wc -l <scan.txt)
+    eventually 10 more_than "$((since + 10))" scan.txt || fail "nothing is heard any more"
+    scan_ends scan.txt
+    equal hci1 DOWN "$(adapter_flags hci1)"
+    stop "$beacon_pid"
+}
+
+# outlives_a_reset HOW: another program resets the controller while ours listens. The kernel tells nobody, and what it
+# has set up before is gone, the event masks included; after a power cycle it sets up everything but the scan.
+outlives_a_reset() {
+    adapter_starts_up hci0
+    adapter_starts_up hci1
+    beacon_begins hci0
+    scan_begins scan.txt hci1
+    eventually 15 more_than 5 scan.txt || fail "nothing is heard"
+    before=$(wc -l <scan.txt)
+    case $1 in
+    ioctl) hciconfig hci1 reset ;;
+    command) hcitool -i hci1 cmd 0x03 0x0003 >/dev/null ;;
+    cycle) hciconfig hci1 down && hciconfig hci1 up ;;
+    esac
+    eventually 10 more_than "$((before + 20))" scan.txt || true
+    scan_ends scan.txt
+    stop "$beacon_pid"
+    grep '"event":"state"' scan.txt || fail "it was not noticed"
+    shows scan.txt '"state":"recovering"'
+    gap=$(longest_gap scan.txt "$before")
+    say "note $FAMILY: a reset ($1) costs $gap s"
+    at_most "$gap" 2 || fail "nothing was heard for $gap s"
 }
 
 more_than() { [ "$(wc -l <"$2")" -gt "$1" ]; }
