@@ -67,6 +67,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
             if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
+            // On a busy machine what was noticed just now may be mended in the same turn: it is told all the same.
+            if keeper.state != source.state { source.change(keeper.state, at: heard(now)) }
             keeper.wake()
             sample?.wake(at: now)
             source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
