@@ -84,7 +84,7 @@ public final class SiteHistory {
     private func migrate() throws(SiteStoreError) {
         let found = try foundVersion()
         try check(found)
-        guard found < Self.version else { return }
+        guard found < Self.version else { return try index() }
         try database.transaction { () throws(SiteStoreError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
             // Another one may have been faster.
@@ -95,6 +95,26 @@ public final class SiteHistory {
                 try database.execute("CREATE TABLE IF NOT EXISTS pharos_version (version integer PRIMARY KEY)")
                 try database.execute("INSERT INTO pharos_version VALUES (\(next + 1))")
             }
+        }
+        try index()
+    }
+
+    /// Makes the index of who has changed rooms, which tables of the same version may not have yet: whoever reads them does
+    /// without.
+    private func index() throws(SiteStoreError) {
+        func isThere() throws(SiteStoreError) -> Bool {
+            var count = 0
+            try database.query(
+                "SELECT count(*) FROM pg_catalog.pg_indexes WHERE indexname = 'pharos_events_room' "
+                    + "AND schemaname = ANY (current_schemas(false))"
+            ) { count = Self.number($0[0]) }
+            return count > 0
+        }
+        guard try !isThere() else { return }
+        try database.transaction { () throws(SiteStoreError) in
+            try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
+            guard try !isThere() else { return }
+            try database.execute("CREATE INDEX pharos_events_room ON pharos_events (site, at) WHERE kind = 'room'")
         }
     }
 
@@ -127,7 +147,8 @@ public final class SiteHistory {
 
     // MARK: What is asked
 
-    /// What happened with a beacon at all sites or in a place of one, oldest first.
+    /// What happened with a beacon at all sites or in a place of one, oldest first; in a room also who has left it for
+    /// another one.
     ///
     /// - Parameters:
     ///   - site: Whose place: other sites may have one of the same name.
@@ -137,7 +158,8 @@ public final class SiteHistory {
     ) throws(SiteStoreError) {
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
-                + "WHERE (beacon = $1 OR place = $1 AND site = $4) AND at BETWEEN \(Self.moments) ORDER BY at, id",
+                + "WHERE (beacon = $1 OR place = $1 AND site = $4 OR kind = 'room' AND site = $4 "
+                + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id",
             [name] + Self.texts(range) + [site]
         ) { row in
             each(
@@ -171,9 +193,18 @@ public final class SiteHistory {
     /// The beacons, and the places of a site, of which something is kept, at most a thousand of them.
     public func names(at site: String) throws(SiteStoreError) -> [String] {
         var names: [String] = []
+        // Name by name along the indexes: years of rows are not read for a handful of names.
+        func all(_ name: String, _ column: String, _ table: String) -> String {
+            "\(name)(name) AS ((SELECT \(column) FROM \(table) ORDER BY 1 LIMIT 1) UNION ALL SELECT (SELECT \(column) "
+                + "FROM \(table) WHERE \(column) > \(name).name ORDER BY 1 LIMIT 1) FROM \(name) "
+                + "WHERE \(name).name IS NOT NULL)"
+        }
         try database.query(
-            "SELECT beacon AS name FROM pharos_events UNION SELECT place FROM pharos_events WHERE place != '' "
-                + "AND site = $1 UNION SELECT beacon FROM pharos_sightings ORDER BY name LIMIT 1000", [site]
+            "WITH RECURSIVE \(all("tag", "beacon", "pharos_events")), \(all("place", "place", "pharos_events")), "
+                + "\(all("heard", "beacon", "pharos_sightings")) SELECT name FROM tag WHERE name IS NOT NULL "
+                + "UNION SELECT name FROM place WHERE name != '' AND EXISTS (SELECT FROM pharos_events "
+                + "WHERE place = name AND site = $1) UNION SELECT name FROM heard WHERE name IS NOT NULL "
+                + "ORDER BY name LIMIT 1000", [site]
         ) { row in if let name = row[0] { names.append(name) } }
         return names
     }

@@ -88,15 +88,20 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
+    /// Who has left a room for another one; older files get it when they are opened.
+    private static let index =
+        "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
 
     private let database: Database
+    private var taken: TakenBatches?
 
     /// Opens the file, and makes it where it is missing.
     public init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         database = try Database(
             path: path, isReadOnly: isReadOnly, application: Self.application, version: Self.version,
             setUp: Self.tables)
+        if !isReadOnly { try database.execute(Self.index) }
     }
 
     /// Keeps an event with what it makes of who is inside; kept for good when this returns.
@@ -114,7 +119,7 @@ public final class EventStore {
     public func keep(_ records: [Record], _ sightings: [SightingRow] = []) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
             for record in records { try insert(record.event, record.change, for: []) }
-            try SightingTable(database).add(sightings)
+            try SightingTable(database).add(sightings, &taken)
         }
     }
 
@@ -225,17 +230,27 @@ public final class EventStore {
             "DELETE FROM outbox WHERE channel = ? AND seq <= ?", [.text(channel), .integer(sequence)])
     }
 
-    /// What happened with a beacon or in a zone, oldest first.
+    static let ofName =
+        "SELECT \(columns) FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
+        + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
+    /// Name by name along the indexes: years of events are not read for a handful of names.
+    static let allNames =
+        "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
+        + "FROM event WHERE zone > place.name) FROM place WHERE place.name NOT NULL), "
+        + "tag(name) AS (SELECT min(beacon) FROM event UNION ALL SELECT (SELECT min(beacon) FROM event "
+        + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
+        + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
+
+    /// What happened with a beacon or in a zone, oldest first; in a room also who has left it for another one.
     ///
     /// - Parameters:
-    ///   - name: Of the beacon or the zone.
+    ///   - name: Of the beacon, the zone or the room.
     ///   - range: In microseconds since 1970, both ends included.
     public func history(
         of name: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (Event) -> Void
     ) throws(StoreError) {
         try database.query(
-            "SELECT \(Self.columns) FROM event WHERE (beacon = ?1 OR zone = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 "
-                + "ORDER BY seq", [.text(name), .integer(range.lowerBound), .integer(range.upperBound)]
+            Self.ofName, [.text(name), .integer(range.lowerBound), .integer(range.upperBound)]
         ) { row in
             if let event = Self.event(row[...]) { each(event) }
         }
@@ -244,10 +259,7 @@ public final class EventStore {
     /// The beacons and zones of which something is kept.
     public func names() throws(StoreError) -> [String] {
         var names: [String] = []
-        try database.query(
-            "SELECT zone AS name FROM event WHERE zone != '' UNION SELECT beacon FROM event WHERE beacon NOT NULL "
-                + "ORDER BY name"
-        ) { row in if let name = row.first?.text { names.append(name) } }
+        try database.query(Self.allNames) { row in if let name = row.first?.text { names.append(name) } }
         return names
     }
 

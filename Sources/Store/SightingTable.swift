@@ -7,8 +7,10 @@ public struct SightingRow: Hashable, Sendable {
     public var reports: Int
     /// In dBm; `nil` where no report had a level.
     public var level: Double?
-    /// Of a batch that has come late, the run of the receiver and its number: the same batch counts once.
-    public var late: Batch?
+    /// The same batch counts once.
+    public var batch: Batch
+    /// Whether it came too late for presence, and perhaps after later ones.
+    public var isLate: Bool
 
     /// Tells a batch from all others of its receiver.
     public struct Batch: Hashable, Sendable {
@@ -24,14 +26,16 @@ public struct SightingRow: Hashable, Sendable {
 
     /// See the properties of the same names.
     public init(
-        receiver: String, beacon: String, milliseconds: Int64, reports: Int, level: Double?, late: Batch? = nil
+        receiver: String, beacon: String, milliseconds: Int64, reports: Int, level: Double?, batch: Batch,
+        isLate: Bool = false
     ) {
         self.receiver = receiver
         self.beacon = beacon
         self.milliseconds = milliseconds
         self.reports = reports
         self.level = level
-        self.late = late
+        self.batch = batch
+        self.isLate = isLate
     }
 }
 
@@ -56,6 +60,23 @@ public struct HeardMinute: Hashable, Sendable {
     }
 }
 
+/// Which batches of each receiver's runs earlier processes have put into a file, from the first to the last number.
+struct TakenBatches {
+    fileprivate struct Run: Hashable {
+        let receiver: String
+        let boot: String
+    }
+
+    fileprivate var earlier: [Run: [ClosedRange<Int64>]] = [:]
+    /// Tells what this process takes from what others have.
+    fileprivate var number: Int64 = 1
+
+    fileprivate func holds(_ row: SightingRow) -> Bool {
+        let ranges = earlier[Run(receiver: row.receiver, boot: row.batch.boot)]
+        return ranges?.contains { $0.contains(row.batch.sequence) } ?? false
+    }
+}
+
 /// The tables of what was heard, in files that have them: one row for each beacon, receiver and minute.
 struct SightingTable {
     private let database: Database
@@ -74,6 +95,33 @@ struct SightingTable {
         try database.execute(
             "CREATE TABLE IF NOT EXISTS late (receiver TEXT NOT NULL, boot TEXT NOT NULL, seq INTEGER NOT NULL, "
                 + "beacon TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, seq, beacon)) WITHOUT ROWID")
+        try database.execute(
+            "CREATE TABLE IF NOT EXISTS taken (receiver TEXT NOT NULL, boot TEXT NOT NULL, process INTEGER NOT NULL, "
+                + "first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL, "
+                + "PRIMARY KEY (receiver, boot, process)) WITHOUT ROWID")
+    }
+
+    private func taken() throws(StoreError) -> TakenBatches {
+        var found = TakenBatches()
+        try database.query("SELECT receiver, boot, process, first, last FROM taken") { row in
+            guard row.count == 5, let receiver = row[0].text, let boot = row[1].text, let process = row[2].integer,
+                let first = row[3].integer, let last = row[4].integer, first <= last
+            else { return }
+            found.earlier[.init(receiver: receiver, boot: boot), default: []].append(first...last)
+            found.number = max(found.number, process + 1)
+        }
+        return found
+    }
+
+    private func note(_ row: SightingRow, of process: Int64) throws(StoreError) {
+        try database.execute(
+            "INSERT INTO taken (receiver, boot, process, first, last, at) VALUES (?1, ?2, ?3, ?4, ?4, ?5) "
+                + "ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last), "
+                + "at = max(at, excluded.at)",
+            [
+                .text(row.receiver), .text(row.batch.boot), .integer(process), .integer(row.batch.sequence),
+                .integer(row.milliseconds),
+            ])
     }
 
     /// Whether somebody keeps in this file what was heard.
@@ -85,20 +133,30 @@ struct SightingTable {
         return count == 2
     }
 
-    func add(_ rows: [SightingRow]) throws(StoreError) {
+    /// - Parameter known: What was there when this process began; read once.
+    func add(_ rows: [SightingRow], _ known: inout TakenBatches?) throws(StoreError) {
         guard !rows.isEmpty else { return }
         try make()
+        if known == nil { known = try taken() }
+        guard let taken = known else { return }
+        var noted: SightingRow?
         for row in rows {
-            if let late = row.late {
+            if row.isLate {
                 try database.execute(
                     "INSERT OR IGNORE INTO late (receiver, boot, seq, beacon, at) VALUES (?, ?, ?, ?, ?)",
                     [
-                        .text(row.receiver), .text(late.boot), .integer(late.sequence), .text(row.beacon),
+                        .text(row.receiver), .text(row.batch.boot), .integer(row.batch.sequence), .text(row.beacon),
                         .integer(row.milliseconds),
                     ])
                 guard database.changes == 1 else { continue }
+            } else {
+                // Somebody has read this recording before.
+                if taken.holds(row) { continue }
+                // All beacons of a batch stand together.
+                if noted?.batch != row.batch || noted?.receiver != row.receiver { try note(row, of: taken.number) }
+                noted = row
             }
-            let (reports, isLate) = (Int64(row.reports), row.late != nil)
+            let (reports, isLate) = (Int64(row.reports), row.isLate)
             let minute = row.milliseconds - (row.milliseconds % Self.minute + Self.minute) % Self.minute
             try database.execute(
                 "INSERT INTO heard (beacon, minute, receiver, reports, late, levels, level) VALUES (?, ?, ?, ?, ?, ?, ?) "
@@ -144,5 +202,7 @@ struct SightingTable {
                 + "DELETE FROM heard WHERE beacon IN (SELECT beacon FROM name) AND minute < ?",
             [.integer(time / 1000 - Self.minute)])
         try database.execute("DELETE FROM late WHERE at < ?", [.integer(time / 1000)])
+        try make()
+        try database.execute("DELETE FROM taken WHERE at < ?", [.integer(time / 1000)])
     }
 }

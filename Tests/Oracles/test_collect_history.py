@@ -42,6 +42,10 @@ def test_rooms_are_kept_and_told_by_name_and_time(tmp_path):
     assert events[-1]["event"] == "exit" and events[-1]["from"] == "shop"
     # By the room, and by the collector file in place of the database.
     assert {each["event"] for each in history(tmp_path, "shop")} >= {"room", "exit"}
+    # Who leaves a room for another one is told in both.
+    assert moved in history(tmp_path, "hall") and moved in history(tmp_path, "shop")
+    table = pharos.checked("history", "hall", "--history", tmp_path / "museum.db").out
+    assert any("shop" in line and line.endswith("from hall") for line in table.splitlines())
     assert pharos.checked("history", "key-ana", "--history", path, "--json").lines() == events
     assert len(history(tmp_path, "key-ana", "--from", at(30), "--to", at(100))) < len(events)
     rows = list(csv.DictReader(io.StringIO(pharos.checked(
@@ -56,6 +60,7 @@ def test_rooms_are_kept_and_told_by_name_and_time(tmp_path):
     # The same recordings once more change nothing.
     assert collect(path, *files, "--json").code == 0
     assert history(tmp_path, "key-ana") == events
+    assert history(tmp_path, "key-ana", "--heard") == heard
 
 
 def test_what_is_no_history_has_its_exit_code(tmp_path):
@@ -207,7 +212,7 @@ def test_of_two_collectors_the_lower_lease_tells_and_the_other_takes_over(tmp_pa
         assert where(two)["beacons"][0]["room"] == "hall"
         first.process.send_signal(signal.SIGKILL)
         died = time.monotonic()
-        reader.wait("pharos/museum/receivers/collector/status", lambda value: value == "offline")
+        reader.wait("pharos/museum/collectors/all/status", lambda value: value == "offline")
         while "tells of all shards" not in second.errors:
             assert time.monotonic() - died < 40, second.errors
             hear((8, 2))
@@ -215,7 +220,7 @@ def test_of_two_collectors_the_lower_lease_tells_and_the_other_takes_over(tmp_pa
         moved = second.wait(lambda line: line.get("event") == "room" and line["room"] == "shop")
         state = "pharos/museum/beacons/key-ana/state"
         reader.wait(state, lambda value: value["room"] == "shop" and value["known"])
-        reader.wait("pharos/museum/receivers/collector/status", lambda value: value == "online",
+        reader.wait("pharos/museum/collectors/all/status", lambda value: value == "online",
                     after=max(n for n, each in enumerate(reader.messages) if each.payload == b"offline"))
         # Nobody has entered anew, and the room changed once.
         events = history(two, "key-ana")
@@ -246,7 +251,7 @@ def test_shards_divide_the_beacons(tmp_path, start):
     reader = brokers.Reader(broker.port)
     collector = start(pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json")
     try:
-        reader.wait("pharos/museum/receivers/collector/status", lambda value: value == "online")
+        reader.wait("pharos/museum/collectors/3/status", lambda value: value == "online")
         time.sleep(2)
         names = {pharos_shard(name): name for name in (f"key-{number}" for number in range(200))}
         for second in range(5):

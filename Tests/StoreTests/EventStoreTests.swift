@@ -78,7 +78,7 @@ import Testing
         func row(_ time: Int64, _ level: Double?, late: Int64? = nil) -> SightingRow {
             SightingRow(
                 receiver: "west", beacon: "key", milliseconds: time, reports: 2, level: level,
-                late: late.map { .init(boot: "8f", sequence: $0) })
+                batch: .init(boot: "8f", sequence: late ?? time), isLate: late != nil)
         }
         try store.keep([.init(event("a"), .only(stay))], [row(60_000, -60), row(119_999, -63), row(120_000, nil)])
         for _ in 0..<3 { try store.keep([.init(event("b"), .only(other))], [row(61_000, -66, late: 7)]) }
@@ -100,13 +100,76 @@ import Testing
         try store.adopt([], gone: ["key"])
         #expect(try store.presences().isEmpty)
         let lamp = [60_000, 300_000].map { time in
-            SightingRow(receiver: "west", beacon: "lamp", milliseconds: time, reports: 1, level: nil)
+            SightingRow(
+                receiver: "west", beacon: "lamp", milliseconds: time, reports: 1, level: nil,
+                batch: .init(boot: "8f", sequence: time))
         }
         try store.keep([], lamp)
         try store.prune(before: 200_000_000)
         minutes = []
         for name in ["key", "lamp"] { try store.minutes(of: name) { minutes.append($0) } }
         #expect(minutes.map(\.milliseconds) == [300_000])
+    }
+
+    @Test("a recording that is read again adds nothing, and what comes after it, or before it, does")
+    func again() throws {
+        let path = folder.place("museum.db")
+        func keep(_ sequences: ClosedRange<Int64>, boot: String = "8f") throws -> [Int] {
+            let rows = sequences.flatMap { sequence in
+                ["key", "lamp"].map { beacon in
+                    SightingRow(
+                        receiver: "west", beacon: beacon, milliseconds: sequence * 1000, reports: 5, level: -60,
+                        batch: .init(boot: boot, sequence: sequence))
+                }
+            }
+            let store = try EventStore(path: path)
+            // In two transactions, as somebody does who reads on.
+            let half = rows.count / 4 * 2
+            try store.keep([], Array(rows[..<half]))
+            try store.keep([], Array(rows[half...]))
+            var reports: [Int] = []
+            try store.minutes(of: "key") { reports.append($0.reports) }
+            return reports
+        }
+        #expect(try keep(100...129) == [100, 50])
+        #expect(try keep(100...129) == [100, 50])
+        #expect(try keep(120...139) == [100, 100])
+        #expect(try keep(90...99) == [150, 100])
+        #expect(try keep(90...139) == [150, 100])
+        #expect(try keep(100...109, boot: "90") == [200, 100])
+        try EventStore(path: path).prune(before: 10_000_000_000)
+        #expect(try keep(100...101) == [10])
+    }
+
+    @Test("a room tells who has left it for another one, and names are found along the indexes")
+    func leavingForAnotherRoom() throws {
+        let path = folder.place("museum.db")
+        let store = try EventStore(path: path)
+        func record(_ id: String, _ kind: String, _ zone: String, from: String?) throws {
+            let json = #"{"id":"\#(id)","from":\#(from.map { "\"\($0)\"" } ?? "null")}"#
+            try store.record(
+                .init(id: id, time: 1, kind: kind, zone: zone, beacon: "key", json: json), .none, for: [])
+        }
+        try record("a", "room", "hall", from: nil)
+        try record("b", "room", "shop", from: "hall")
+        try record("c", "exit", "shop", from: "shop")
+        try record("d", "enter", "", from: nil)
+        func ids(_ name: String) throws -> [String] {
+            var ids: [String] = []
+            try EventStore(path: path, isReadOnly: true).history(of: name) { ids.append($0.id) }
+            return ids
+        }
+        #expect(try ids("hall") == ["a", "b"])
+        #expect(try ids("shop") == ["b", "c"])
+        #expect(try store.names() == ["hall", "key", "shop"])
+        // No step of either statement reads the whole table.
+        let database = try Database(
+            path: path, isReadOnly: true, application: EventStore.application, version: EventStore.version, setUp: "")
+        for statement in [EventStore.ofName, EventStore.allNames] {
+            var steps: [String] = []
+            try database.query("EXPLAIN QUERY PLAN \(statement)") { if let step = $0.last?.text { steps.append(step) } }
+            #expect(steps.count > 3 && !steps.contains { $0.hasPrefix("SCAN event") }, "\(steps)")
+        }
     }
 
     @Test("names are values, never statements")

@@ -158,6 +158,6 @@ final class CollectorHistory {
         SightingRow(
             receiver: sighting.receiver, beacon: sighting.beacon, milliseconds: Int64(sighting.unixMilliseconds),
             reports: sighting.reports, level: sighting.level,
-            late: sighting.isLate ? .init(boot: sighting.boot, sequence: Int64(sighting.sequence)) : nil)
+            batch: .init(boot: sighting.boot, sequence: Int64(sighting.sequence)), isLate: sighting.isLate)
     }
 }

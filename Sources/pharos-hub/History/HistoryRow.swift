@@ -49,7 +49,8 @@ struct HistoryRow {
         return [
             shown(text("at")), shown(event.kind), shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
             shown(text("receiver")),
-            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-", shown(text("cause")),
+            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-",
+            shown(text("cause") ?? text("from").map { "from \($0)" }),
         ]
     }
 
