@@ -79,7 +79,6 @@ public struct SiteOptions: Hashable, Sendable {
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            unsafe PQfinish(handle)
             // Who answers others does not want us, or speaks no TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
@@ -89,6 +88,9 @@ public struct SiteOptions: Hashable, Sendable {
             }
             let ping = unsafe PQpingParams(
                 keys.dropLast() + [UnsafePointer(mode), nil], values.dropLast() + [UnsafePointer(plain), nil], 1)
+            let isFull = unsafe ping == PQPING_OK && Self.isFull(handle)
+            unsafe PQfinish(handle)
+            if isFull { throw SiteStoreError(.unreachable, "\(name): the database is busy: \(reason)") }
             throw ping == PQPING_OK
                 ? SiteStoreError(.refused, "\(name): the database does not let us in: \(reason)")
                 : SiteStoreError(.unreachable, "\(name): no database answers there: \(reason)")
@@ -98,6 +100,15 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     deinit { unsafe PQfinish(handle) }
+
+    /// Whether a server that has not let us in lacks connections, now or for this user. libpq tells the code of such an
+    /// error in the text of another try alone: the sentence itself may be in any language.
+    private static func isFull(_ handle: OpaquePointer) -> Bool {
+        unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        unsafe PQreset(handle)
+        if unsafe PQstatus(handle) == CONNECTION_OK { return true }
+        return unsafe String(cString: PQerrorMessage(handle)).contains(" 53300: ")
+    }
 
     /// All or nothing of what `body` does.
     func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {

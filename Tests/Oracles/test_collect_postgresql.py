@@ -41,7 +41,10 @@ def test_what_happens_is_kept_once_and_told(tmp_path, server):
             if each.get("beacon")]
     events = pharos.checked("history", "key-ana", "--history", path, "--json").lines()
     assert events == told and len(events) > 3
-    assert pharos.checked("history", "shop", "--history", path, "--json").lines()
+    shop, hall = (pharos.checked("history", name, "--history", path, "--json").lines() for name in ("shop", "hall"))
+    # Who leaves a room for another one is told in both.
+    moved = [each for each in told if each["event"] == "room" and (each["from"], each["room"]) == ("hall", "shop")]
+    assert moved and all(each in shop and each in hall for each in moved)
     heard = [each for each in pharos.checked("history", "key-ana", "--history", path, "--heard", "--json").lines()
              if each["event"] == "heard"]
     assert sum(each["reports"] for each in heard) == 2 * 120 * 5
@@ -164,6 +167,11 @@ def test_who_is_not_let_in_is_told_why(tmp_path, server):
     assert history(server.by_network, passwordFile=secret(tmp_path, "a\nb\n")).code == 78
     assert history("host=127.0.0.1 nonsense=1").code == 78
     assert history("host=db password=secret").code == 78
+    assert history("host=db sslpassword=secret").code == 78
+    # Who cannot be let in now may be let in later.
+    server.ask("CREATE ROLE guest LOGIN CONNECTION LIMIT 0")
+    full = history(server.by_socket.replace("user=pharos", "user=guest"))
+    assert full.code == 69 and "too many connections" in full.err and "busy" in full.err
     assert history("postgresql://pharos:secret@db/museum").code == 78
     # A collector does not end for it: somebody may correct the server.
     path = site(tmp_path, server.by_network, passwordFile=secret(tmp_path, "wrong\n"))

@@ -223,10 +223,11 @@ private struct CollectorReader {
         return .init(connection: text, passwordFile: file)
     }
 
-    /// Whether a connection's text has a password in it: `password=…`, or a URI's `//USER:PASSWORD@`.
+    /// Whether a connection's text has a password in it: `password=…`, that of a key, or a URI's `//USER:PASSWORD@`.
     private static func hasPassword(_ text: String) -> Bool {
         let words = text.split { " \t\n?&".contains($0) }
-        if words.contains(where: { $0 == "password" || $0.hasPrefix("password=") }) { return true }
+        let keys = words.map { $0.prefix { $0 != "=" } }
+        if keys.contains("password") || keys.contains("sslpassword") { return true }
         let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
         // Behind the last @ stands the host.
