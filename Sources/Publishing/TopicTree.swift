@@ -46,7 +46,7 @@ public enum StableHash {
     }
 }
 
-/// The topics of one receiver in its site: `pharos/SITE/…`.
+/// The topics of one receiver, or of a collector, in its site: `pharos/SITE/…`.
 public struct TopicTree: Hashable, Sendable {
     /// Into how many parts the beacons of a site are divided.
     public static let shards = 16
@@ -55,6 +55,8 @@ public struct TopicTree: Hashable, Sendable {
 
     private let root: String
     private let receiver: TopicLevel
+    /// Who tells: no receiver's name makes its status that of a collector.
+    private let teller: String
 
     /// - Parameters:
     ///   - site: As in the listener file; `nil` for ``defaultSite``.
@@ -62,10 +64,29 @@ public struct TopicTree: Hashable, Sendable {
     public init(site: String?, receiver: String) {
         root = "pharos/\(TopicLevel(site ?? Self.defaultSite))"
         self.receiver = TopicLevel(receiver)
+        teller = "receivers/\(self.receiver)"
+    }
+
+    /// Of a collector: those that stand by for each other have the same parts of the beacons, and one status.
+    ///
+    /// - Parameter shards: Its parts, not empty.
+    public init(site: String, collectorOf shards: Set<Int>) {
+        root = "pharos/\(TopicLevel(site))"
+        receiver = TopicLevel("collector")
+        var ranges: [ClosedRange<Int>] = []
+        for shard in shards.sorted() {
+            if let last = ranges.last, last.upperBound == shard - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...shard
+            } else {
+                ranges.append(shard...shard)
+            }
+        }
+        let words = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+        teller = "collectors/" + (shards.count == Self.shards ? "all" : words.joined(separator: "."))
     }
 
     /// `online` or `offline`, retained.
-    public var status: String { "\(root)/receivers/\(receiver)/status" }
+    public var status: String { "\(root)/\(teller)/status" }
     /// How the receiver hears, retained.
     public var receiverState: String { "\(root)/receivers/\(receiver)/state" }
 

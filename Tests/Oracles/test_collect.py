@@ -234,7 +234,7 @@ def test_a_broker_is_read_and_told(tmp_path, start):
     reader = brokers.Reader(broker.port)
     collector = start(pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json")
     try:
-        reader.wait("pharos/museum/receivers/collector/status", lambda value: value == "online")
+        reader.wait("pharos/museum/collectors/all/status", lambda value: value == "online")
         for second in range(8):
             for name in NAMES:
                 batch = {"v": 1, "boot": "8f", "seq": second + 1, "bootMs": 5_000_000 + second * 1000,

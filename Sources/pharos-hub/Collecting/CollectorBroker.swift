@@ -26,8 +26,6 @@ final class CollectorBroker {
     private var toldShards: Set<Int> = []
     private var isLeaving = false
 
-    /// The level of our own status: no receiver is called so.
-    private static let ownName = "collector"
     /// A beacon that stays is told again after so many milliseconds.
     private static let restMilliseconds = 5000
     private static let farewellMilliseconds = 2000
@@ -54,11 +52,11 @@ final class CollectorBroker {
         options.certificateFile = beside(section.certificateFile)
         options.keyFile = beside(section.keyFile)
         if let file = beside(section.userFile) { options.user = try BrokerUser(file: file) }
-        let tree = TopicTree(site: file.name, receiver: Self.ownName)
+        let tree = TopicTree(site: file.name, collectorOf: file.shards)
         self.tree = tree
         let site = TopicLevel(file.name)
         options.subscriptions = ["receivers/+/status", "receivers/+/state"].map { "pharos/\(site)/\($0)" }
-        options.subscriptions.append(leases.filter)
+        options.subscriptions += [tree.status, leases.filter]
         let parts: [Int?] = file.shards.count == TopicTree.shards ? [nil] : file.shards.sorted()
         options.subscriptions += parts.map { tree.sightingsFilter(shard: $0) }
         options.queueLimit = 100_000
@@ -112,7 +110,7 @@ final class CollectorBroker {
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { states.publishAgain() }
         case .message(let message) where message.topic == tree.status:
-            // Another collector of the site has gone: this one tells on.
+            // Another collector of the same shards has gone: this one tells on.
             if message.payload != Array("online".utf8), !held.isEmpty, !isLeaving { board.publishAgain(tree.status) }
         case .message(let message):
             let isLease = leases.take(
