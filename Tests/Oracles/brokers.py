@@ -1,5 +1,7 @@
 """Brokers of MQTT on loopback, readers of everything that is published there, and certificates for them."""
 import json
+import os
+import signal
 import socket
 import subprocess
 import threading
@@ -12,6 +14,7 @@ import peers
 
 MOSQUITTO = "/usr/sbin/mosquitto"
 NATS = "/usr/sbin/nats-server"
+RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 
 class Broker:
@@ -54,6 +57,43 @@ class Nats:
     @property
     def url(self) -> str:
         return f"mqtt://127.0.0.1:{self.port}"
+
+    def end(self):
+        self.peer.end()
+
+
+class RabbitMQ:
+    """RabbitMQ with its plugin for MQTT; its nodes talk on loopback, by a port mapper of its own."""
+
+    def __init__(self, start, folder: Path):
+        self.port, names = peers.free_port(), peers.free_port()
+        place = folder / "rabbitmq"
+        place.mkdir()
+        (place / "plugins").write_text("[rabbitmq_mqtt].\n")
+        (place / "rabbitmq.conf").write_text(f"""listeners.tcp = none
+            mqtt.listeners.tcp.1 = 127.0.0.1:{self.port}
+            mqtt.allow_anonymous = true
+            """)
+        variables = os.environ | {
+            "HOME": str(place), "ERL_EPMD_ADDRESS": "127.0.0.1", "ERL_EPMD_PORT": str(names),
+            "RABBITMQ_NODENAME": "judge@localhost", "RABBITMQ_DIST_PORT": str(peers.free_port()),
+            "RABBITMQ_CONFIG_FILE": str(place / "rabbitmq.conf"), "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(place / "plugins"), "RABBITMQ_MNESIA_BASE": str(place / "data"),
+            "RABBITMQ_LOG_BASE": str(place), "RABBITMQ_LOGS": "-",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+        }
+        start("/usr/bin/epmd", "-address", "127.0.0.1", "-port", names, env=variables)
+        await_port(names)
+        self.peer = start(RABBITMQ, env=variables)
+        await_port(self.port, 90)
+
+    @property
+    def url(self) -> str:
+        return f"mqtt://127.0.0.1:{self.port}"
+
+    def end(self):
+        """It needs seconds to end what it has started."""
+        self.peer.interrupt(signal.SIGTERM, 60)
 
 
 def await_port(port: int, seconds: float = 15):

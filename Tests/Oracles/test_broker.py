@@ -1,4 +1,4 @@
-"""`pharos listen FILE` with a broker: what mosquitto and nats-server are told, and what goes wrong with brokers."""
+"""`pharos listen FILE` with a broker: what mosquitto, NATS and RabbitMQ are told, and what goes wrong with brokers."""
 import json
 import re
 import signal
@@ -209,9 +209,15 @@ def test_its_sudden_end_is_told_by_the_broker(broker, reader, listen):
     all_of_it.wait(STATUS, lambda value: value == "offline")
 
 
-@pytest.mark.parametrize("kind", [brokers.Nats])
-def test_another_broker(start, tmp_path, reader, listen, kind):
-    broker = kind(start, tmp_path)
+@pytest.fixture(params=[brokers.Nats, brokers.RabbitMQ])
+def other(request, start, tmp_path):
+    broker = request.param(start, tmp_path)
+    yield broker
+    broker.end()
+
+
+def test_another_broker(other, reader, listen):
+    broker = other
     all_of_it = reader(broker.port)
     peer = listen(broker.url, homeAssistant=True)
     assert all_of_it.wait(STATE, present).value["room"] == "hall"
