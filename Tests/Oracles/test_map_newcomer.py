@@ -123,10 +123,3 @@ def test_no_file_is_written_over_one_that_is_read(tmp_path, words):
     result = pharos.run(*words.split(), cwd=tmp_path)
     assert result.code == 64 and "name another one" in result.err, result.err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_nothing_is_nobodys_file(tmp_path):
-    """The null device takes both."""
-    site(tmp_path)
-    pharos.checked("map", "simulate", "site.json", "--path", "round", "--output", "/dev/null", "--truth", "/dev/null",
-                   cwd=tmp_path)
