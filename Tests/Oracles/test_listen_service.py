@@ -350,7 +350,7 @@ def test_a_full_disk_stops_neither_events_nor_hooks(service):
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (56_000, resource.RLIM_INFINITY))
 
     service.start(preexec_fn=limit)
     service.hears()

@@ -21,7 +21,7 @@ LATENCY = 0.015
 def plan(question: str, *options, html: Path | None = None) -> dict:
     """The JSON of `pharos plan …`; with `html` the page is written as well."""
     page = ("--html", html) if html else ()
-    return json.loads(pharos.checked("plan", question, *options, "--json", *page, timeout=240).out)
+    return json.loads(pharos.checked("plan", question, *options, "--json", *page, timeout=600).out)
 
 
 @pytest.fixture(scope="module")
