@@ -6,7 +6,7 @@
 # its own, in an empty folder, and ends with one line on the results port. What a test prints is its evidence and is
 # shown only if it fails.
 
-LAB_LIMIT=60 # seconds for one test
+LAB_LIMIT=120 # seconds for one test
 started=0
 
 say() { echo "LAB $LAB_NONCE $*" >"$LAB_RESULTS"; }
