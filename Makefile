@@ -2,10 +2,12 @@
 
 FLAGS := --explicit-target-dependency-import-check error
 PHAROS := .build/debug/pharos
+# Package.swift then optimises what computes in debug builds too.
+export PHAROS_FAST_DEBUG := true
 
 PARTS := structure swift oracles lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test check setup build static deb $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test check unit setup build static deb $(PARTS:%=test-%) format lint benchmark clean
 
 # A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
 run: build
@@ -19,6 +21,10 @@ check:
 # rolled out to one, a short run of each fuzzer.
 test:
 	@Tests/Support/test
+
+# One test or suite: make unit TEST=CollisionModelTests
+unit: setup
+	@swift test $(FLAGS) --filter '$(TEST)'
 
 setup:
 	@Tests/Support/setup build

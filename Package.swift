@@ -18,6 +18,12 @@ let strict: [SwiftSetting] =
 /// Tests/Support/build-static sets it: a package with unsafe flags cannot be somebody's dependency.
 let small: [SwiftSetting] = strict + (Context.environment["PHAROS_SMALL"] == "true" ? [.unsafeFlags(["-Osize"])] : [])
 
+/// For modules that compute: optimised in debug builds too, with every check left in. The Makefile and
+/// Tests/Support/test set it, since the tests take a fifth of the processor time so.
+let computing: [SwiftSetting] =
+    Context.environment["PHAROS_FAST_DEBUG"] == "true"
+    ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
@@ -68,17 +74,17 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "BluetoothTypes", swiftSettings: strict),
+        .target(name: "BluetoothTypes", swiftSettings: strict + computing),
         .target(name: "TextEscaping", swiftSettings: small),
         .systemLibrary(name: "CLinux"),
         .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: small),
         // What every received octet passes is inlined by attribute, for size too.
-        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: small),
+        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: small + computing),
         .target(
             name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
             swiftSettings: small),
-        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: small),
-        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: small),
+        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: small + computing),
+        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: small + computing),
         .target(
             name: "HCITransports",
             dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
@@ -86,7 +92,8 @@ let package = Package(
         .target(
             name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
             swiftSettings: small),
-        .target(name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: small),
+        .target(
+            name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: small + computing),
         .target(
             name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: small),
         .target(
@@ -96,27 +103,28 @@ let package = Package(
             name: "Payloads",
             dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI"],
             swiftSettings: small),
-        .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict),
-        .target(name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
+        .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict + computing),
+        .target(
+            name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict + computing),
         .target(
             name: "Zones", dependencies: ["BluetoothTypes", "Configuration", "Sightings"],
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         .target(
             name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
-            swiftSettings: small),
+            swiftSettings: small + computing),
         .target(
             name: "Auditing",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "PlanReport", "Sightings", "TextEscaping",
             ],
-            swiftSettings: small),
+            swiftSettings: small + computing),
         .target(
             name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
-            swiftSettings: small),
+            swiftSettings: small + computing),
         .target(
             name: "Positioning",
             dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping"],
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         .target(
             name: "PositioningFiles",
             dependencies: [
@@ -124,25 +132,25 @@ let package = Package(
                 "FleetStore", "LinuxHost", "Listener", "ListenerService", "Planner", "Positioning", "Sightings",
                 "Sites", "TextEscaping",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         .target(
             name: "Inventory",
             dependencies: [
                 "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         .target(
             name: "Collector",
             dependencies: ["Airtime", "Configuration", "Positioning", "Publishing", "Sightings", "Sites"],
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         // The page's script and style are real files, embedded as they are.
         .target(
             name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
-            swiftSettings: small),
+            swiftSettings: small + computing),
         .target(
             name: "PositioningReport",
             dependencies: ["Airtime", "Configuration", "PlanReport", "Positioning", "Sites", "TextEscaping"],
-            resources: [.embedInCode("Page")], swiftSettings: strict),
+            resources: [.embedInCode("Page")], swiftSettings: strict + computing),
         .target(name: "QRCodes", swiftSettings: small),
         .target(
             name: "Fleet",
@@ -151,21 +159,21 @@ let package = Package(
                 "QRCodes", "TextEscaping",
             ],
             // The samples of `profiles/fleets`.
-            resources: [.embedInCode("Samples")], swiftSettings: strict),
+            resources: [.embedInCode("Samples")], swiftSettings: strict + computing),
         .target(
             name: "FleetStore",
             dependencies: [
                 "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost",
             ],
             // The role that `fleet export ansible` writes, with the units as they are shipped.
-            resources: [.embedInCode("Ansible")], swiftSettings: small),
+            resources: [.embedInCode("Ansible")], swiftSettings: small + computing),
         .target(
             name: "Planner",
             dependencies: [
                 "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
                 "PlanReport", "Profiles", "Sites", "TextEscaping",
             ],
-            swiftSettings: small),
+            swiftSettings: small + computing),
         .target(
             name: "BeaconService",
             dependencies: [
@@ -250,15 +258,15 @@ let package = Package(
         .target(
             name: "EnduranceWorld",
             dependencies: ["Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "VirtualController"],
-            path: "Tests/Endurance/World", swiftSettings: strict),
+            path: "Tests/Endurance/World", swiftSettings: strict + computing),
         // Audits of fleets with known faults: each kind once in the unit tests, thousands in a release build.
         .target(
             name: "EnduranceAudits", dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"],
-            path: "Tests/Endurance/Audits", swiftSettings: strict),
+            path: "Tests/Endurance/Audits", swiftSettings: strict + computing),
         // Beacons that stay in zones, come and go: hours in the unit tests, a year in a release build.
         .target(
             name: "EnduranceZones", dependencies: ["BluetoothTypes", "Sightings", "Zones"],
-            path: "Tests/Endurance/Zones", swiftSettings: strict),
+            path: "Tests/Endurance/Zones", swiftSettings: strict + computing),
         .executableTarget(
             name: "pharos-endurance",
             dependencies: [
@@ -289,11 +297,11 @@ let package = Package(
         // Surveys to hold positioning against: public recordings, and buildings that do not exist.
         .target(
             name: "PositioningWorlds", dependencies: ["Airtime", "BluetoothTypes", "Positioning"],
-            path: "Tests/PositioningWorlds", swiftSettings: strict),
+            path: "Tests/PositioningWorlds", swiftSettings: strict + computing),
         // Prints scores and fields for the independent implementations.
         .executableTarget(
             name: "PositioningProgram", dependencies: ["Airtime", "Positioning"], path: "Tests/PositioningProgram",
-            swiftSettings: strict),
+            swiftSettings: strict + computing),
         .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
         .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
