@@ -17,8 +17,8 @@ public enum MapFitting {
         do throws(PositioningError) {
             let choice = try AlgorithmChoice(
                 survey, positions: positions, candidates: candidates, base: base, neighbors: keepsNeighbors)
-            // That it can be used at all shows before it is written.
-            _ = try Locator(choice.map)
+            // That it can be used at all shows before it is written; a trial has shown it of a part.
+            if choice.trials.isEmpty { _ = try Locator(choice.map) }
             return choice
         } catch {
             throw refusal(error)

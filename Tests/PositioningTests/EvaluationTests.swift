@@ -101,6 +101,29 @@ import Testing
         #expect(choice.trials[0].behind == nil && behind.mean > 0 && behind.low <= behind.mean)
     }
 
+    /// A part is left out once for all algorithms; each is told what it would be told alone.
+    @Test func algorithmsTogetherAreAsEachAlone() throws {
+        let survey = SimulatedBuilding(seed: 5).survey.shortened(toPlaces: 6)
+        let unplaced = Survey.Stay(number: 90, place: "somewhere")
+        for survey in [survey, survey.with(unplaced)] {
+            let evaluator = Evaluator(survey)
+            let ways = [PositioningAlgorithm.wknn, .weightedCentroid, .gauss].map { LocatorSettings($0) }
+            let together = try evaluator.results(ways, leaving: .visit, forTemper: true)
+            for (settings, result) in zip(ways, together) {
+                if settings.algorithm == .weightedCentroid {
+                    #expect(result == .failure(.fewBeaconPositions(.weightedCentroid)))
+                } else {
+                    let alone = try evaluator.instants(settings, leaving: .visit)
+                    #expect(try result.get() == alone && !alone.isEmpty)
+                }
+            }
+            // Without what only the fit of a temper wants.
+            let plain = try evaluator.results([ways[2]], leaving: .visit, forTemper: false)[0].get()
+            #expect(plain.map(\.mass) == (try together[2].get()).map(\.mass))
+            #expect(plain.allSatisfy(\.temperedMasses.isEmpty) && Tempering.fit(plain) == nil)
+        }
+    }
+
     @Test func surveyOfOnePlaceIsTakenAsItIs() throws {
         let survey = SimulatedBuilding(seed: 1).survey.filtered { $0.number <= 4 }
         let choice = try AlgorithmChoice(survey)
@@ -112,6 +135,15 @@ import Testing
 }
 
 extension Survey {
+    /// And a stay that heard the first vector.
+    func with(_ stay: Stay) -> Survey {
+        var copy = self
+        let vector = vector(0)
+        copy.begin(stay)
+        copy.append(vector)
+        return copy
+    }
+
     /// The first places of a simulated building, with three vectors of each stay.
     func shortened(toPlaces count: Int) -> Survey {
         var copy = Survey()

@@ -49,6 +49,26 @@ import Testing
         #expect(try Locator(whole, settings: LocatorSettings(.nn)).map.places.count == 6)
     }
 
+    /// Vectors are as large as the survey: a map that needs none does not keep them, and its file is the same.
+    @Test(arguments: [(PositioningAlgorithm.gauss, 200, 200), (.gauss, 201, 0), (.nn, 201, 201)])
+    func mapOfManyReadingsKeepsVectorsForThoseThatCompareWithThem(
+        algorithm: PositioningAlgorithm, seconds: Int, kept: Int
+    ) throws {
+        var survey = Survey(keepsPackets: false)
+        let numbers = try (0..<1000).map { try #require(BeaconKey("b\($0)").flatMap { survey.number(of: $0) }) }
+        survey.begin(Survey.Stay(number: 1, place: "P", position: .init(x: 4, y: 0)))
+        for second in 0..<seconds {
+            let readings = numbers.map { SignalVector.Reading(beacon: $0, level: -60 - Double(($0 + second) % 20)) }
+            survey.append(SignalVector(seconds: Double(second), readings: readings))
+        }
+        let map = try AlgorithmChoice(survey, candidates: [algorithm]).map
+        #expect(map.prints.count == kept && map.table.count == kept)
+        var whole = try SignalMap(survey)
+        #expect(whole.prints.count == seconds)
+        whole.settings = map.settings
+        #expect(map.json == whole.json)
+    }
+
     @Test func damagedMapIsASentence() throws {
         var map = try SignalMap(Self.small())
         map.settings = LocatorSettings(.nn)

@@ -49,30 +49,29 @@ public struct AlgorithmChoice: Sendable {
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
         neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit
     ) throws(PositioningError) {
-        map = try SignalMap(survey, positions: positions)
+        map = try SignalMap(survey, positions: positions, keepsVectors: false)
+        defer { if map.wantsVectors { map.keepVectors(survey, SurveyPlaces(survey)) } }
         var evaluator = Evaluator(survey, positions: positions)
         if survey.vectorCount > 20_000 {
             evaluator.instantLimit = 200
             evaluator.partLimit = 4
         }
-        var instants: [[EvaluatedInstant]] = []
-        for algorithm in candidates {
+        var ways = candidates.map { algorithm in
             var settings = base
             settings.algorithm = algorithm
             if algorithm == .wknn { settings.neighbors = neighbors ?? Self.neighbors(evaluator, settings) }
-            // A filter's temper is that of its field.
-            var fitted = settings
-            if algorithm == .hmm { fitted.algorithm = .field }
-            guard var found = try? evaluator.instants(fitted, leaving: leaving) else { continue }
-            if algorithm.isProbabilistic, let temper = Tempering.fit(found) {
-                settings.temper = temper
-                if let again = try? evaluator.instants(settings, leaving: leaving) { found = again }
-            }
+            return settings
+        }
+        Self.temper(&ways, evaluator, leaving)
+        let results = (try? evaluator.results(ways, leaving: leaving, forTemper: false)) ?? []
+        var instants: [[EvaluatedInstant]] = []
+        for (settings, result) in zip(ways, results) {
+            guard case .success(let found) = result else { continue }
             trials.append(
                 Trial(
                     settings: settings,
                     evaluation: Evaluation(
-                        algorithm: algorithm, leaving: leaving, places: map.places, found)))
+                        algorithm: settings.algorithm, leaving: leaving, places: map.places, found)))
             instants.append(found)
         }
         guard !trials.isEmpty else {
@@ -101,16 +100,36 @@ public struct AlgorithmChoice: Sendable {
         var best = (error: Double.infinity, count: settings.neighbors)
         var evaluator = evaluator
         evaluator.instantLimit = min(evaluator.instantLimit, 400)
-        for count in neighborCounts {
+        let ways = neighborCounts.map { count in
             var settings = settings
             settings.neighbors = count
             settings.window = 1
-            guard let found = try? evaluator.instants(settings, leaving: .place),
-                let mean = Percentiles(found.compactMap(\.error)).mean, mean < best.error
+            return settings
+        }
+        let results = (try? evaluator.results(ways, leaving: .place, forTemper: false)) ?? []
+        for (way, result) in zip(ways, results) {
+            guard case .success(let found) = result, let mean = Percentiles(found.compactMap(\.error)).mean,
+                mean < best.error
             else { continue }
-            best = (mean, count)
+            best = (mean, way.neighbors)
         }
         return best.count
+    }
+
+    /// Gives those that have a temper the one that leaving out tells.
+    private static func temper(_ ways: inout [LocatorSettings], _ evaluator: Evaluator, _ leaving: Evaluation.LeftOut) {
+        let indices = ways.indices.filter { ways[$0].algorithm.isProbabilistic }
+        let fitted = indices.map { index in
+            var settings = ways[index]
+            // A filter's temper is that of its field.
+            if settings.algorithm == .hmm { settings.algorithm = .field }
+            return settings
+        }
+        guard !fitted.isEmpty else { return }
+        let results = (try? evaluator.results(fitted, leaving: leaving, forTemper: true)) ?? []
+        for (index, result) in zip(indices, results) {
+            if case .success(let found) = result, let temper = Tempering.fit(found) { ways[index].temper = temper }
+        }
     }
 
     /// The difference of two algorithms' errors at the same instants, `left` minus `right`, with an interval over stays;

@@ -25,8 +25,15 @@ public struct Evaluator: Sendable {
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) -> [EvaluatedInstant] {
+        try instants(map, test, settings, floorPenalty, forTemper: true)
+    }
+
+    private static func instants(
+        _ map: SignalMap, _ test: Survey, _ settings: LocatorSettings?, _ floorPenalty: Double, forTemper: Bool
+    ) throws(PositioningError) -> [EvaluatedInstant] {
         var locator = try Locator(map, settings: settings)
-        return run(&locator, test, test.stays.indices.filter { !test.stays[$0].isDropped }, floorPenalty) { _ in true }
+        let stays = test.stays.indices.filter { !test.stays[$0].isDropped }
+        return run(&locator, test, stays, floorPenalty, forTemper: forTemper) { _ in true }
     }
 
     /// The same, summed up.
@@ -34,7 +41,7 @@ public struct Evaluator: Sendable {
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) -> Evaluation {
-        let instants = try instants(map, test: test, settings: settings, floorPenalty: floorPenalty)
+        let instants = try instants(map, test, settings, floorPenalty, forTemper: false)
         return Evaluation(
             algorithm: (settings ?? map.settings).algorithm, leaving: .test, places: map.places, instants)
     }
@@ -45,16 +52,26 @@ public struct Evaluator: Sendable {
     public func evaluate(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> Evaluation {
-        let instants = try instants(settings, leaving: leaving)
-        let places = try SignalMap(survey, positions: positions).places
-        return Evaluation(algorithm: settings.algorithm, leaving: leaving, places: places, instants)
+        let instants = try results([settings], leaving: leaving, forTemper: false)[0].get()
+        return Evaluation(
+            algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
     /// The instants of ``evaluate(_:leaving:)``; places are those of the map of the whole survey.
     public func instants(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [EvaluatedInstant] {
-        let whole = try SignalMap(survey, positions: positions)
+        try results([settings], leaving: leaving, forTemper: true)[0].get()
+    }
+
+    /// The same in several ways, for which each part is left out once.
+    ///
+    /// - Parameter forTemper: Whether ``Tempering/fit(_:)`` wants to know them.
+    func results(
+        _ ways: [LocatorSettings], leaving: Evaluation.LeftOut, forTemper: Bool
+    ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
+        let whole = try SignalMap(survey, positions: positions, keepsVectors: false)
+        let spacing = whole.spacing
         let places = Dictionary(
             whole.places.enumerated().map { (PlaceKey($0.element), $0.offset) }
         ) { first, _ in first }
@@ -64,27 +81,41 @@ public struct Evaluator: Sendable {
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
         let count = min(parts.count, partLimit)
         let chosen = (0..<count).map { $0 * parts.count / count }
-        var result: [EvaluatedInstant] = []
+        var results = ways.map { _ in Result<[EvaluatedInstant], PositioningError>.success([]) }
+        let keepsVectors = ways.contains { $0.algorithm.needsPrints }
         for number in chosen {
             let part = parts[number]
             var rest = survey
             rest.remove(part)
-            guard let map = try? SignalMap(rest, positions: positions), !map.places.isEmpty else { continue }
-            var locator = try Locator(map, settings: settings)
-            let found = Self.run(&locator, survey, part.stays, floorPenalty) {
-                part.includes($0) && (every == 1 || $0 % every == 0)
-            }
-            for var instant in found {
-                // The map without the part numbers its places otherwise.
-                instant.truth = Self.truth(survey.stays[instant.stay], whole.places)
-                instant.place = instant.place.flatMap { places[PlaceKey(map.places[$0])] }
-                instant.isExact = instant.place != nil && instant.place == instant.truth
-                instant.isNear = Self.isNear(instant.place, instant.truth, whole.places, whole.spacing)
-                result.append(instant)
+            guard let map = try? SignalMap(rest, positions: positions, keepsVectors: keepsVectors), !map.places.isEmpty
+            else { continue }
+            for (way, settings) in ways.enumerated() {
+                guard case .success(var known) = results[way] else { continue }
+                results[way] = .success([])
+                var locator: Locator
+                do throws(PositioningError) {
+                    locator = try Locator(map, settings: settings)
+                } catch {
+                    results[way] = .failure(error)
+                    continue
+                }
+                let found = Self.run(&locator, survey, part.stays, floorPenalty, forTemper: forTemper) {
+                    part.includes($0) && (every == 1 || $0 % every == 0)
+                }
+                for var instant in found {
+                    // The map without the part numbers its places otherwise.
+                    instant.truth = Self.truth(survey.stays[instant.stay], whole.places)
+                    instant.place = instant.place.flatMap { places[PlaceKey(map.places[$0])] }
+                    instant.isExact = instant.place != nil && instant.place == instant.truth
+                    instant.isNear = Self.isNear(instant.place, instant.truth, whole.places, spacing)
+                    known.append(instant)
+                }
+                results[way] = .success(known)
             }
         }
-        guard !result.isEmpty else { throw .nothingLeft }
-        return result
+        return results.map { result in
+            if case .success(let found) = result, found.isEmpty { .failure(.nothingLeft) } else { result }
+        }
     }
 
     private struct PlaceKey: Hashable {
@@ -141,7 +172,7 @@ public struct Evaluator: Sendable {
     // MARK: One run
 
     private static func run(
-        _ locator: inout Locator, _ test: Survey, _ stays: [Int], _ floorPenalty: Double,
+        _ locator: inout Locator, _ test: Survey, _ stays: [Int], _ floorPenalty: Double, forTemper: Bool,
         _ isWanted: (Int) -> Bool
     ) -> [EvaluatedInstant] {
         let map = locator.map
@@ -179,8 +210,10 @@ public struct Evaluator: Sendable {
                 if let cells = locator.cells, let cell, instant.isAnswered {
                     let found = cells.logLikelihoods
                     instant.mass = cells.posterior(found).mass(above: cell)
-                    instant.temperedMasses = Tempering.steps.map {
-                        cells.posterior(found, temper: $0).mass(above: cell)
+                    if forTemper {
+                        instant.temperedMasses = Tempering.steps.map {
+                            cells.posterior(found, temper: $0).mass(above: cell)
+                        }
                     }
                 }
                 result.append(instant)

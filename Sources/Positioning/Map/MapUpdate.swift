@@ -48,7 +48,7 @@ public struct MapUpdate: Sendable {
         guard map.plan == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty else {
             throw .noVectors
         }
-        let other = try SignalMap(new)
+        let other = try SignalMap(new, positions: [:], keepsVectors: false)
         let pairs = other.places.indices.map { index in
             map.places.firstIndex { Self.isSame($0, other.places[index]) }
         }

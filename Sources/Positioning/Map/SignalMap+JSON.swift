@@ -24,8 +24,7 @@ extension SignalMap {
             ("beacons", .array(zip(beacons, trends).map { $0.json($1) })),
             ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
             (
-                "vectors",
-                settings.algorithm.needsPrints || table.readingCount <= Self.vectorLimit ? vectorsJSON : .null
+                "vectors", wantsVectors ? vectorsJSON : .null
             ),
             ("field", .optional(plan) { .record([("site", $0.fieldJSON)]) }),
             ("evaluation", .optional(evaluation, \.json)),

@@ -82,6 +82,11 @@ public struct SignalMap: Sendable {
     ///
     /// Refuses a survey that heard nothing at any place.
     public init(_ survey: Survey, positions: [BeaconKey: FloorPosition] = [:]) throws(PositioningError) {
+        try self.init(survey, positions: positions, keepsVectors: true)
+    }
+
+    /// The same without its vectors, which few algorithms compare with, and which are as large as the survey.
+    init(_ survey: Survey, positions: [BeaconKey: FloorPosition], keepsVectors: Bool) throws(PositioningError) {
         let found = SurveyPlaces(survey)
         notices = found.notices.map(\.text)
         places = found.places
@@ -106,11 +111,10 @@ public struct SignalMap: Sendable {
         beacons = kept.map {
             Beacon(key: survey.beacons[$0], position: positions[survey.beacons[$0]], seconds: heard[$0])
         }
-        var renumbered = [Int?](repeating: nil, count: survey.beacons.count)
-        for (number, old) in kept.enumerated() { renumbered[old] = number }
         statistics = []
-        fill(survey, found, renumbered)
         number()
+        fill(survey, found)
+        if keepsVectors { keepVectors(survey, found) }
     }
 
     /// A map as its file has it; ``number()`` has to follow.
@@ -125,37 +129,54 @@ public struct SignalMap: Sendable {
         numbers = Dictionary(beacons.enumerated().map { ($0.element.key, $0.offset) }) { first, _ in first }
     }
 
-    private mutating func fill(_ survey: Survey, _ found: SurveyPlaces, _ renumbered: [Int?]) {
+    private mutating func fill(_ survey: Survey, _ found: SurveyPlaces) {
+        let numbers = numbers(for: survey)
+        var staysOfPlace = [[Int]](repeating: [], count: places.count)
+        for (stay, place) in found.placeOfStay.enumerated() { if let place { staysOfPlace[place].append(stay) } }
+        var levels = [[Double]](repeating: [], count: beacons.count)
+        statistics = staysOfPlace.map { stays in
+            for vector in stays.lazy.flatMap({ survey.stays[$0].vectors }) {
+                for entry in survey.table.range(vector) {
+                    guard let beacon = numbers[survey.table.beacon(entry)] else { continue }
+                    levels[beacon].append(survey.table.level(entry))
+                }
+            }
+            return levels.indices.compactMap { beacon in
+                guard let found = PlaceStatistics(beacon: beacon, levels: levels[beacon]) else { return nil }
+                levels[beacon].removeAll(keepingCapacity: true)
+                return found
+            }
+        }
+    }
+
+    /// Whether its file holds the vectors: those that an algorithm compares with, and those of a map of few readings, so
+    /// that every algorithm can be tried on it.
+    var wantsVectors: Bool {
+        settings.algorithm.needsPrints || beacons.reduce(0) { $0 + $1.seconds } <= Self.vectorLimit
+    }
+
+    /// Takes the vectors of the survey that it was made of.
+    ///
+    /// - Parameter found: The places of ``survey``.
+    mutating func keepVectors(_ survey: Survey, _ found: SurveyPlaces) {
         struct Visit: Hashable {
             var place: Int
             var session: String?
         }
+        let numbers = numbers(for: survey)
         var visits: [Visit: Int] = [:]
         let kept = survey.stays.indices.filter { found.placeOfStay[$0] != nil }.map { survey.stays[$0].vectors }
         let count = kept.reduce(0) { $0 + $1.count }
         table.reserve(vectors: count, readings: beacons.reduce(0) { $0 + $1.seconds })
         prints.reserveCapacity(count)
-        var vectorsOfPlace = [[Int32]](repeating: [], count: places.count)
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index] else { continue }
             let key = Visit(place: place, session: survey.session(of: stay))
             let visit = visits[key] ?? visits.count
             visits[key] = visit
             for vector in stay.vectors {
-                vectorsOfPlace[place].append(Int32(clamping: table.count))
-                table.append(vector, of: survey.table, numbers: renumbered)
+                table.append(vector, of: survey.table, numbers: numbers)
                 prints.append(Print(place: place, stay: index, visit: visit))
-            }
-        }
-        var levels = [[Double]](repeating: [], count: beacons.count)
-        statistics = vectorsOfPlace.map { vectors in
-            for vector in vectors {
-                for entry in table.range(Int(vector)) { levels[table.beacon(entry)].append(table.level(entry)) }
-            }
-            return levels.indices.compactMap { beacon in
-                guard let found = PlaceStatistics(beacon: beacon, levels: levels[beacon]) else { return nil }
-                levels[beacon].removeAll(keepingCapacity: true)
-                return found
             }
         }
     }

@@ -30,7 +30,7 @@ public struct SurveyCheck: Sendable {
         stays(survey)
         let table = StayLevels(survey)
         strangers(survey, table)
-        guard let map = try? SignalMap(survey) else { return }
+        guard let map = try? SignalMap(survey, positions: [:], keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
         places(survey, map)
         sessions(survey, table, map)
