@@ -92,6 +92,40 @@ import Testing
         }
     }
 
+    /// Blocks of cells, and one logarithm for many beacons, beside the formula for each cell, beacon and offset.
+    @Test(arguments: [1, 127, 128, 301])
+    func likelihoodsOfBlocksAreThoseOfEachCell(cells: Int) {
+        var random = SplitMix64(seed: UInt64(cells))
+        let (beacons, offsets) = (60, [-3.0, 0, 4.5])
+        var table = EmissionTable(cells: cells, beacons: beacons)
+        for beacon in 0..<beacons {
+            for cell in 0..<cells {
+                table.set(
+                    beacon: beacon, cell: cell, mean: -90 + Double(random.next(upTo: 400)) / 10,
+                    variance: 1 + Double(random.next(upTo: 300)) / 10, chance: Double(random.next(upTo: 100)) / 100)
+            }
+        }
+        let heard = (0..<beacons).filter { $0 % 10 != 3 }.map {
+            SignalVector.Reading(beacon: $0, level: -95 + Double(random.next(upTo: 500)) / 10)
+        }
+        let found = table.logLikelihoods(of: SignalVector(seconds: 0, readings: heard), offsets: offsets)
+        #expect(found.count == cells * offsets.count)
+        for (number, offset) in offsets.enumerated() {
+            for cell in 0..<cells {
+                var expected = (0..<beacons).reduce(0.0) { $0 + log(1 - table.chance(beacon: $1, cell: cell)) }
+                for reading in heard {
+                    let (beacon, level) = (reading.beacon, reading.level - offset)
+                    let (chance, deviation) = (
+                        table.chance(beacon: beacon, cell: cell), table.deviation(beacon: beacon, cell: cell)
+                    )
+                    let z = (level - table.mean(beacon: beacon, cell: cell)) / deviation
+                    expected += log(chance) - log(1 - chance) - log(deviation) - 3 * log(1 + z * z / 5)
+                }
+                #expect(abs(found[number * cells + cell] - expected) < 1e-8 * abs(expected))
+            }
+        }
+    }
+
     /// The smallest region and the smallest circle, as a full order gives them.
     @Test(arguments: 1..<30)
     func regionsAreThoseOfAFullOrder(seed: Int) throws {

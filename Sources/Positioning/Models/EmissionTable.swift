@@ -132,50 +132,58 @@ public struct EmissionTable: Sendable {
     /// The same into an array that is there: by offset, then by cell.
     func write(_ vector: SignalVector, _ offsets: [Double], to result: inout [Double]) {
         let readings = vector.readings.filter { $0.beacon < beaconCount && $0.beacon >= 0 }
+        unsafe result.withUnsafeMutableBufferPointer { result in
+            unsafe means.withUnsafeBufferPointer { means in
+                unsafe scales.withUnsafeBufferPointer { scales in
+                    guard let result = result.baseAddress, let means = means.baseAddress,
+                        let scales = scales.baseAddress
+                    else { return }
+                    unsafe write(readings, offsets, to: result, means, scales)
+                }
+            }
+        }
+    }
+
+    /// Plain pointers, which need no look at each index: the loops over cells then take several at a time.
+    private func write(
+        _ readings: [SignalVector.Reading], _ offsets: [Double], to result: UnsafeMutablePointer<Double>,
+        _ means: UnsafePointer<Double>, _ scales: UnsafePointer<Double>
+    ) {
         var base = [Double](repeating: 0, count: Self.block)
-        var products = [Double](repeating: 1, count: offsets.count * Self.block)
+        let products = UnsafeMutablePointer<Double>.allocate(capacity: Self.block)
+        defer { unsafe products.deallocate() }
         for first in stride(from: 0, to: cellCount, by: Self.block) {
-            let cells = first..<min(first + Self.block, cellCount)
-            for cell in cells { base[cell - first] = silence[cell] }
+            let count = min(Self.block, cellCount - first)
+            for cell in 0..<count { base[cell] = silence[first + cell] }
             for reading in readings {
-                let start = reading.beacon * cellCount
-                for cell in cells { base[cell - first] += gains[start + cell] }
+                let start = reading.beacon * cellCount + first
+                for cell in 0..<count { base[cell] += gains[start + cell] }
             }
-            for offset in offsets.indices {
-                let start = offset * cellCount
-                for cell in cells { result[start + cell] = base[cell - first] }
-            }
-            for start in stride(from: 0, to: readings.count, by: Self.factors) {
-                let some = readings[start..<min(start + Self.factors, readings.count)]
-                for index in products.indices { products[index] = 1 }
-                for reading in some { multiply(&products, reading, offsets, cells) }
-                for offset in offsets.indices {
-                    let (from, to) = (offset * Self.block - first, offset * cellCount)
-                    for cell in cells {
-                        result[to + cell] -= (Self.degreesOfFreedom + 1) / 2 * log(products[from + cell])
+            for (number, offset) in offsets.enumerated() {
+                let own = unsafe result + (number * cellCount + first)
+                for cell in 0..<count { unsafe own[cell] = base[cell] }
+                for start in stride(from: 0, to: readings.count, by: Self.factors) {
+                    for cell in 0..<count { unsafe products[cell] = 1 }
+                    for reading in readings[start..<min(start + Self.factors, readings.count)] {
+                        let place = reading.beacon * cellCount + first
+                        unsafe Self.multiply(products, reading.level - offset, means + place, scales + place, count)
+                    }
+                    for cell in 0..<count {
+                        unsafe own[cell] -= (Self.degreesOfFreedom + 1) / 2 * log(products[cell])
                     }
                 }
             }
         }
     }
 
-    /// Multiplies 1 + z²/5 of one beacon onto the product of each cell and offset: one logarithm for many beacons.
-    private func multiply(
-        _ products: inout [Double], _ reading: SignalVector.Reading, _ offsets: [Double], _ cells: Range<Int>
+    /// Multiplies 1 + z²/5 of one beacon onto the product of each cell: one logarithm for many beacons.
+    private static func multiply(
+        _ products: UnsafeMutablePointer<Double>, _ level: Double, _ means: UnsafePointer<Double>,
+        _ scales: UnsafePointer<Double>, _ count: Int
     ) {
-        let start = reading.beacon * cellCount + cells.lowerBound
-        unsafe means.withUnsafeBufferPointer { means in
-            unsafe scales.withUnsafeBufferPointer { scales in
-                unsafe products.withUnsafeMutableBufferPointer { products in
-                    for (number, offset) in offsets.enumerated() {
-                        let (level, first) = (reading.level - offset, number * Self.block)
-                        for cell in 0..<cells.count {
-                            let difference = unsafe level - means[start + cell]
-                            unsafe products[first + cell] *= 1 + difference * difference * scales[start + cell]
-                        }
-                    }
-                }
-            }
+        for cell in 0..<count {
+            let difference = unsafe level - means[cell]
+            unsafe products[cell] *= 1 + difference * difference * scales[cell]
         }
     }
 }

@@ -13,27 +13,35 @@ struct CholeskyFactor: Sendable {
         var column = [Double](repeating: 0, count: size)
         let isPositive = unsafe rows.withUnsafeMutableBufferPointer { rows in
             unsafe column.withUnsafeMutableBufferPointer { column in
+                guard let rows = rows.baseAddress, let column = column.baseAddress else { return false }
                 for pivot in 0..<size {
                     let square = unsafe rows[pivot * size + pivot]
                     guard square > 0, square.isFinite else { return false }
                     let root = square.squareRoot()
                     unsafe rows[pivot * size + pivot] = root
-                    for row in pivot + 1..<max(size, pivot + 1) {
+                    let next = pivot + 1
+                    for row in next..<max(size, next) {
                         let value = unsafe rows[row * size + pivot] / root
                         unsafe rows[row * size + pivot] = value
                         unsafe column[row] = value
                     }
-                    for row in pivot + 1..<max(size, pivot + 1) {
+                    for row in next..<max(size, next) {
                         let factor = unsafe column[row]
                         guard factor != 0 else { continue }
-                        let start = row * size
-                        for place in pivot + 1...row { unsafe rows[start + place] -= factor * column[place] }
+                        unsafe Self.subtract(factor, column + next, from: rows + (row * size + next), row - pivot)
                     }
                 }
                 return true
             }
         }
         guard isPositive else { return nil }
+    }
+
+    /// Plain pointers, which need no look at each index, so that several are taken at a time.
+    private static func subtract(
+        _ factor: Double, _ values: UnsafePointer<Double>, from own: UnsafeMutablePointer<Double>, _ count: Int
+    ) {
+        for place in 0..<count { unsafe own[place] -= factor * values[place] }
     }
 
     /// An entry of the lower triangle.
@@ -43,18 +51,16 @@ struct CholeskyFactor: Sendable {
     func solve(_ right: inout [Double], width: Int) {
         unsafe rows.withUnsafeBufferPointer { rows in
             unsafe right.withUnsafeMutableBufferPointer { right in
+                guard let rows = rows.baseAddress, let right = right.baseAddress else { return }
                 for row in 0..<size {
-                    let start = row * width
+                    let own = unsafe right + row * width
                     for earlier in 0..<row {
                         let factor = unsafe rows[row * size + earlier]
                         guard factor != 0 else { continue }
-                        let other = earlier * width
-                        for place in 0..<width {
-                            unsafe right[start + place] -= factor * right[other + place]
-                        }
+                        unsafe Self.subtract(factor, right + earlier * width, from: own, width)
                     }
                     let diagonal = unsafe 1 / rows[row * size + row]
-                    for place in 0..<width { unsafe right[start + place] *= diagonal }
+                    for place in 0..<width { unsafe own[place] *= diagonal }
                 }
             }
         }
