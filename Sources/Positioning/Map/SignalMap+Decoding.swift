@@ -7,9 +7,20 @@ extension SignalMap {
     ///
     /// - Returns: the map, `nil` where there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
+        if let plain = PlainMap(octets) {
+            let (root, faults) = JSONDocument.parse(plain.rest)
+            var decoder = ConfigurationDecoder()
+            let map = faults.isEmpty ? root.flatMap { decoder.map($0, plain) } : nil
+            if let map, decoder.problems.isEmpty { return (map, []) }
+        }
+        return decodeTree(octets)
+    }
+
+    /// The same from a tree of all values, with the place of each.
+    static func decodeTree(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var decoder = ConfigurationDecoder()
-        let map = root.flatMap { decoder.map($0) }
+        let map = root.flatMap { decoder.map($0, nil) }
         let problems = faults + decoder.problems
         return (problems.contains(where: \.isError) ? nil : map, problems.sorted { $0.position < $1.position })
     }
@@ -25,7 +36,8 @@ extension SignalMap {
 }
 
 extension ConfigurationDecoder {
-    fileprivate mutating func map(_ node: JSONNode) -> SignalMap? {
+    /// - Parameter plain: The parts that are not in the tree; `nil` where all is.
+    fileprivate mutating func map(_ node: JSONNode, _ plain: PlainMap?) -> SignalMap? {
         guard let root = object(node, keys: SignalMap.keys) else { return nil }
         version(required("version", in: root, "\(SignalMap.version) for this format"))
         let places = (list(required("places", in: root, "where the survey stayed"), of: "places") ?? [])
@@ -33,16 +45,14 @@ extension ConfigurationDecoder {
         let beacons = (list(required("beacons", in: root, "what the survey heard"), of: "beacons") ?? [])
             .prefix(Survey.beaconLimit).compactMap { beacon($0) }
         let statisticNodes =
-            list(required("statistics", in: root, "what was heard at each place"), of: "places") ?? []
+            plain?.statistics == nil
+            ? list(required("statistics", in: root, "what was heard at each place"), of: "places") ?? [] : []
         let settings = settings(required("algorithm", in: root, "how a place is found"))
-        guard !isFull, !places.isEmpty, !beacons.isEmpty, let settings else { return nil }
-        guard statisticNodes.count == places.count else {
-            error("statistics has \(statisticNodes.count) places, not the \(places.count) of places", at: root)
+        guard !isFull, !places.isEmpty, !beacons.isEmpty, let settings,
+            plain?.belongs(to: root, places: places.count, beacons: beacons.count) ?? true
+        else { return nil }
+        guard let statistics = plain?.statistics ?? statistics(statisticNodes, root, places.count, beacons.count) else {
             return nil
-        }
-        let statistics = statisticNodes.map { node in
-            (node.elements ?? []).compactMap { placeStatistics($0, beacons: beacons.count) }
-                .sorted { $0.beacon < $1.beacon }
         }
         var map = SignalMap(places: places, beacons: beacons, statistics: statistics)
         map.site = root["site"]?.string
@@ -51,10 +61,24 @@ extension ConfigurationDecoder {
             .init(name: $0["name"]?.string ?? "", sha256: $0["sha256"]?.string ?? "")
         }
         map.settings = settings
+        if let plain { (map.table, map.prints) = (plain.table, plain.prints) }
         for node in root["vectors"]?.elements ?? [] { vector(node, &map) }
         map.evaluation = present(root["evaluation"]).flatMap { Evaluation($0) }
         if let node = present(root["field"]) { map.plan = plan(node, beacons: beacons.count) }
         return map
+    }
+
+    private mutating func statistics(
+        _ nodes: [JSONNode], _ root: JSONNode, _ places: Int, _ beacons: Int
+    ) -> [[PlaceStatistics]]? {
+        guard nodes.count == places else {
+            error("statistics has \(nodes.count) places, not the \(places) of places", at: root)
+            return nil
+        }
+        return nodes.map { node in
+            (node.elements ?? []).compactMap { placeStatistics($0, beacons: beacons) }
+                .sorted { $0.beacon < $1.beacon }
+        }
     }
 
     /// The floor that a map without a survey is computed from.
