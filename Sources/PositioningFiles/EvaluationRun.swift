@@ -29,10 +29,9 @@ public struct EvaluationRun {
 
     private func settings(_ algorithm: PositioningAlgorithm, _ base: LocatorSettings) -> LocatorSettings {
         var settings = base
-        if algorithm != settings.algorithm {
-            settings.algorithm = algorithm
-            settings.window = nil
-        }
+        // A protocol looks at the seconds as it says, and not as the map does.
+        if algorithm != settings.algorithm || preset != nil { settings.window = nil }
+        settings.algorithm = algorithm
         adjust(&settings)
         return settings
     }

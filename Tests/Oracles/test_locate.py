@@ -72,6 +72,38 @@ def test_bhattacharyya_has_null_for_no_candidate(world):
     assert type(None) in seen and float in seen
 
 
+def test_the_protocol_of_the_experiment_is_the_table_of_the_thesis(world):
+    folder, survey, test, beacons = world
+    # The map's own algorithm is one of the four, with a window that the protocol does not have.
+    pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "nn.json", "--algorithm", "nn",
+                   "--window-s", "5", timeout=60)
+    asked = ("map", "evaluate", folder / "nn.json", "--protocol", "experiment", "--test", folder / "test.jsonl")
+    rules = {name: lambda run, rule=RULES[name]: rule(survey, run[-1:], beacons) for name in RULES if "nn" in name}
+    rules["bhattacharyya"] = lambda run: [math.inf if score is None else score
+                                          for score in positioning.bhattacharyya(survey, run, beacons)]
+    lines = {line["algorithm"]: line for line in pharos.checked(*asked, "--json").lines()}
+    assert list(lines) == list(rules) == ["nn", "nn-mean", "nn-median", "bhattacharyya"]
+    spots = np.array([spot for spot, _ in survey])
+    for name, rule in rules.items():
+        exact, near, count = 0, 0, 0
+        for (spot, _), (_, run) in zip([stay for stay in test for _ in stay[1]], instants(test, 1), strict=True):
+            if not run[-1]:
+                continue
+            count += 1
+            scores = np.round(rule(run), 9)
+            if not np.isfinite(scores).any():
+                continue
+            found, truth = spots[np.argmin(scores)], spots[np.argmin(np.hypot(*(spots - spot).T))]
+            exact += tuple(found) == tuple(truth)
+            near += math.dist(found, truth) <= 1.45 * 2
+        assert lines[name]["instants"] == count and lines[name]["exact"] == pytest.approx(exact / count, abs=1e-4)
+        assert lines[name]["near"] == pytest.approx(near / count, abs=1e-4) and 0 < exact < near
+    text = pharos.checked(*asked).out
+    assert text.startswith("algorithm") and "neighbor %" in text and "they rank nothing" in text
+    for row in text.splitlines()[1:5]:
+        assert sum(float(cell) for cell in row.split()[1:4]) == pytest.approx(100, abs=2), row
+
+
 def test_scores_have_twelve_digits(world):
     for line in locate(world[0], "--algorithm", "gauss", "--scores"):
         for value in line["scores"].values():

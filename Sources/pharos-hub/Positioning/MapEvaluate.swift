@@ -11,7 +11,7 @@ struct MapEvaluate: ParsableCommand {
         discussion: """
             pharos map evaluate map.json --test another-day.jsonl
             pharos map evaluate survey.jsonl --leave visit --all-algorithms
-            pharos map evaluate survey.jsonl --protocol experiment --test static.jsonl
+            pharos map evaluate map.json --protocol experiment --test static.jsonl
 
             Fingerprints of one stay are twins: leaving single ones out flatters, leaving visits out does not. The \
             protocol of the experiment is that of the thesis of 2014: its algorithms, one second each, shares in per cent.
