@@ -192,7 +192,7 @@ let package = Package(
         // The only one that knows SQLite.
         .target(name: "Store", dependencies: ["CSQLite", "LinuxHost"], swiftSettings: strict),
         // The only one that knows PostgreSQL.
-        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CPostgreSQL"),
         .target(name: "SiteStore", dependencies: ["CPostgreSQL", "LinuxHost"], swiftSettings: strict),
         .target(
             name: "Publishing",

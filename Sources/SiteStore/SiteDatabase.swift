@@ -11,12 +11,17 @@ public struct SiteOptions: Hashable, Sendable {
     /// What such a file may hold, in octets.
     private static let sizeLimit = 4096
 
-    /// Checks what can be checked without the server.
+    /// Checks what can be checked without the server: PostgreSQL's own library is there, and understands the text.
     ///
     /// - Parameter passwordFile: One line, in a file that nobody else may read; `nil` for none, or libpq's own.
     public init(connection: String, passwordFile: String? = nil) throws(SiteStoreError) {
         self.connection = connection
         password = try passwordFile.map { path throws(SiteStoreError) in try Self.password(path) }
+        if let reason = unsafe pharos_pg_load() {
+            throw SiteStoreError(
+                .unreachable,
+                "PostgreSQL: its library cannot be loaded: \(unsafe String(cString: reason)): apt install libpq5")
+        }
         guard connection.contains("=") || connection.contains("://") else { return }
         var message: UnsafeMutablePointer<CChar>?
         let parts = unsafe PQconninfoParse(connection, &message)

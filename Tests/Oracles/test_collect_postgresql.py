@@ -66,6 +66,14 @@ def test_what_happens_is_kept_once_and_told(tmp_path, server):
     assert later.code == 65 and "later version" in later.err
 
 
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
+    path = site(tmp_path, "host=127.0.0.1 dbname=pharos")
+    (tmp_path / "libpq.so.5").write_bytes(b"no library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    done = pharos.run("history", "key-ana", "--history", path)
+    assert done.code == 69 and "libpq.so.5" in done.err and "apt install libpq5" in done.err
+
+
 def test_names_are_values_and_never_statements(tmp_path, server):
     path = site(tmp_path, server.by_socket)
     name = "a\\N'); DROP TABLE pharos_events; -- \\t ü\u202e"

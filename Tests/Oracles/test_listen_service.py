@@ -98,6 +98,9 @@ def test_an_event_is_told_kept_and_handed_to_programs(service):
         {"on": "exit", "run": ["touch", "$(touch injected)", str(service.folder / "a b;c")]}]).start(cwd=service.folder)
     service.hears(count=5)
     enter = service.next("enter")
+    # What only a collector needs takes none of a listener's memory.
+    libraries = Path(f"/proc/{service.peer.process.pid}/maps").read_text()
+    assert "libsqlite3" in libraries and "libpq" not in libraries
     leave = service.next("exit")
     assert leave["cause"] == "silence" and leave["since"] == enter["at"] and leave["dwellS"] >= 3
     eventually(lambda: (service.folder / "a b;c").exists())

@@ -54,7 +54,8 @@ def modules():
     """What each module under Sources imports, by its name; modules of C are left out."""
     found = {}
     for target in symbol_graphs.manifest()["targets"]:
-        if target["type"] not in ("regular", "executable") or (target.get("path") or "").startswith("Tests"):
+        is_ours = target["type"] in ("regular", "executable") and target["name"] not in OWNERS
+        if not is_ours or (target.get("path") or "").startswith("Tests"):
             continue
         kinds = ("byName", "target", "product")
         found[target["name"]] = {item[kind][0] for item in target["dependencies"] for kind in kinds if kind in item}
