@@ -285,7 +285,9 @@ public final class SecondGatherer: SightingConsumer {
     /// One box has one name, whatever it sends; in the order of the keys.
     private static func merged(_ found: [HeardBeacon]) -> [HeardBeacon] {
         var result: [HeardBeacon] = []
-        for beacon in found.sorted(by: { $0.keys[0] < $1.keys[0] }) {
+        let keys = found.map { $0.keys[0] }
+        for index in found.indices.sorted(by: { keys[$0] < keys[$1] }) {
+            let beacon = found[index]
             if let last = result.last, let name = beacon.name, last.name == name, !beacon.isShared, !last.isShared {
                 result[result.count - 1].levels += beacon.levels
             } else {

@@ -150,7 +150,7 @@ public struct EmissionTable: Sendable {
         _ means: UnsafePointer<Double>, _ scales: UnsafePointer<Double>
     ) {
         var base = [Double](repeating: 0, count: Self.block)
-        let products = UnsafeMutablePointer<Double>.allocate(capacity: Self.block)
+        let products = UnsafeMutablePointer<Double>.allocate(capacity: offsets.count * Self.block)
         defer { unsafe products.deallocate() }
         for first in stride(from: 0, to: cellCount, by: Self.block) {
             let count = min(Self.block, cellCount - first)
@@ -159,17 +159,25 @@ public struct EmissionTable: Sendable {
                 let start = reading.beacon * cellCount + first
                 for cell in 0..<count { base[cell] += gains[start + cell] }
             }
-            for (number, offset) in offsets.enumerated() {
+            for number in offsets.indices {
                 let own = unsafe result + (number * cellCount + first)
                 for cell in 0..<count { unsafe own[cell] = base[cell] }
-                for start in stride(from: 0, to: readings.count, by: Self.factors) {
-                    for cell in 0..<count { unsafe products[cell] = 1 }
-                    for reading in readings[start..<min(start + Self.factors, readings.count)] {
-                        let place = reading.beacon * cellCount + first
-                        unsafe Self.multiply(products, reading.level - offset, means + place, scales + place, count)
+            }
+            for start in stride(from: 0, to: readings.count, by: Self.factors) {
+                for index in 0..<offsets.count * Self.block { unsafe products[index] = 1 }
+                // What is known of a beacon is fetched once for all offsets.
+                for reading in readings[start..<min(start + Self.factors, readings.count)] {
+                    let place = reading.beacon * cellCount + first
+                    for (number, offset) in offsets.enumerated() {
+                        let own = unsafe products + number * Self.block
+                        unsafe Self.multiply(own, reading.level - offset, means + place, scales + place, count)
                     }
+                }
+                for number in offsets.indices {
+                    let own = unsafe result + (number * cellCount + first)
+                    let product = unsafe products + number * Self.block
                     for cell in 0..<count {
-                        unsafe own[cell] -= (Self.degreesOfFreedom + 1) / 2 * log(products[cell])
+                        unsafe own[cell] -= (Self.degreesOfFreedom + 1) / 2 * log(product[cell])
                     }
                 }
             }
