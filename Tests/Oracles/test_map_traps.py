@@ -132,3 +132,59 @@ def test_a_hostile_row_of_a_table_loses_itself_only(tmp_path, row, said):
     result = pharos.checked("map", "import", "-", stdin=table)
     assert said in result.err and [json.loads(line)["rssi"]["a"] for line in result.out.splitlines()
                                    if '"a"' in line] == [[-60]]
+
+
+def surveyed(path, sessions, noise=6, quiet="C"):
+    """Three places with two stays a session, at one of which two beacons of five are heard only now and then."""
+    chance, lines = random.Random(4), ['{"survey":1}']
+    for session in sessions:
+        for place, (x, y) in SPOTS.items():
+            for _ in range(2):
+                lines.append(json.dumps({"stay": len(lines), "place": place, "position": [x, y], "session": session,
+                                         "heading": 90}))
+                for second in range(8):
+                    levels = (*LEVELS[place], -65)
+                    heard = {f"b{n}": [round(chance.gauss(level, noise))] for n, level in enumerate(levels)
+                             if place != quiet or n > 1 or second == n}
+                    lines.append(json.dumps({"t": second, "rssi": heard}))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_what_would_help_most_is_told(tmp_path):
+    surveyed(tmp_path / "s.jsonl", ["may", "june"])
+    said = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json",
+                          "--json").lines()[0]
+    by_place = {row["place"]: row["meanErrorM"] for row in said["evaluation"]["byPlace"]}
+    beacon, *stays = said["advice"]
+    assert beacon == {"kind": "beacon", "place": "C", "reason": "only 3 beacons are heard there in half of the seconds"}
+    worst = sorted((place for place in by_place if by_place[place]), key=lambda place: (-by_place[place], place))
+    assert [stay["place"] for stay in stays] == worst and worst
+    for stay in stays:
+        assert stay["kind"] == "stay" and stay["reason"].endswith("with one heading"), stay
+    fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json")
+    assert "one more beacon would help at C: only 3 beacons are heard there in half of the seconds\n" in fit.out
+    # Where nothing is wrong, nothing helps.
+    surveyed(tmp_path / "s.jsonl", ["may", "june"], noise=0, quiet=None)
+    fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json")
+    assert "would help" not in fit.out
+
+
+def test_numbers_that_flatter_say_so(tmp_path):
+    for sessions in ["may"], ["may", "june"]:
+        surveyed(tmp_path / "s.jsonl", sessions)
+        fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m")
+        assert ("regions are optimistic for another day" in fit.out) == (len(sessions) == 1)
+        told = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "visit", "--algorithm", "nn")
+        assert ("leaving a visit out leaves its whole place out" in told.err) == (len(sessions) == 1)
+        single = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "fingerprint", "--algorithm", "nn")
+        assert "--leave fingerprint: vectors of one stay are twins" in single.err and "twins" not in told.err
+
+
+def test_a_wrong_floor_costs_the_penalty_that_was_asked_for(folder, tmp_path):
+    walk = [{"survey": 1}, {"stay": 1, "position": [0, 0], "floor": "cellar"}]
+    walk += [{"t": second, "rssi": {f"ibeacon:{UUID}/1/{n}": [level] for n, level in enumerate(LEVELS["A"])}}
+             for second in range(4)]
+    (tmp_path / "w.jsonl").write_text("".join(json.dumps(line) + "\n" for line in walk))
+    means = [pharos.checked("map", "evaluate", folder / "map.json", "--test", tmp_path / "w.jsonl", "--json",
+                            "--floor-penalty-m", str(metres)).lines()[0]["errorM"]["mean"] for metres in (0, 4.5, 15)]
+    assert [mean - means[0] for mean in means[1:]] == pytest.approx([4.5, 15], abs=2e-3)

@@ -25,6 +25,8 @@ public struct MapAdvice: Hashable, Sendable {
     /// A beacon counts at a place where it is heard in at least this share of the seconds.
     static let share = 0.5
     static let fewestSeconds = 20
+    /// A smaller error needs no help: in metres, or a share of the seconds where there are no positions.
+    static let leastError = 0.05
 
     /// - Parameter limit: How many of each kind are told.
     public init(_ map: SignalMap, limit: Int = 3) {
@@ -46,7 +48,7 @@ public struct MapAdvice: Hashable, Sendable {
             return result?.meanError ?? result.map { 1 - $0.exact } ?? 0
         }
         let order = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
-        for place in order.prefix(limit) where weight(place) > 0 {
+        for place in order.prefix(limit) where weight(place) >= Self.leastError {
             wants.append(Want(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
         }
         self.wants = wants
