@@ -21,9 +21,10 @@ struct GapRecursion: Sendable {
     let isEven: Bool
     // Working memory.
     private var shares: [Double] = []
-    private var taken = EventStretch()
     private var within = EventStretch()
     private var outside = EventStretch()
+    private var arrived: [Double] = []
+    private var tapped: [Double] = []
 
     /// From this share of covered starts on, the phase does not matter.
     static let evenShare = 0.999
@@ -66,32 +67,55 @@ struct GapRecursion: Sendable {
     mutating func advance(limit: Int) {
         if 2 * stride * Self.ratio <= completeSteps, 2 * stride <= widest {
             stride *= 2
-            for index in groups.indices { groups[index] = pairs(groups[index]) }
+            for index in groups.indices {
+                var tiles = take(index)
+                pair(&tiles)
+                groups[index] = tiles
+            }
         }
         let target = min(limit, max(stride * Self.ratio, completeSteps + completeSteps / 2))
         guard target > completeSteps else { return }
         for group in groups.indices {
-            var tiles: [GapTile] = []
-            swap(&tiles, &groups[group])
+            var tiles = take(group)
+            var kept = 0
             for index in tiles.indices {
                 run(&tiles[index], until: target)
-                let mass = tiles[index].mass
-                if mass < Self.tileFloor { lostMass += mass } else { groups[group].append(tiles[index]) }
+                let mass = tiles[index].mass(enough: Self.tileFloor)
+                if mass < Self.tileFloor {
+                    lostMass += mass
+                } else {
+                    if kept < index { tiles.swapAt(kept, index) }
+                    kept += 1
+                }
             }
+            tiles.removeLast(tiles.count - kept)
+            groups[group] = tiles
         }
         completeSteps = target
     }
 
-    private mutating func pairs(_ tiles: [GapTile]) -> [GapTile] {
-        Swift.stride(from: 0, to: tiles.count, by: 2).map { index in
-            var tile = tiles[index]
-            guard index + 1 < tiles.count else { return tile }
-            var other = tiles[index + 1]
+    /// The tiles of a group, out of it: what they hold is changed in place then.
+    private mutating func take(_ group: Int) -> [GapTile] {
+        var tiles: [GapTile] = []
+        swap(&tiles, &groups[group])
+        return tiles
+    }
+
+    /// Makes one tile of every two neighbors.
+    private mutating func pair(_ tiles: inout [GapTile]) {
+        for index in Swift.stride(from: 0, to: tiles.count - 1, by: 2) {
+            // Taken out of the array, so that what the tiles hold is not copied.
+            var (tile, other) = (GapTile.none, GapTile.none)
+            swap(&tile, &tiles[index])
+            swap(&other, &tiles[index + 1])
             align(&tile, with: other)
             align(&other, with: tile)
             tile.merge(other)
-            return tile
+            swap(&tile, &tiles[index / 2])
         }
+        guard tiles.count > 1 else { return }
+        if tiles.count % 2 == 1 { tiles.swapAt(tiles.count - 1, tiles.count / 2) }
+        tiles.removeLast(tiles.count / 2)
     }
 
     /// Brings a tile that is a whole event behind to the same event, so that the two merge into a narrow band.
@@ -126,21 +150,50 @@ struct GapRecursion: Sendable {
         for (index, weight) in weights.enumerated() {
             moment += weight * Double(steps.lowerBound + index)
             whole += weight
-            for (delay, part) in kernel.weights.enumerated() {
-                let mass = weight * part
-                let inside = covered.contains(index + delay) ? mass * shares[index + delay] : 0
-                outside[index + delay] += mass - inside
-                guard inside > 0 else { continue }
-                within[index + delay] += inside * (1 - hazard)
-                histogram.add(inside * hazard, at: kernel.steps + delay)
-            }
+            let reached = covered.clamped(to: index..<index + kernel.width)
+            let delays = reached.isEmpty ? 0..<0 : reached.lowerBound - index..<reached.upperBound - index
+            spread(weight, at: index, covered: delays, hazard: hazard)
         }
         var tile = GapTile(
             center: whole > 0 ? moment / whole : Double(steps.lowerBound), end: steps.upperBound,
             lanes: Array(repeating: Lane(), count: chain.hazards.count))
-        tile.lanes[chain.fresh].addSuccessors(of: &outside, kernel: kernel)
-        tile.lanes[chain.successors[chain.afterReceived]].addSuccessors(of: &within, kernel: kernel)
+        tile.lanes[chain.fresh].addSuccessors(of: outside, kernel: kernel, tapped: &tapped)
+        tile.lanes[chain.successors[chain.afterReceived]].addSuccessors(of: within, kernel: kernel, tapped: &tapped)
         return tile
+    }
+
+    /// Spreads one start by the period's kernel, from `offset` of both stretches on, and splits what falls on the delays
+    /// `covered`.
+    private mutating func spread(_ weight: Double, at offset: Int, covered: Range<Int>, hazard: Double) {
+        let (width, missed) = (kernel.width, 1 - hazard)
+        precondition(offset >= 0 && offset + width <= min(outside.count, within.count))
+        precondition(covered.isEmpty || (covered.upperBound <= width && offset + covered.upperBound <= shares.count))
+        arrived.grow(to: width)
+        unsafe kernel.weights.withUnsafeBufferPointer { parts in
+            unsafe outside.withMutableValues { outside in
+                for delay in 0..<covered.lowerBound { unsafe outside[offset &+ delay] += weight * parts[delay] }
+                for delay in covered.upperBound..<width { unsafe outside[offset &+ delay] += weight * parts[delay] }
+                guard !covered.isEmpty else { return }
+                unsafe within.withMutableValues { within in
+                    unsafe arrived.withUnsafeMutableBufferPointer { arrived in
+                        unsafe shares.withUnsafeBufferPointer { shares in
+                            for delay in covered {
+                                let mass = unsafe weight * parts[delay]
+                                let inside = unsafe mass * shares[offset &+ delay]
+                                unsafe outside[offset &+ delay] += mass - inside
+                                unsafe within[offset &+ delay] += inside * missed
+                                unsafe arrived[delay] = inside
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard !covered.isEmpty else { return }
+        unsafe arrived.withUnsafeBufferPointer { arrived in
+            unsafe histogram.add(
+                UnsafeBufferPointer(rebasing: arrived[covered]), times: hazard, at: kernel.steps + covered.lowerBound)
+        }
     }
 
     private mutating func fill(_ steps: Range<Int>) -> Range<Int> {
@@ -165,25 +218,21 @@ struct GapRecursion: Sendable {
         outside.clear()
         for state in tile.lanes.indices where tile.lanes[state].range.lowerBound < chunk.upperBound {
             guard !tile.lanes[state].isEmpty else { continue }
-            lostMass += tile.lanes[state].take(before: chunk.upperBound, floor: Self.floor, into: &taken)
-            let hit = reach.clamped(to: taken.range)
+            let taken = tile.lanes[state].take(before: chunk.upperBound, floor: Self.floor)
+            lostMass += taken.lost
+            let hit = reach.clamped(to: taken.steps)
+            let hazard = chain.hazards[state]
             if !hit.isEmpty {
-                within.move(hit, from: &taken, shares: shares, origin: next)
-                let hazard = chain.hazards[state]
-                histogram.add(within.values, times: hazard, at: hit.lowerBound - center)
-                if hazard < 1 {
-                    within.scale(by: 1 - hazard)
-                    tile.lanes[chain.successors[state]].addSuccessors(of: &within, kernel: kernel)
-                }
+                tile.lanes[state].receive(
+                    hit, of: taken, shares: shares, from: next, hazard: hazard, after: hit.lowerBound - center,
+                    histogram: &histogram, lost: &within)
             }
-            if outside.isEmpty {
-                swap(&outside, &taken)
-            } else {
-                outside.cover(taken.range)
-                outside.add(taken)
+            tile.lanes[state].put(taken, into: &outside)
+            if !hit.isEmpty, hazard < 1 {
+                tile.lanes[chain.successors[state]].addSuccessors(of: within, kernel: kernel, tapped: &tapped)
             }
         }
-        if !isEven { tile.lanes[chain.fresh].addSuccessors(of: &outside, kernel: kernel) }
+        if !isEven { tile.lanes[chain.fresh].addSuccessors(of: outside, kernel: kernel, tapped: &tapped) }
     }
 }
 
@@ -196,7 +245,18 @@ struct GapTile: Sendable {
     var end: Int
     var lanes: [Lane]
 
-    var mass: Double { lanes.reduce(0) { $0 + $1.mass } }
+    /// In the place of one that was taken out.
+    static let none = GapTile(center: 0, end: 0, lanes: [])
+
+    /// The mass of all lanes, or some number above `enough` where it is far above it.
+    func mass(enough: Double) -> Double {
+        var sum = 0.0
+        for lane in lanes {
+            sum += lane.mass(enough: enough)
+            if sum > enough { return sum }
+        }
+        return sum
+    }
 
     /// From the first event to come to the last; nil when there is none.
     var pending: Range<Int>? {
@@ -225,14 +285,8 @@ struct GapHistogram: Sendable {
     private static let half = 4096
     private(set) var masses: [Double] = []
 
-    mutating func add(_ mass: Double, at step: Int) {
-        let bin = Self.bin(of: step)
-        if bin >= masses.count { grow(to: bin) }
-        masses[bin] += mass
-    }
-
     /// Adds `values` times `factor` to consecutive steps from `first` on.
-    mutating func add(_ values: [Double], times factor: Double, at first: Int) {
+    mutating func add(_ values: UnsafeBufferPointer<Double>, times factor: Double, at first: Int) {
         guard !values.isEmpty else { return }
         let lastBin = Self.bin(of: first + values.count - 1)
         if lastBin >= masses.count { grow(to: lastBin) }
@@ -242,15 +296,25 @@ struct GapHistogram: Sendable {
             let step = max(0, first + index)
             let zone = step < 2 * Self.half ? 0 : Int.bitWidth - 1 - (step / Self.half).leadingZeroBitCount
             let end = min(values.count, (2 * Self.half << zone) - first)
-            Self.add(values, index..<end, times: factor, to: &masses, step: first, zone: zone)
+            unsafe Self.add(values, index..<end, times: factor, to: &masses, step: first, zone: zone)
             index = end
         }
     }
 
     private static func add(
-        _ values: [Double], _ part: Range<Int>, times factor: Double, to masses: inout [Double], step: Int, zone: Int
+        _ values: UnsafeBufferPointer<Double>, _ part: Range<Int>, times factor: Double, to masses: inout [Double],
+        step: Int, zone: Int
     ) {
-        for index in part { masses[half * zone + max(0, step + index) >> zone] += values[index] * factor }
+        unsafe masses.withUnsafeMutableBufferPointer { masses in
+            if zone == 0, step >= 0 {
+                for index in part { unsafe masses[step &+ index] += values[index] * factor }
+            } else {
+                for index in part {
+                    let bin = half * zone + max(0, step + index) >> zone
+                    unsafe masses[bin] += values[index] * factor
+                }
+            }
+        }
     }
 
     private mutating func grow(to bin: Int) {
@@ -262,6 +326,12 @@ struct GapHistogram: Sendable {
         guard step >= 2 * half else { return max(0, step) }
         let zone = Int.bitWidth - 1 - (step / half).leadingZeroBitCount
         return half * zone + step >> zone
+    }
+
+    /// The end of the bins that are as wide as this one, and how many steps that is.
+    static func zone(of bin: Int) -> (end: Int, width: Double) {
+        let zone = max(0, bin / half - 1)
+        return ((zone + 2) * half, Double(1 << zone))
     }
 
     /// The first step of a bin: the inverse of `bin(of:)`.

@@ -15,6 +15,8 @@ package struct HitPatterns: Sendable {
     private let bins: Int
     /// Weights by (events K' that S lies in, size of S), flat.
     private var weights: [Double]
+    /// By row, the bins that hold a weight.
+    private var filled: [Range<Int>] = []
 
     /// `width`: tau/J.
     package init(width: Double, length: Int = RunsModel.exactLength, samples: Int = 128) {
@@ -24,19 +26,27 @@ package struct HitPatterns: Sendable {
         let table = RecollisionTable(width: width, lags: length - 1)
         var delays = DelaySequence(dimensions: length - 1)
         var sets = SetReaches(length: length)
+        let rows = (0..<1 << length).map { set in
+            (max(0, Int.bitWidth - 1 - set.leadingZeroBitCount) * (length + 1) + set.nonzeroBitCount) * bins
+        }
         for _ in 0..<samples {
             sets.compute(delays: delays.next(), table: table)
-            gather(sets.reaches, weight: 1 / Double(samples))
+            gather(sets.reaches, rows, weight: 1 / Double(samples))
+        }
+        filled = stride(from: 0, to: weights.count, by: bins).map { row in
+            let low = (row..<row + bins).first { weights[$0] != 0 } ?? row
+            let high = (row..<row + bins).last { weights[$0] != 0 } ?? row
+            return low..<max(low, high + 1)
         }
     }
 
-    private mutating func gather(_ reaches: [Double], weight: Double) {
+    /// `rows`: where the weights of a set's size and earliest event begin.
+    private mutating func gather(_ reaches: [Double], _ rows: [Int], weight: Double) {
         for set in 1..<reaches.count {
-            let earliest = Int.bitWidth - 1 - set.leadingZeroBitCount
             let place = reaches[set] * Double(Self.binsPerUnit)
             let bin = Int(place + 0.5)
             let rest = place - Double(bin)
-            let row = (earliest * (length + 1) + set.nonzeroBitCount) * bins + bin
+            let row = rows[set] + bin
             // Three points that keep mass, mean and variance.
             weights[row] += weight * rest * (rest - 1) / 2
             weights[row + 1] += weight * (1 - rest * rest)
@@ -65,8 +75,8 @@ package struct HitPatterns: Sendable {
         var sum = isRare ? 0.0 : 1.0
         for earliest in 0..<length {
             for size in 1...earliest + 1 {
-                let row = (earliest * (length + 1) + size) * bins
-                let part = Self.product(weights[row..<row + bins], survive[size])
+                let row = earliest * (length + 1) + size
+                let part = Self.product(weights[filled[row]], survive[size], from: filled[row].lowerBound - row * bins)
                 sum += size % 2 == 0 ? part : -part
             }
             runs.append(min(1, max(0, sum)))
@@ -74,11 +84,16 @@ package struct HitPatterns: Sendable {
         return runs
     }
 
-    /// The sum of the products, pair by pair.
-    private static func product(_ first: ArraySlice<Double>, _ second: [Double]) -> Double {
-        var sum = 0.0
-        for (one, other) in zip(first, second) { sum += one * other }
-        return sum
+    /// The sum of the products, pair by pair, with the second ones from an index on.
+    private static func product(_ first: ArraySlice<Double>, _ second: [Double], from start: Int) -> Double {
+        precondition(start >= 0 && start + first.count <= second.count)
+        return unsafe first.withUnsafeBufferPointer { first in
+            unsafe second.withUnsafeBufferPointer { second in
+                var sum = 0.0
+                for index in 0..<first.count { unsafe sum += first[index] * second[start &+ index] }
+                return sum
+            }
+        }
     }
 }
 

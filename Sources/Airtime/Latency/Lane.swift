@@ -1,73 +1,216 @@
 /// Events to come, as masses over the grid: the paths that share one state of the recursion.
+///
+/// The loops run over buffers whose lengths are checked once, before them: with a check for each element they take three
+/// times as long, and they are nearly all that the recursion does.
 struct Lane: Sendable {
-    /// The steps that hold a mass; empty when none does.
+    /// The steps that hold a mass, with those that hold nothing before and between them; empty when none does.
     private(set) var range = 0..<0
+    /// The first step whose mass is stored: those of ``range`` before it hold nothing.
+    private var first = 0
+    /// Steps behind ``first`` that hold nothing and are not stored: events of one period and of the next may lie far
+    /// apart.
+    private var gap = 0..<0
+    /// The masses, that of the step ``first`` at `base`.
     private var values: [Double] = []
+    private var base = 0
 
     var isEmpty: Bool { range.isEmpty }
 
-    var mass: Double { values.reduce(0, +) }
+    /// Where the mass of a step is stored that lies not in the gap; where the next one would be, for the end of ``range``.
+    private func place(of step: Int) -> Int { base + step - first - (step >= gap.upperBound ? gap.count : 0) }
 
-    /// Makes room for `wanted`; new steps hold nothing.
+    /// The sum of all masses, or some number above `enough` where the sum is far above it.
+    func mass(enough: Double) -> Double {
+        var sum = 0.0
+        guard !isEmpty else { return sum }
+        for value in values[base..<place(of: range.upperBound)] {
+            sum += value
+            // Twice, because single values may be a rounding error below 0.
+            if sum > 2 * enough { return sum }
+        }
+        return sum
+    }
+
+    /// Stores what `wanted` holds; new steps hold nothing.
     private mutating func cover(_ wanted: Range<Int>) {
-        if range.isEmpty {
-            values.removeAll(keepingCapacity: true)
-            values.append(contentsOf: repeatElement(0, count: wanted.count))
-            range = wanted
+        guard !isEmpty else {
+            values.grow(to: wanted.count)
+            values.clear(0..<wanted.count)
+            (range, first, base, gap) = (wanted, wanted.lowerBound, 0, 0..<0)
             return
         }
-        if wanted.lowerBound < range.lowerBound {
-            values.insert(contentsOf: repeatElement(0, count: range.lowerBound - wanted.lowerBound), at: 0)
+        if gap.overlaps(wanted) { fillGap(until: gap.upperBound) }
+        if wanted.lowerBound < first {
+            let missing = first - wanted.lowerBound
+            if missing > base { move(to: missing) }
+            base -= missing
+            values.clear(base..<base + missing)
+            first = wanted.lowerBound
+            range = min(range.lowerBound, first)..<range.upperBound
         }
         if wanted.upperBound > range.upperBound {
-            values.append(contentsOf: repeatElement(0, count: wanted.upperBound - range.upperBound))
+            let added = wanted.upperBound - (gap.isEmpty ? max(range.upperBound, wanted.lowerBound) : range.upperBound)
+            if place(of: range.upperBound) + added > values.count { move(to: 0) }
+            let end = place(of: range.upperBound)
+            values.grow(to: end + added)
+            values.clear(end..<end + added)
+            if gap.isEmpty, wanted.lowerBound > range.upperBound { gap = range.upperBound..<wanted.lowerBound }
+            range = range.lowerBound..<wanted.upperBound
         }
-        range = min(range.lowerBound, wanted.lowerBound)..<max(range.upperBound, wanted.upperBound)
+    }
+
+    /// Stores the steps of the gap before `end`.
+    private mutating func fillGap(until end: Int) {
+        let (low, high, missing) = (place(of: gap.upperBound), place(of: range.upperBound), end - gap.lowerBound)
+        values.move(low..<high, by: missing)
+        values.clear(low..<low + missing)
+        gap = end < gap.upperBound ? end..<gap.upperBound : 0..<0
+    }
+
+    /// Moves all to another place.
+    private mutating func move(to place: Int) {
+        values.move(base..<self.place(of: range.upperBound), by: place - base)
+        base = place
     }
 
     mutating func add(_ other: Lane) {
         guard !other.isEmpty else { return }
-        cover(other.range)
-        let offset = other.range.lowerBound - range.lowerBound
-        for index in other.values.indices { values[offset + index] += other.values[index] }
+        guard !isEmpty else {
+            self = other
+            return
+        }
+        let low = min(range.lowerBound, other.range.lowerBound)
+        let parts =
+            other.gap.isEmpty
+            ? [other.first..<other.range.upperBound]
+            : [other.first..<other.gap.lowerBound, other.gap.upperBound..<other.range.upperBound]
+        for part in parts {
+            cover(part)
+            let (target, source, count) = (place(of: part.lowerBound), other.place(of: part.lowerBound), part.count)
+            precondition(target + count <= values.count && source + count <= other.values.count)
+            unsafe other.values.withUnsafeBufferPointer { masses in
+                unsafe values.withUnsafeMutableBufferPointer { values in
+                    for index in 0..<count { unsafe values[target &+ index] += masses[source &+ index] }
+                }
+            }
+        }
+        range = low..<range.upperBound
     }
 
-    /// Takes the steps before `end` out, but for what lies below `floor` at either side, and returns the mass that was
-    /// left out so.
-    mutating func take(before end: Int, floor: Double, into taken: inout EventStretch) -> Double {
-        let count = min(values.count, end - range.lowerBound)
-        guard count > 0 else {
-            taken.clear()
-            return 0
-        }
-        var low = 0
-        var high = count
-        var lost = 0.0
-        while low < high, values[low] < floor {
-            lost += values[low]
-            low += 1
-        }
-        if count == values.count {
-            while high > low, values[high - 1] < floor {
-                lost += values[high - 1]
+    /// Events that were taken out, whose masses stay in place until others are added.
+    struct Taken {
+        let steps: Range<Int>
+        /// Where the mass of step 0 would be.
+        fileprivate let origin: Int
+        /// The mass that was left out.
+        let lost: Double
+    }
+
+    /// Takes the steps before `end` out, but for what lies below `floor` at either side.
+    mutating func take(before end: Int, floor: Double) -> Taken {
+        let upper = min(range.upperBound, end)
+        guard upper > range.lowerBound else { return Taken(steps: 0..<0, origin: 0, lost: 0) }
+        if !gap.isEmpty, gap.lowerBound < upper { fillGap(until: min(upper, gap.upperBound)) }
+        let origin = base - first
+        var (low, high, lost) = (min(first, upper), upper, 0.0)
+        precondition(low + origin >= 0 && high + origin <= values.count)
+        unsafe values.withUnsafeBufferPointer { values in
+            while low < high {
+                let value = unsafe values[low &+ origin]
+                guard value < floor else { break }
+                lost += value
+                low += 1
+            }
+            guard upper == range.upperBound else { return }
+            while high > low {
+                let value = unsafe values[high &- 1 &+ origin]
+                guard value < floor else { break }
+                lost += value
                 high -= 1
             }
         }
-        taken.set(values[low..<high], at: range.lowerBound + low)
-        values.removeFirst(count)
-        range = range.lowerBound + count..<range.upperBound
-        return lost
+        if upper > first { (base, first) = (base + upper - first, upper) }
+        if !gap.isEmpty, gap.lowerBound <= first { (first, gap) = (gap.upperBound, 0..<0) }
+        range = upper..<range.upperBound
+        return Taken(steps: low..<high, origin: origin, lost: lost)
     }
 
-    /// Adds what follows the events of `stretch` one period later.
-    mutating func addSuccessors(of stretch: inout EventStretch, kernel: PeriodKernel) {
+    /// Of events that were taken out: splits `steps` by the shares of them that are covered, which begin at the step
+    /// `first`. Of what is covered, `hazard` is received and goes into `histogram`, from its step `wait` on; the rest is
+    /// lost. What is not covered stays.
+    mutating func receive(
+        _ steps: Range<Int>, of taken: Taken, shares: [Double], from first: Int, hazard: Double, after wait: Int,
+        histogram: inout GapHistogram, lost: inout EventStretch
+    ) {
+        let (own, share, count) = (steps.lowerBound + taken.origin, steps.lowerBound - first, steps.count)
+        precondition(own >= 0 && own + count <= values.count && share >= 0 && share + count <= shares.count)
+        lost.span(steps)
+        let missed = 1 - hazard
+        unsafe lost.withMutableValues { lost in
+            unsafe values.withUnsafeMutableBufferPointer { values in
+                unsafe shares.withUnsafeBufferPointer { shares in
+                    for index in 0..<count {
+                        let inside = unsafe values[own &+ index] * shares[share &+ index]
+                        unsafe values[own &+ index] -= inside
+                        unsafe lost[index] = inside
+                    }
+                }
+            }
+            unsafe histogram.add(UnsafeBufferPointer(lost), times: hazard, at: wait)
+            if missed > 0 {
+                for index in 0..<count { unsafe lost[index] *= missed }
+            }
+        }
+    }
+
+    /// Adds the masses of events that were taken out to `stretch`.
+    func put(_ taken: Taken, into stretch: inout EventStretch) {
+        unsafe values.withUnsafeBufferPointer { values in
+            let (low, high) = (taken.steps.lowerBound + taken.origin, taken.steps.upperBound + taken.origin)
+            unsafe stretch.add(UnsafeBufferPointer(rebasing: values[low..<high]), at: taken.steps.lowerBound)
+        }
+    }
+
+    /// Adds what follows the events of `stretch` one period later. `tapped` is working memory, kept from use to use.
+    mutating func addSuccessors(of stretch: EventStretch, kernel: PeriodKernel, tapped: inout [Double]) {
         guard !stretch.isEmpty else { return }
-        let first = stretch.start + kernel.steps
+        let next = stretch.start + kernel.steps
         let box = max(1, kernel.jitterSteps)
         let count = stretch.count + box + 1
-        cover(first..<first + count)
-        stretch.tap(kernel.taps, box: box)
-        Self.addSlidingSum(of: stretch.tapped, width: box, to: &values, at: first - range.lowerBound, count: count)
+        cover(next..<next + count)
+        unsafe stretch.withValues { unsafe Self.tap($0, kernel.taps, box: box, into: &tapped) }
+        Self.addSlidingSum(of: tapped, width: box, to: &values, at: place(of: next), count: count)
+    }
+
+    /// The values after the three taps of a period's kernel, with zeros as wide as its box before and after them.
+    private static func tap(
+        _ source: UnsafeBufferPointer<Double>, _ taps: (Double, Double, Double), box: Int, into target: inout [Double]
+    ) {
+        let count = source.count
+        target.grow(to: box + count + 2 + box)
+        unsafe target.withUnsafeMutableBufferPointer { target in
+            for index in 0..<box {
+                unsafe target[index] = 0
+                unsafe target[box &+ count &+ 2 &+ index] = 0
+            }
+            unsafe target[box] = taps.0 * source[0]
+            if count > 1 { unsafe target[box + 1] = taps.0 * source[1] + taps.1 * source[0] }
+            if taps.2 == 0 {
+                // Of a period of whole steps.
+                for index in 2..<max(2, count) {
+                    unsafe target[box &+ index] = taps.0 * source[index] + taps.1 * source[index &- 1]
+                }
+            } else {
+                for index in 2..<max(2, count) {
+                    unsafe target[box &+ index] =
+                        taps.0 * source[index] + taps.1 * source[index &- 1] + taps.2 * source[index &- 2]
+                }
+            }
+            let last = unsafe source[count - 1]
+            let beforeLast = unsafe count > 1 ? source[count - 2] : 0
+            unsafe target[box + count] = taps.1 * last + taps.2 * beforeLast
+            unsafe target[box + count + 1] = taps.2 * last
+        }
     }
 
     /// Adds the sums over `width` values of `source`, one after another. Four stretches of them go side by side, because

@@ -17,7 +17,11 @@ public struct LatencyDistribution: Hashable, Sendable {
     public var knownErrorExceeds2Percent: Bool { knownErrorReason != nil }
 
     init(curve: LatencyCurve, stepSeconds: Double, isExhausted: Bool, lostMass: Double, knownError: String?) {
-        seconds = curve.times.map { $0 * stepSeconds }
+        var times = curve.times
+        unsafe times.withUnsafeMutableBufferPointer { times in
+            for index in 0..<times.count { unsafe times[index] *= stepSeconds }
+        }
+        seconds = times
         receivedShare = curve.received
         horizonSeconds = seconds.last ?? 0
         self.isExhausted = isExhausted
@@ -92,29 +96,40 @@ struct LatencyCurve: Sendable {
     /// them stay.
     mutating func extend(by recursion: GapRecursion) {
         let complete = Double(recursion.completeSteps)
+        let final = complete - Double(recursion.marginSteps)
         let masses = recursion.histogram.masses
-        let kept = settled
-        times.removeSubrange(kept.points...)
-        received.removeSubrange(kept.points...)
-        let bins = GapHistogram.bin(of: recursion.completeSteps) + 2
-        times.reserveCapacity(bins)
-        received.reserveCapacity(bins)
-        var (waiting, sum, time, bin) = (kept.waiting, kept.sum, times[kept.points - 1], kept.bin)
-        while time < complete {
-            // A mass at step i stands for i - 1/2 to i + 1/2.
-            let mass = bin < masses.count ? masses[bin] : 0
-            let end = min(complete, Double(GapHistogram.firstStep(of: bin + 1)) - 0.5)
-            let width = end - time
-            sum += receivedPerStep * width * (waiting - mass / 2)
-            waiting = max(0, waiting - mass)
-            time = end
-            times.append(time)
-            received.append(min(1, sum))
-            bin += 1
-            if time < complete - Double(recursion.marginSteps) {
-                settled = Settled(points: times.count, bin: bin, waiting: waiting, sum: sum)
+        var (waiting, sum, time, bin) = (settled.waiting, settled.sum, times[settled.points - 1], settled.bin)
+        var count = settled.points
+        let room = count + GapHistogram.bin(of: recursion.completeSteps) + 2 - bin
+        times.grow(to: room)
+        received.grow(to: room)
+        let pace = receivedPerStep
+        var settled = settled
+        unsafe times.withUnsafeMutableBufferPointer { times in
+            unsafe received.withUnsafeMutableBufferPointer { received in
+                while time < complete {
+                    // All bins up to the next zone are equally wide. A mass at step i stands for i - 1/2 to i + 1/2.
+                    let (end, width) = GapHistogram.zone(of: bin)
+                    var edge = Double(GapHistogram.firstStep(of: bin)) - 0.5
+                    while bin < end, time < complete {
+                        let mass = bin < masses.count ? masses[bin] : 0
+                        edge += width
+                        let next = min(complete, edge)
+                        sum += pace * (next - time) * (waiting - mass / 2)
+                        waiting = max(0, waiting - mass)
+                        time = next
+                        unsafe times[count] = time
+                        unsafe received[count] = min(1, sum)
+                        count += 1
+                        bin += 1
+                        if time < final { settled = Settled(points: count, bin: bin, waiting: waiting, sum: sum) }
+                    }
+                }
             }
         }
+        self.settled = settled
+        times.removeLast(times.count - count)
+        received.removeLast(received.count - count)
         stillWaiting = waiting
     }
 
