@@ -170,7 +170,7 @@ public struct IntervalPoint: Hashable, Sendable {
     /// The percentile that was asked for beside them, in seconds; nil where none was, or beyond the horizon.
     public let wanted: Double?
     /// Whether it stands between the even ones because the curve turns there.
-    public let isExtra: Bool
+    public fileprivate(set) var isExtra: Bool
 }
 
 extension IntervalAdvice {
@@ -191,17 +191,56 @@ extension IntervalAdvice {
         over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, extra: Int = 0,
         wantedShare: Double? = nil, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> [IntervalPoint] {
+        try curve(
+            over: range, points: count, extra: extra, wantedShare: wantedShare, horizonSeconds: horizonSeconds
+        ) { units, make in units.map(make) }
+    }
+
+    /// What makes points of intervals, in steps of 0.625 ms: gets several and makes them in any order, also on several
+    /// threads at once, and returns them in the order in which it got them.
+    package typealias PointMaker = (
+        _ units: [UInt32], _ make: @escaping @Sendable (UInt32) -> Result<IntervalPoint, AirtimeError>
+    ) -> [Result<IntervalPoint, AirtimeError>]
+
+    /// The same with points made by `maker`, which changes none of them.
+    package func curve(
+        over range: ClosedRange<AdvertisingInterval>, points count: Int, extra: Int, wantedShare: Double?,
+        horizonSeconds: Double, by maker: PointMaker
+    ) throws(AirtimeError) -> [IntervalPoint] {
         let low = max(range.lowerBound.rawValue, AdvertisingInterval.legacyRange.lowerBound.rawValue)
         let high = min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue)
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        var sampling = IntervalSampling(search: search, wantedShare: wantedShare, horizonSeconds: horizonSeconds)
-        for index in 0..<count {
+        let even = (0..<count).map { index in
             let part = Double(index) / Double(count - 1)
-            try sampling.add(UInt32((Double(low) * pow(Double(high) / Double(low), part)).rounded()), isExtra: false)
+            return UInt32((Double(low) * pow(Double(high) / Double(low), part)).rounded())
         }
-        if extra > 0 { try sampling.refine(within: low...high, upTo: sampling.points.count + extra) }
+        var sampling = IntervalSampling(search: search, wantedShare: wantedShare, horizonSeconds: horizonSeconds)
+        let slow = extra > 0 ? try sampling.slowest(extra / 2, within: low...high) : []
+        sampling.prepare(even + slow, by: maker)
+        for unit in even { try sampling.add(unit, isExtra: false) }
+        let limit = sampling.points.count + extra
+        for unit in slow { try sampling.add(unit, isExtra: true) }
+        try sampling.refine(within: low...high, upTo: limit, by: maker)
         return sampling.points
+    }
+}
+
+extension IntervalSearch {
+    /// One point of a curve, an even one.
+    fileprivate func point(
+        _ unit: UInt32, wantedShare: Double?, horizonSeconds: Double
+    ) throws(AirtimeError) -> IntervalPoint {
+        let interval = AdvertisingInterval(rawValue: unit)
+        let distribution = try distribution(
+            interval, horizonSeconds: horizonSeconds,
+            of: ([0.5, 0.9, 0.99] + (wantedShare.map { [$0] } ?? [])).sorted())
+        let model = try model(interval)
+        return IntervalPoint(
+            interval: interval,
+            collisionFreeProbability: model.collisionFreeProbability * model.otherClearProbability,
+            p50: distribution.percentile(0.5), p90: distribution.percentile(0.9), p99: distribution.percentile(0.99),
+            wanted: wantedShare.flatMap(distribution.percentile), isExtra: false)
     }
 }
 
@@ -212,6 +251,8 @@ private struct IntervalSampling {
     let horizonSeconds: Double
     /// In ascending order of the interval.
     private(set) var points: [IntervalPoint] = []
+    /// What was made so far, whether it came to be a point or not.
+    private var made: [UInt32: Result<IntervalPoint, AirtimeError>] = [:]
 
     init(search: IntervalSearch, wantedShare: Double?, horizonSeconds: Double) {
         self.search = search
@@ -219,45 +260,62 @@ private struct IntervalSampling {
         self.horizonSeconds = horizonSeconds
     }
 
-    /// Adds the point of an interval, unless it is there.
+    /// Makes what is not made yet of the points that are added next.
+    mutating func prepare(_ units: [UInt32], by maker: IntervalAdvice.PointMaker) {
+        var missing: [UInt32] = []
+        for unit in units where made[unit] == nil && !missing.contains(unit) { missing.append(unit) }
+        let (search, wantedShare, horizonSeconds) = (search, wantedShare, horizonSeconds)
+        let results = maker(missing) { unit in
+            Result { () throws(AirtimeError) in
+                try search.point(unit, wantedShare: wantedShare, horizonSeconds: horizonSeconds)
+            }
+        }
+        for (unit, result) in zip(missing, results) { made[unit] = result }
+    }
+
+    /// Adds the point of an interval that was prepared, unless it is there.
     mutating func add(_ unit: UInt32, isExtra: Bool) throws(AirtimeError) {
         let place = points.firstIndex { $0.interval.rawValue >= unit } ?? points.count
         if place < points.count, points[place].interval.rawValue == unit { return }
-        let interval = AdvertisingInterval(rawValue: unit)
-        let distribution = try search.distribution(
-            interval, horizonSeconds: horizonSeconds,
-            of: ([0.5, 0.9, 0.99] + (wantedShare.map { [$0] } ?? [])).sorted())
-        let model = try search.model(interval)
-        points.insert(
-            IntervalPoint(
-                interval: interval,
-                collisionFreeProbability: model.collisionFreeProbability * model.otherClearProbability,
-                p50: distribution.percentile(0.5), p90: distribution.percentile(0.9),
-                p99: distribution.percentile(0.99),
-                wanted: wantedShare.flatMap(distribution.percentile), isExtra: isExtra),
-            at: place)
+        guard var point = try made[unit]?.get() else { return }
+        point.isExtra = isExtra
+        points.insert(point, at: place)
     }
 
-    /// First the middles of the widest resonances, which may lie between two points that show nothing of them; then,
-    /// again and again, the middle of the stretch over which the percentiles change most.
-    mutating func refine(within range: ClosedRange<UInt32>, upTo limit: Int) throws(AirtimeError) {
+    /// The middles of the widest resonances, which may lie between two points that show nothing of them.
+    func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
         let step = LatencyModel.stepMicroseconds
         let bands = try Resonance.bands(
             within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: search.preset.pattern,
             airtimeMicroseconds: search.airtime)
-        let slowest = bands.sorted { $0.worst.slowness > $1.worst.slowness }
-        for band in slowest.prefix((limit - points.count) / 2) {
-            try add(center(of: band), isExtra: true)
-        }
+        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).map(center)
+    }
+
+    /// Again and again, the middle of the stretch over which the percentiles change most.
+    ///
+    /// The next heaviest stretch is often the one after it, so that the middles of both are made at once.
+    mutating func refine(
+        within range: ClosedRange<UInt32>, upTo limit: Int, by maker: IntervalAdvice.PointMaker
+    ) throws(AirtimeError) {
         let narrowest = log(Double(range.upperBound) / Double(range.lowerBound)) / Self.columns
         while points.count < limit {
             let stretches = zip(points, points.dropFirst()).map {
-                (low: $0, high: $1, weight: Self.weight($0, $1, narrowest: narrowest))
+                (middle: Self.middle($0, $1), weight: Self.weight($0, $1, narrowest: narrowest))
             }
             guard let heaviest = stretches.max(by: { $0.weight < $1.weight }), heaviest.weight > 0 else { return }
-            let (low, high) = (heaviest.low.interval.rawValue, heaviest.high.interval.rawValue)
-            try add(UInt32((Double(low) * Double(high)).squareRoot().rounded()), isExtra: true)
+            if made[heaviest.middle] == nil {
+                let others = stretches.filter {
+                    $0.weight > 0 && $0.middle != heaviest.middle && made[$0.middle] == nil
+                }
+                let next = points.count + 1 < limit ? others.max { $0.weight < $1.weight } : nil
+                prepare([heaviest.middle] + (next.map { [$0.middle] } ?? []), by: maker)
+            }
+            try add(heaviest.middle, isExtra: true)
         }
+    }
+
+    private static func middle(_ low: IntervalPoint, _ high: IntervalPoint) -> UInt32 {
+        UInt32((Double(low.interval.rawValue) * Double(high.interval.rawValue)).squareRoot().rounded())
     }
 
     /// Where k·E = m·I.
