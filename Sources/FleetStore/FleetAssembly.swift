@@ -57,6 +57,11 @@ final class FleetAssembly: Sendable {
         var part = Part()
         while generator.next() {
             if !manifestOnly { part.profiles.append((generator.name, generator.profile)) }
+            if part.manifest.isEmpty {
+                // Lines of one part are about equally long: room for all of them, and a tenth more.
+                part.manifest.reserveCapacity(generator.manifestLine.count * generator.count * 11 / 10)
+                part.table.reserveCapacity(generator.tableLines.count * generator.count * 11 / 10)
+            }
             part.manifest += generator.manifestLine
             part.table += generator.tableLines
         }

@@ -36,6 +36,19 @@ struct LockTests {
             }.joined(separator: "\n")
     }
 
+    @Test("a check mark is the CRC-16/CCITT-FALSE of a line of any length", arguments: 0...11)
+    func mark(length: Int) {
+        let text = (0..<3 + length).map { UInt8(truncatingIfNeeded: 0xA7 &* ($0 + 1)) }
+        // Bit by bit, as the CRC is defined.
+        var state: UInt16 = 0xFFFF
+        for octet in text[3...] {
+            state ^= UInt16(octet) << 8
+            for _ in 0..<8 { state = state & 0x8000 != 0 ? state << 1 ^ 0x1021 : state << 1 }
+        }
+        #expect(LineMark.of(text, 3..<text.count) == state)
+        #expect(LineMark.of(Array("123456789".utf8), 0..<9) == 0x29B1)
+    }
+
     @Test("what is read is what was written, and gets check marks")
     func reads() throws {
         let (lock, problems) = Self.decode(Self.good)

@@ -96,12 +96,20 @@ package struct CSVScanner: Sendable {
                 var end = index
                 while index < count {
                     let octet = span[index]
-                    if octet == separator || octet == 0x0A || octet == 0x0D { break }
-                    if octet == UInt8(ascii: "\""), row.fault == nil {
-                        row.fault = CSVFault(reason: .quoteInside, offset: index)
+                    if octet == separator { break }
+                    // Nearly all are letters and digits, which need no closer look.
+                    if octet <= UInt8(ascii: "\"") {
+                        if octet == 0x0A || octet == 0x0D { break }
+                        if octet == UInt8(ascii: "\""), row.fault == nil {
+                            row.fault = CSVFault(reason: .quoteInside, offset: index)
+                        }
+                        if Self.isSpace(octet, separator) {
+                            index += 1
+                            continue
+                        }
                     }
                     index += 1
-                    if !Self.isSpace(octet, separator) { end = index }
+                    end = index
                 }
                 cell.end = UInt32(truncatingIfNeeded: end)
             }
@@ -172,7 +180,10 @@ extension CSVCell {
     package func append(to result: inout [UInt8], from text: [UInt8]) {
         guard Int(end) <= text.count, start <= end else { return }
         guard hasEscapes else {
-            result.append(contentsOf: text[range])
+            let range = range
+            unsafe text.withUnsafeBufferPointer {
+                unsafe result.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range]))
+            }
             return
         }
         var afterQuote = false

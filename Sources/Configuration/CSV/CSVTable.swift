@@ -137,6 +137,14 @@ package enum TextEncoding {
         var found: [Int] = []
         var index = 0
         while index < count, found.count < limit {
+            // Eight octets of ASCII at a time: most texts have no others.
+            if index + 8 <= count,
+                unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080
+                    == 0
+            {
+                index += 8
+                continue
+            }
             let octet = span[index]
             if octet < 0x80 {
                 index += 1

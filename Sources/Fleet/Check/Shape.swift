@@ -119,6 +119,8 @@ struct ShapeTable: Sendable {
     private(set) var shapes: [Shape] = []
     private var numbers: [[UInt8]: Int] = [:]
     private var key: [UInt8] = []
+    /// Of the beacon before: those that follow each other are mostly of one shape.
+    private var last: (key: [UInt8], number: Int) = ([], -1)
     private var profile: [UInt8] = []
     /// More different ones than this are not remembered.
     private static let limit = 50_000
@@ -140,7 +142,11 @@ struct ShapeTable: Sendable {
                 key.append(values[range] == values[other] ? 1 : 0)
             }
         }
-        if let known = numbers[key] { return (shapes[known], known) }
+        if last.number >= 0, key == last.key { return (shapes[last.number], last.number) }
+        if let known = numbers[key] {
+            last = (key, known)
+            return (shapes[known], known)
+        }
         profile.removeAll(keepingCapacity: true)
         reader.appendProfile(to: &profile)
         let hash = StableHash.of(key, 0..<key.count)

@@ -6,10 +6,11 @@ struct TableRows {
     let columns: TableColumns
     let group: Int
     let source: Int
+    /// The columns that name a row's group.
+    private let groupColumns: [Int]
     /// The cells of the last row's group, and its number.
-    private var lastGroupKey: [UInt8] = []
+    private var lastGroupCells: [CSVCell] = []
     private var lastGroup: Int?
-    private var groupKey: [UInt8] = []
     private var scratch: [UInt8] = []
 
     init(table: CSVTable, columns: TableColumns, group: Int, source: Int) {
@@ -17,6 +18,7 @@ struct TableRows {
         self.columns = columns
         self.group = group
         self.source = source
+        groupColumns = columns.group.map { [$0] } ?? columns.levels.compactMap { $0 }
     }
 
     mutating func read(into decoder: inout FleetDecoder) {
@@ -91,18 +93,30 @@ struct TableRows {
 
     /// The row's group.
     private mutating func number(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
-        groupKey.removeAll(keepingCapacity: true)
-        let places = columns.group.map { [$0] } ?? columns.levels.compactMap { $0 }
-        guard !places.isEmpty else { return group }
-        for place in places {
-            row.cells[place].append(to: &groupKey, from: table.octets)
-            groupKey.append(0)
-        }
-        if groupKey == lastGroupKey { return lastGroup }
-        lastGroupKey = groupKey
+        guard !groupColumns.isEmpty else { return group }
+        if hasLastGroup(row) { return lastGroup }
+        lastGroupCells.removeAll(keepingCapacity: true)
+        for column in groupColumns { lastGroupCells.append(row.cells[column]) }
         // Nobody reads more problems, and to find the nearest name takes its time.
         lastGroup = decoder.problems.isFull ? nil : find(row, &decoder)
         return lastGroup
+    }
+
+    /// Whether the row names its group with the same octets as the one before it.
+    private func hasLastGroup(_ row: CSVRow) -> Bool {
+        guard !lastGroupCells.isEmpty else { return false }
+        let text = table.octets
+        let octets = text.span
+        for (index, column) in groupColumns.enumerated() {
+            let (own, last) = (row.cells[column], lastGroupCells[index])
+            let (range, lastRange) = (own.range, last.range)
+            guard range.count == lastRange.count, own.hasEscapes == last.hasEscapes else { return false }
+            for place in 0..<range.count
+            where octets[range.lowerBound + place] != octets[lastRange.lowerBound + place] {
+                return false
+            }
+        }
+        return true
     }
 
     private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
@@ -151,16 +165,8 @@ struct TableRows {
 extension TableRows {
     /// Host, serial number, former name, controller and coordinates.
     func checkWords(_ row: CSVRow, _ decoder: inout FleetDecoder) {
-        for column in [columns.host, columns.serial] {
-            guard let column, !row.cells[column].isEmpty else { continue }
-            let cell = row.cells[column]
-            if cell.hasEscapes || !NameRule.isWord(table.octets, cell.range) {
-                report(
-                    "\(ProblemText.quoted(cell.string(in: table.octets))) is no host's name, address or serial number: "
-                        + "letters, digits, \".\", \"_\", \"-\" and \":\"",
-                    at: Int(cell.start), column: column, row, &decoder)
-            }
-        }
+        checkWord(columns.host, row, &decoder)
+        checkWord(columns.serial, row, &decoder)
         if let column = columns.was, !row.cells[column].isEmpty,
             let fault = NameRule.fault(row.cells[column].octets(in: table.octets), 0..<row.cells[column].range.count)
         {
@@ -183,6 +189,16 @@ extension TableRows {
             let cell = row.cells[fault.column]
             report(fault.message, at: Int(cell.start), column: fault.column, row, &decoder)
         }
+    }
+
+    private func checkWord(_ column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder) {
+        guard let column, !row.cells[column].isEmpty else { return }
+        let cell = row.cells[column]
+        guard cell.hasEscapes || !NameRule.isWord(table.octets, cell.range) else { return }
+        report(
+            "\(ProblemText.quoted(cell.string(in: table.octets))) is no host's name, address or serial number: "
+                + "letters, digits, \".\", \"_\", \"-\" and \":\"",
+            at: Int(cell.start), column: column, row, &decoder)
     }
 
     func checkCoordinate(

@@ -76,10 +76,9 @@ extension Allocator {
     mutating func newAddress(_ number: Int) -> UInt64 {
         let range = fleet.names.range(number)
         let text = fleet.names.text
-        let fleetSeed = StableHash.of(Array(fleet.name.utf8), 0..<fleet.name.utf8.count)
         var attempt: UInt64 = 0
         while true {
-            let bits = StableHash.of(text, range, seed: fleetSeed &+ attempt) >> 16
+            let bits = StableHash.of(text, range, seed: seed &+ attempt) >> 16
             let address = bits | 0xC000_0000_0000
             attempt += 1
             guard DeviceAddress(number: address).isValidStaticRandom else { continue }

@@ -24,6 +24,8 @@ struct Allocator {
     /// The number of a group's scope in the lock, and of the group that the scope is.
     var groupScopes: [UInt32] = []
     var reader: BeaconReader
+    /// Of the fleet's name, for its beacons' addresses.
+    let seed: UInt64
 
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
         self.fleet = fleet
@@ -32,6 +34,7 @@ struct Allocator {
         lockFile = FleetLock.file(beside: fleet.file)
         allocation = FleetAllocation(lock: lock ?? FleetLock(fleet: fleet.name), entries: [], groupMajors: [])
         reader = BeaconReader(fleet)
+        seed = StableHash.of(Array(fleet.name.utf8), 0..<fleet.name.utf8.count)
     }
 
     mutating func run(releasing: [String]) {
