@@ -14,7 +14,7 @@ def libraries(manifest):
     return [
         target["name"]
         for target in manifest["targets"]
-        if target["type"] == "regular" and not (target.get("path") or "").startswith("Tests")
+        if target["type"] == "regular" and any((ROOT / "Sources" / target["name"]).rglob("*.swift"))
     ]
 
 
@@ -40,7 +40,9 @@ def extract(module):
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    maps = [f"-fmodule-map-file={path}" for path in ROOT.glob("Sources/*/module.modulemap")]
+    # Of system libraries, and of modules of C that the build has made one for.
+    paths = [*ROOT.glob("Sources/*/module.modulemap"), *BUILD.glob("C*.build/module.modulemap")]
+    maps = [f"-fmodule-map-file={path}" for path in paths]
     command = ["swift-symbolgraph-extract", "-module-name", module, "-I", str(BUILD / "Modules"), "-output-dir", folder]
     command += ["-target", target(), "-sdk", "/", "-minimum-access-level", "public", "-skip-synthesized-members"]
     command += [word for path in maps for word in ("-Xcc", path)]
