@@ -7,10 +7,12 @@ struct BeaconTrail: Sendable {
     /// What the receivers are in the second that ends.
     struct Surroundings {
         let plan: RoomPlan
-        let receivers: [CollectorFile.Receiver]
         let isAlive: [Bool]
-        /// Whether each receiver said something in this second.
+        /// Living ones with a place that said something in this second, by receiver and as a list.
         let hasSpoken: [Bool]
+        let spoken: [Int]
+        /// Those that said something of late.
+        let isRecent: [Bool]
         /// When each receiver said something last.
         let lastLines: [Int?]
         /// Whether something that a dead receiver would hear is heard by no living one.
@@ -44,7 +46,6 @@ struct BeaconTrail: Sendable {
     private(set) var lastHeard: Int?
     /// Who heard it loudest in the last second in which it was heard.
     private(set) var loudest: (receiver: Int, level: Double?)?
-    private(set) var weights: [Double] = []
     /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
     private(set) var batteryMillivolts: Int?
     private(set) var temperature: Int?
@@ -55,7 +56,8 @@ struct BeaconTrail: Sendable {
     private let periodSeconds: Double?
     /// Of powers at 1 m that nobody knows, in dB.
     private var offsets: [Double]
-    private var filter: CellFilter?
+    /// Its cells; `nil` where nothing is known of them.
+    private(set) var filter: CellFilter?
     private var lastUpdate = 0
     /// Until then what an earlier run has left is believed, in milliseconds.
     private var settling: Int?
@@ -140,13 +142,13 @@ struct BeaconTrail: Sendable {
     }
 
     /// Ends a second.
-    mutating func endSecond(_ now: Surroundings) -> [Change] {
+    mutating func endSecond(_ now: Surroundings, _ workspace: inout CellWorkspace) -> [Change] {
         defer { sounds.removeAll(keepingCapacity: true) }
         var changes: [Change] = []
         let wasKnown = isKnown
         if sounds.isEmpty {
             guard isPresent, !isSettling(now) else { return [] }
-            endQuietSecond(now)
+            endQuietSecond(now, &workspace)
             if silenceSeconds >= exitSeconds {
                 let room = toldRoom
                 leave(at: now.end)
@@ -165,7 +167,7 @@ struct BeaconTrail: Sendable {
             for sound in sounds { hearers[sound.receiver] = now.end }
             let best = sounds.max { ($0.mean ?? -200, $1.receiver) < ($1.mean ?? -200, $0.receiver) }
             loudest = best.map { ($0.receiver, $0.mean) }
-            update(now)
+            update(now, &workspace)
         }
         judge(now)
         // What was known before a restart is known until the receivers have spoken.
@@ -181,7 +183,7 @@ struct BeaconTrail: Sendable {
     private func isSettling(_ now: Surroundings) -> Bool { settling.map { now.end < $0 } ?? false }
 
     /// Silence counts only while everybody who could have heard it listened.
-    private mutating func endQuietSecond(_ now: Surroundings) {
+    private mutating func endQuietSecond(_ now: Surroundings, _ workspace: inout CellWorkspace) {
         hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
         if isCovered(now) {
             // A receiver that has died is found out late: only what it says afterwards proves that it listened.
@@ -195,7 +197,7 @@ struct BeaconTrail: Sendable {
             openSeconds = 0
         }
         // Of who was not heard since the start nobody has cells.
-        if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now) }
+        if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
 
     private func isCovered(_ now: Surroundings) -> Bool {
@@ -218,26 +220,27 @@ struct BeaconTrail: Sendable {
     private mutating func leave(at end: Int) {
         (isPresent, isKnown) = (false, true)
         (room, toldRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
-        (weights, hearers) = ([], [:])
+        hearers = [:]
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
         (since, settling) = (end, nil)
     }
 
     // MARK: The cells
 
-    private mutating func update(_ now: Surroundings) {
+    private mutating func update(_ now: Surroundings, _ workspace: inout CellWorkspace) {
         guard now.plan.cellCount > 0 else {
             chooseLoudest(now)
             return
         }
         let seconds = filter == nil ? 0 : Double(now.end - lastUpdate) / 1000
         var filter = self.filter ?? begun(now.plan)
+        self.filter = nil
         lastUpdate = now.end
-        filter.pass(seconds: seconds)
-        filter.hear(likelihoods(now, seconds: max(1, seconds)))
-        weights = filter.probabilities
+        filter.pass(seconds: seconds, &workspace.scratch)
+        var evidence = evidence(now, seconds: max(1, seconds), &workspace)
+        filter.hear(&evidence, &workspace.scratch)
+        let rooms = now.plan.roomProbabilities(filter)
         self.filter = filter
-        let rooms = now.plan.roomProbabilities(weights)
         let best = rooms.indices.max { (rooms[$0], $1) < (rooms[$1], $0) }
         room = best.flatMap { rooms[$0] > 1 - rooms.reduce(0, +) ? $0 : nil }
         probability = room.map { rooms[$0] }
@@ -246,45 +249,35 @@ struct BeaconTrail: Sendable {
     private func begun(_ plan: RoomPlan) -> CellFilter {
         let priors = offsets.map { exp(-$0 * $0 / 72) }
         let sum = priors.reduce(0, +)
-        var filter = plan.filter.forgotten(planes: offsets.count)
-        filter.begin(prior: priors.map { $0 / sum })
-        return filter
+        return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
-    private func likelihoods(_ now: Surroundings, seconds: Double) -> [Double] {
-        let (plan, cells) = (now.plan, now.plan.cellCount)
-        var result = [Double](repeating: 0, count: offsets.count * cells)
+    private func evidence(
+        _ now: Surroundings, seconds: Double, _ workspace: inout CellWorkspace
+    ) -> BeaconEvidence {
+        let powers = offsets.map { LevelTable.units(power + $0) }
         let owed = max(
             Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
-        for receiver in now.receivers.indices where now.isAlive[receiver] && !plan.levels[receiver].isEmpty {
-            let level = sounds.first { $0.receiver == receiver }?.mean
-            if level == nil {
-                // A receiver that heard it without a level says no more than that, and one of which no line came nothing.
-                let hasListened =
-                    sounds.isEmpty
-                    ? (now.lastLines[receiver] ?? 0) >= now.end - Self.quietStep : now.hasSpoken[receiver]
-                guard hasListened, !sounds.contains(where: { $0.receiver == receiver }) else { continue }
-            }
-            for (plane, offset) in offsets.enumerated() {
-                for cell in 0..<cells {
-                    let expected = power + offset + plan.levels[receiver][cell]
-                    let value: Double
-                    if let level {
-                        let (error, spread) = (level - expected, plan.spreads[plan.floors[cell]])
-                        let body = error + Self.shadowed.decibels
-                        let scale = -1 / (2 * spread * spread)
-                        value = log(
-                            (1 - Self.shadowed.share) * exp(error * error * scale)
-                                + Self.shadowed.share * exp(body * body * scale) + 1e-12)
-                    } else {
-                        let chance = Self.delivered * plan.audible(receiver, cell, power: power + offset)
-                        value = max(log(Self.leastChance), owed * log1p(-chance))
-                    }
-                    result[plane * cells + cell] += value
-                }
-            }
+        let heard = sounds.compactMap { sound -> BeaconEvidence.Heard? in
+            guard now.isAlive[sound.receiver], let row = now.plan.levels.rows[sound.receiver], let level = sound.mean
+            else { return nil }
+            return .init(receiver: sound.receiver, row: row, level: LevelTable.units(level))
         }
-        return result
+        func sums(_ cache: inout SilenceCache, _ listening: [Bool]) -> [SilenceSums] {
+            powers.map { cache.sums(now.plan, listening, power: $0, owed: owed) }
+        }
+        let silence: BeaconEvidence.Silence
+        if sounds.isEmpty {
+            silence = .sums(sums(&workspace.recent, now.isRecent), except: [])
+        } else if heard.isEmpty {
+            // A receiver that heard it without a level says no more than that.
+            let rows = sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
+            silence = .sums(sums(&workspace.spoken, now.hasSpoken), except: rows)
+        } else {
+            let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
+            silence = .receivers(unclear.isEmpty ? now.spoken : now.spoken.filter { !unclear.contains($0) })
+        }
+        return BeaconEvidence(now.plan, powers: powers, heard: heard, silence: silence, owed: owed)
     }
 
     // MARK: Without a plan

@@ -20,13 +20,19 @@ public struct RoomPlan: Sendable {
     private(set) var positions: [FloorPosition] = []
     /// Each cell's floor, by its number.
     private(set) var floors: [Int] = []
-    /// By receiver, then by cell: the level less that at 1 m, in dB; empty for a receiver without a place.
-    private(set) var levels: [[Double]] = []
+    private(set) var levels: LevelTable
     /// By floor.
-    let spreads: [Double]
-    let sensitivities: [Double]
+    private(set) var hearing: [HearingTable] = []
+    /// By floor, in 128ths of a dBm.
+    private(set) var sensitivities: [Int] = []
+    /// By receiver: its floor and place; `nil` for one without.
+    private(set) var spots: [(floor: Int, position: FloorPosition)?] = []
+    /// By a receiver's floor, then a cell's, then by whole dB below 1 m: within how many metres it is louder.
+    private var reaches: [[[Double]]] = []
     /// By cell: the rooms that it is part of, with their shares of it.
     private var shares: [[(room: Int, share: Double)]] = []
+    /// By room: its part of all cells.
+    private var roomShares: [Double] = []
     /// By receiver: the room that it is in.
     private(set) var roomOfReceiver: [Int?] = []
 
@@ -44,8 +50,6 @@ public struct RoomPlan: Sendable {
     /// - Parameter sites: One for each floor of the file, in their order.
     public init(_ file: CollectorFile, sites: [Site]) {
         let floorCount = min(file.floors.count, sites.count)
-        spreads = sites.map { max(1, $0.radio.shadowing) }
-        sensitivities = sites.map(\.radio.sensitivity)
         var areas: [CellGrid.Area] = []
         var shifts: [Double] = []
         var walls: [Wall] = []
@@ -83,12 +87,26 @@ public struct RoomPlan: Sendable {
             floors.append(floor)
             positions.append(FloorPosition(x: cell.position.x - shifts[floor], y: cell.position.y))
         }
-        levels = file.receivers.map { receiver in
-            guard let position = receiver.position, let floor = file.floor(receiver.floor), floor < floorCount else {
-                return []
-            }
-            return levels(at: position, on: floor, sites)
+        var ranges = [Range<Int>](repeating: 0..<0, count: floorCount)
+        for (cell, floor) in floors.enumerated() {
+            ranges[floor] = (ranges[floor].isEmpty ? cell : ranges[floor].lowerBound)..<cell + 1
         }
+        levels = LevelTable(floors: ranges)
+        for site in sites {
+            hearing.append(HearingTable(spread: max(1, site.radio.shadowing)))
+            sensitivities.append(LevelTable.units(site.radio.sensitivity))
+        }
+        spots = file.receivers.map { receiver in
+            guard let position = receiver.position, let floor = file.floor(receiver.floor), floor < floorCount else {
+                return nil
+            }
+            return (floor, position)
+        }
+        for spot in spots {
+            let new = spot.map { levels(at: $0.position, on: $0.floor, sites) }
+            levels.add(new)
+        }
+        reaches = (0..<floorCount).map { from in (0..<floorCount).map { Self.reaches(from, $0, sites[from]) } }
         roomOfReceiver = file.receivers.map { receiver in
             receiver.room.map {
                 number(of: Room(name: $0, floor: file.floor(receiver.floor).map { file.floors[$0].name }))
@@ -96,6 +114,27 @@ public struct RoomPlan: Sendable {
         }
         shares = positions.indices.map { _ in [] }
         for floor in 0..<floorCount { divide(floor, file, sites[floor].outline, step: grid.step) }
+        roomShares = [Double](repeating: 0, count: rooms.count)
+        for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
+    }
+
+    /// By whole dB below 1 m, how far on another floor a receiver's level is above it, walls left out.
+    private static func reaches(_ from: Int, _ to: Int, _ site: Site) -> [Double] {
+        let (loss, storeys) = (site.radio.pathLoss, Double(abs(from - to)))
+        let (atOneMeter, height) = ((try? loss.decibels(atMeters: 1)) ?? 0, storeys * storey.height)
+        return (0..<150).map { below in
+            let far = (try? loss.meters(atDecibels: atOneMeter + Double(below) - storeys * storey.loss)) ?? 1e6
+            return far < height ? -1 : (far * far - height * height).squareRoot()
+        }
+    }
+
+    /// Within how many metres on its floor a cell can be this loud for a receiver; negative where none is.
+    ///
+    /// - Parameter level: Less that at 1 m, in 128ths of a dB.
+    func reach(from: Int, to: Int, level: Int) -> Double {
+        let below = max(0, (-level + Int(LevelTable.unit) - 1) / Int(LevelTable.unit))
+        let table = reaches[from][to]
+        return below < table.count ? table[below] : .infinity
     }
 
     private mutating func number(of room: Room) -> Int {
@@ -135,12 +174,10 @@ public struct RoomPlan: Sendable {
         let name = file.floors[floor].name
         let drawn = file.floors[floor].rooms.compactMap { room in
             (try? FloorOutline(corners: room.corners)).map {
-                (outline: $0, number: number(of: Room(name: room.name, floor: name)))
+                (outline: $0, bounds: FloorBounds(room.corners), number: number(of: Room(name: room.name, floor: name)))
             }
         }
-        let heard = file.receivers.indices.filter {
-            !levels[$0].isEmpty && file.floor(file.receivers[$0].floor) == floor && roomOfReceiver[$0] != nil
-        }
+        let heard = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
         for cell in positions.indices where floors[cell] == floor {
             guard drawn.isEmpty else {
                 // A cell on the border belongs to both sides, as much as lies there; what is outside belongs to nobody.
@@ -153,7 +190,11 @@ public struct RoomPlan: Sendable {
                             y: positions[cell].y + ((Double(row) + 0.5) / Double(Self.parts) - 0.5) * step)
                         guard outline?.contains(place) ?? true else { continue }
                         inside += 1
-                        guard let room = drawn.first(where: { $0.outline.contains(place) }) else { continue }
+                        guard
+                            let room = drawn.first(where: {
+                                $0.bounds?.distance(to: place) ?? 0 < 1e-6 && $0.outline.contains(place)
+                            })
+                        else { continue }
                         counts[room.number, default: 0] += 1
                     }
                 }
@@ -161,8 +202,8 @@ public struct RoomPlan: Sendable {
                     .map { ($0.key, Double($0.value) / Double(max(1, inside))) }
                 continue
             }
-            guard let best = heard.max(by: { levels[$0][cell] < levels[$1][cell] }), let room = roomOfReceiver[best]
-            else { continue }
+            func level(_ receiver: Int) -> Int16 { levels.levels[(levels.rows[receiver] ?? 0) + cell] }
+            guard let best = heard.max(by: { level($0) < level($1) }), let room = roomOfReceiver[best] else { continue }
             shares[cell] = [(room, 1)]
         }
     }
@@ -173,46 +214,47 @@ public struct RoomPlan: Sendable {
     // MARK: Answers
 
     /// How likely each room is; what is missing from 1 lies in no room.
-    func roomProbabilities(_ cells: [Double]) -> [Double] {
-        var result = [Double](repeating: 0, count: rooms.count)
-        for (cell, weight) in cells.enumerated() where weight > 0 {
-            for (room, share) in shares[cell] { result[room] += weight * share }
+    func roomProbabilities(_ filter: CellFilter) -> [Double] {
+        let anywhere = filter.anywhere.reduce(0, +)
+        var result = roomShares.map { $0 * anywhere }
+        for (index, state) in filter.states.enumerated() {
+            for (room, share) in shares[Int(state) % cellCount] { result[room] += filter.weights[index] * share }
         }
         return result
     }
 
     /// The mean place on the likeliest floor, and how far from it 95 % of that floor's weight lies at most.
-    func place(_ cells: [Double]) -> (floor: Int, position: FloorPosition, radius: Double)? {
-        var byFloor: [Int: Double] = [:]
-        for (cell, weight) in cells.enumerated() { byFloor[floors[cell], default: 0] += weight }
-        guard let (floor, total) = byFloor.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), total > 0 else {
+    func place(_ filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
+        var byFloor = [Double](repeating: 0, count: levels.floors.count)
+        let cells = filter.states.map { Int($0) % cellCount }
+        for (index, cell) in cells.enumerated() { byFloor[floors[cell]] += filter.weights[index] }
+        guard let floor = byFloor.indices.max(by: { (byFloor[$0], $1) < (byFloor[$1], $0) }), byFloor[floor] > 0 else {
             return nil
         }
+        let total = byFloor[floor]
         var (x, y) = (0.0, 0.0)
-        for (cell, weight) in cells.enumerated() where floors[cell] == floor {
-            x += weight * positions[cell].x
-            y += weight * positions[cell].y
+        for (index, cell) in cells.enumerated() where floors[cell] == floor {
+            x += filter.weights[index] * positions[cell].x
+            y += filter.weights[index] * positions[cell].y
         }
         let position = FloorPosition(x: x / total, y: y / total)
         // By rings of a tenth of a metre, up to a kilometre.
-        var rings: [Int: Double] = [:]
-        for (cell, weight) in cells.enumerated() where floors[cell] == floor && weight > 1e-9 {
-            rings[Int(min(10_000, positions[cell].distance(to: position) * 10).rounded(.up)), default: 0] += weight
+        var rings: [Double] = []
+        for (index, cell) in cells.enumerated() where floors[cell] == floor {
+            let ring = Int(min(10_000, positions[cell].distance(to: position) * 10).rounded(.up))
+            if ring >= rings.count { rings += [Double](repeating: 0, count: ring + 1 - rings.count) }
+            rings[ring] += filter.weights[index]
         }
         var sum = 0.0
-        for (ring, weight) in rings.sorted(by: { $0.key < $1.key }) {
+        for (ring, weight) in rings.enumerated() {
             sum += weight
             if sum >= 0.95 * total { return (floor, position, Double(ring) / 10) }
         }
         return (floor, position, 1000)
     }
 
-    /// The chance that a packet from a cell is above a receiver's sensitivity.
-    ///
-    /// - Parameter power: At 1 m, in dBm.
-    func audible(_ receiver: Int, _ cell: Int, power: Double) -> Double {
-        let floor = floors[cell]
-        let margin = power + levels[receiver][cell] - sensitivities[floor]
-        return 0.5 * erfc(-margin / spreads[floor] / 2.0.squareRoot())
+    /// Whether a receiver hears a usual beacon in a cell more often than not.
+    func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
+        LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }
 }

@@ -23,8 +23,8 @@ public struct SightingCollector: Sendable {
     /// Whether ``takeSightings()`` is asked now and then.
     public var keepsSightings = false
     private var sightings: [Sighting] = []
-    /// What is true of the dead receivers as they are.
-    private var hasBlindCells: Bool
+    private var blindCells: BlindCells
+    private var workspace = CellWorkspace()
 
     /// What one receiver is.
     struct Receiver: Sendable {
@@ -105,7 +105,7 @@ public struct SightingCollector: Sendable {
         namesOfIdentities = Dictionary(file.beacons.map { ("\($0.identity)", $0.name) }) { first, _ in first }
         receiverNumbers = Dictionary(file.receivers.enumerated().map { ($1.name, $0) }) { first, _ in first }
         receivers = file.receivers.map { _ in Receiver() }
-        hasBlindCells = true
+        blindCells = BlindCells(plan)
     }
 
     // MARK: Lines
@@ -322,28 +322,32 @@ public struct SightingCollector: Sendable {
 
     private mutating func endSecond(_ end: Int) -> [Event] {
         var events: [Event] = []
-        var hasChanged = false
         for number in receivers.indices {
             let isAlive =
                 !receivers[number].isDeaf
                 && receivers[number].lastLine.map { end - $0 <= Self.deadAfter } ?? false
             guard isAlive != receivers[number].isAlive else { continue }
             receivers[number].isAlive = isAlive
-            hasChanged = true
+            blindCells.change(number, isAlive: isAlive)
             let kind = isAlive ? Event.Kind.receiverAlive : .receiverDead
             events.append(
                 Event(
                     kind: kind, unixMilliseconds: end, id: id(kind, file.receivers[number].name, at: end),
                     receiver: file.receivers[number].name))
         }
-        if hasChanged { hasBlindCells = findBlindCells() }
         let isAlive = receivers.map(\.isAlive)
+        let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
+        let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
         let now = BeaconTrail.Surroundings(
-            plan: plan, receivers: file.receivers, isAlive: isAlive, hasSpoken: receivers.map(\.hasSpoken),
-            lastLines: receivers.map(\.lastLine),
-            hasBlindCells: hasBlindCells, hasDead: isAlive.contains(false), end: end)
+            plan: plan, isAlive: isAlive, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
+            isRecent: receivers.indices.map {
+                isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
+            }, lastLines: receivers.map(\.lastLine), hasBlindCells: blindCells.areSome,
+            hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
-            for change in trails[number].endSecond(now) { events.append(event(change, of: trails[number], at: end)) }
+            for change in trails[number].endSecond(now, &workspace) {
+                events.append(event(change, of: trails[number], at: end))
+            }
         }
         for number in receivers.indices { receivers[number].hasSpoken = false }
         return events
@@ -368,7 +372,7 @@ public struct SightingCollector: Sendable {
         (event.since, event.shard) = (trail.since, trail.shard)
         if trail.isPresent {
             event.probability = trail.probability
-            event.position = plan.place(trail.weights)?.position
+            event.position = trail.filter.flatMap(plan.place)?.position
         }
         return event
     }
@@ -377,17 +381,5 @@ public struct SightingCollector: Sendable {
         // Of one moment in the order in which they are told.
         let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
         return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
-    }
-
-    /// Whether a dead receiver would hear a usual beacon somewhere where no living one does.
-    private func findBlindCells() -> Bool {
-        let placed = receivers.indices.filter { !plan.levels[$0].isEmpty }
-        // Nobody knows what those hear that stand nowhere.
-        if receivers.indices.contains(where: { plan.levels[$0].isEmpty && !receivers[$0].isAlive }) { return true }
-        return (0..<plan.cellCount).contains { cell in
-            func isHeard(_ receiver: Int) -> Bool { plan.audible(receiver, cell, power: RoomPlan.usualPower) >= 0.5 }
-            return placed.contains { !receivers[$0].isAlive && isHeard($0) }
-                && !placed.contains { receivers[$0].isAlive && isHeard($0) }
-        }
     }
 }

@@ -75,7 +75,7 @@ extension SightingCollector {
     /// One beacon: where it is and how surely; what is not known is null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
         let room = trail.room.map { plan.rooms[$0] }
-        let place = trail.isPresent ? plan.place(trail.weights) : nil
+        let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
         let distance = distance(of: trail)
         func rounded(_ value: Double, _ step: Int) -> JSONValue {
             .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))

@@ -4,14 +4,22 @@ public import Sites
 /// A forward filter over the cells of a floor: where somebody can have gone since the last instant, times what was heard.
 ///
 /// It knows nothing of beacons: who locates a receiver among beacons and who locates a beacon among receivers give it
-/// their own log-likelihoods. It may have several planes of cells, one for each value of something unknown that does not
-/// change, such as the receiver's offset.
+/// their own log-likelihoods. It may have several planes of cells, one for each value of something unknown that does
+/// not change, such as the receiver's offset. It keeps every cell, or, for thousands on large floors, those that matter:
+/// the others of a plane then share evenly what is left.
+///
+/// A state is a plane times the number of cells, plus a cell.
 public struct CellFilter: Sendable {
-    /// By plane, then by cell; their sum is 1.
-    public private(set) var weights: [Double]
-    private let cellCount: Int
-    private var planes: Int
-    private let step: CellStep
+    /// How likely each state is; with ``anywhere`` their sum is 1.
+    public internal(set) var weights: [Double] = []
+    /// Those that ``weights`` are of, in rising order, where not all are kept.
+    public internal(set) var states: [Int32] = []
+    /// By plane: what all of its cells have in equal parts beside their weights; 0 where all are kept.
+    public internal(set) var anywhere: [Double] = []
+    public let cellCount: Int
+    private(set) var planes: Int
+    private var keepsAll = true
+    let step: CellStep
 
     /// The fastest that somebody walks, in m/s.
     public static let fastest = 1.5
@@ -22,6 +30,8 @@ public struct CellFilter: Sendable {
     /// More seconds than this between two instants spread no further.
     static let longestStep = 10.0
 
+    /// One that keeps every cell.
+    ///
     /// - Parameters:
     ///   - planes: At least 1.
     ///   - fastest: In m/s.
@@ -29,7 +39,6 @@ public struct CellFilter: Sendable {
     public init(_ grid: CellGrid, planes: Int = 1, fastest: Double = CellFilter.fastest, walls: [Wall] = []) {
         cellCount = grid.cells.count
         self.planes = max(1, planes)
-        weights = []
         let deviation = max(Self.stepShare * fastest, grid.step / 2)
         step = CellStep(grid, deviation: deviation, walls: walls)
         begin()
@@ -39,32 +48,46 @@ public struct CellFilter: Sendable {
     ///
     /// - Parameter prior: How likely each plane is, their sum 1; equally likely without.
     public mutating func begin(prior: [Double]? = nil) {
-        weights = []
-        for plane in 0..<planes {
-            let share = (prior ?? [])[checked: plane] ?? 1 / Double(planes)
-            weights += [Double](repeating: share / Double(max(1, cellCount)), count: cellCount)
+        let shares = (0..<planes).map { (prior ?? [])[checked: $0] ?? 1 / Double(planes) }
+        states = []
+        guard keepsAll else {
+            (weights, anywhere) = ([], shares)
+            return
         }
+        anywhere = shares.map { _ in 0 }
+        weights = shares.flatMap { [Double](repeating: $0 / Double(max(1, cellCount)), count: cellCount) }
     }
 
-    /// The same cells and walls for somebody else, of whom nothing is known.
+    /// The same cells and walls for somebody else, of whom nothing is known; it keeps only the cells that matter.
     ///
-    /// - Parameter planes: At least 1.
-    public func forgotten(planes: Int) -> CellFilter {
+    /// - Parameter prior: How likely each plane is, their sum 1; at least one.
+    public func sparse(prior: [Double]) -> CellFilter {
         var filter = self
-        filter.planes = max(1, planes)
-        filter.begin()
+        filter.planes = max(1, prior.count)
+        filter.keepsAll = false
+        filter.begin(prior: prior)
         return filter
     }
 
     /// Time passes: every plane's weight spreads as far as somebody walks. Times that run backwards count as none.
     public mutating func pass(seconds: Double) {
+        var scratch = CellScratch()
+        pass(seconds: seconds, &scratch)
+    }
+
+    /// Time passes, as above, for one of many filters.
+    public mutating func pass(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
-            step.pass(&weights, planes: planes, leak: Self.leak)
+            if keepsAll {
+                step.pass(&weights, planes: planes, leak: Self.leak)
+            } else {
+                spread(&scratch)
+            }
         }
     }
 
-    /// Something was heard.
+    /// Something was heard, for a filter that keeps every cell.
     ///
     /// - Parameters:
     ///   - logLikelihoods: By plane, then by cell; -∞ where it is impossible. Where it is impossible everywhere, nothing
@@ -88,19 +111,21 @@ public struct CellFilter: Sendable {
 
     /// How likely each cell is, over all planes.
     public var probabilities: [Double] {
-        var result = [Double](repeating: 0, count: cellCount)
-        for plane in 0..<planes {
-            let first = plane * cellCount
-            for cell in 0..<cellCount { result[cell] += weights[first + cell] }
+        let even = anywhere.reduce(0, +) / Double(max(1, cellCount))
+        var result = [Double](repeating: even, count: cellCount)
+        for (index, weight) in weights.enumerated() {
+            result[(keepsAll ? index : Int(states[index])) % cellCount] += weight
         }
         return result
     }
 
     /// How likely each plane is, over all cells.
     public var planeProbabilities: [Double] {
-        (0..<planes).map { plane in
-            weights[plane * cellCount..<(plane + 1) * cellCount].reduce(0, +)
+        var result = anywhere
+        for (index, weight) in weights.enumerated() {
+            result[(keepsAll ? index : Int(states[index])) / cellCount] += weight
         }
+        return result
     }
 
     /// Whether a step crosses a wall; a touch at an end counts.

@@ -16,8 +16,11 @@ struct CellStep: Sendable {
 
     private var sheets: [Sheet] = []
     private var size = 0
-    /// Where each cell lies on the sheets.
+    /// Where each cell lies on the sheets, and which cell lies at each spot; -1 for none.
     private var spots: [Int32] = []
+    private var cellAt: [Int32] = []
+    /// By cell: its sheet.
+    private var sheetOf: [Int32] = []
     /// By how many cells apart.
     private let curve: [Double]
     /// How many columns apart anybody comes, and by how many columns apart how many rows.
@@ -26,6 +29,8 @@ struct CellStep: Sendable {
     /// Cells that a wall parts from a neighbor. Those that are left of cell `parted[i]`'s neighbors stand from
     /// `starts[i]` to before `starts[i + 1]`.
     private var parted: [Int32] = []
+    /// By cell: its place among them; -1 for none.
+    private var partOf: [Int32] = []
     private var starts: [Int] = [0]
     /// Where they lie on the sheets.
     private var neighbors: [Int32] = []
@@ -46,6 +51,7 @@ struct CellStep: Sendable {
             return exp(-distance * distance / 2)
         }
         lay(grid)
+        partOf = [Int32](repeating: -1, count: spots.count)
         if !walls.isEmpty { part(grid, walls) }
         var given = [Double](repeating: 1, count: spots.count)
         scales = given
@@ -74,11 +80,12 @@ struct CellStep: Sendable {
             let (sheet, column) = (sheets[spot.floor], spot.column - bound.columns.lowerBound)
             return Int32(sheet.first + column * sheet.stride + reach + spot.row - bound.rows.lowerBound)
         }
+        sheetOf = grid.spots.map { Int32($0.floor) }
+        cellAt = [Int32](repeating: -1, count: size)
+        for (cell, spot) in spots.enumerated() { cellAt[Int(spot)] = Int32(cell) }
     }
 
     private mutating func part(_ grid: CellGrid, _ walls: [Wall]) {
-        var cellAt = [Int32](repeating: -1, count: size)
-        for (cell, spot) in spots.enumerated() { cellAt[Int(spot)] = Int32(cell) }
         for (cell, spot) in grid.spots.enumerated() {
             let (sheet, from) = (sheets[spot.floor], grid.cells[cell].position)
             let near = walls.filter { Self.isNear($0, from, Double(reach + 1) * grid.step) }
@@ -100,6 +107,7 @@ struct CellStep: Sendable {
                 }
             }
             guard isParted else { continue }
+            partOf[cell] = Int32(parted.count)
             parted.append(Int32(cell))
             for neighbor in left {
                 neighbors.append(Int32(neighbor.spot))
@@ -141,6 +149,44 @@ struct CellStep: Sendable {
                 var sum = anywhere
                 for place in starts[index]..<starts[index + 1] { sum += shares[place] * sheet[Int(neighbors[place])] }
                 weights[first + Int(cell)] = sum
+            }
+        }
+    }
+
+    /// A second passes for some states; what each has gives goes into the scratch, and marks where it arrives.
+    ///
+    /// - Parameter share: So much of the weight is there after it.
+    func pass(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {
+        let cellCount = spots.count
+        // Where the states see more neighbors than the sheets have sums, the sheets are quicker.
+        let planes = scratch.planes
+        if states.count * reaches.reduce(0, { $0 + 4 * $1 }) > planes * size * 4 * (reach + 1) {
+            var all = [Double](repeating: 0, count: planes * cellCount)
+            for (index, state) in states.enumerated() { all[Int(state)] = weights[index] * share }
+            pass(&all, planes: planes, leak: 0)
+            for (state, weight) in all.enumerated() where weight > 0 { scratch.add(weight, to: state) }
+            return
+        }
+        for (index, state) in states.enumerated() {
+            let cell = Int(state) % cellCount
+            let first = Int(state) - cell
+            let weight = weights[index] * scales[cell] * share
+            if partOf[cell] >= 0 {
+                let part = Int(partOf[cell])
+                // Nobody is parted from one side alone: what a cell takes from another, it gives it.
+                for place in starts[part]..<starts[part + 1] {
+                    scratch.add(weight * shares[place], to: first + Int(cellAt[Int(neighbors[place])]))
+                }
+                continue
+            }
+            let (sheet, spot) = (sheets[Int(sheetOf[cell])], Int(spots[cell]))
+            let column = (spot - sheet.first) / sheet.stride
+            for columns in max(-reach, -column)...min(reach, sheet.columns - 1 - column) {
+                let (rows, middle) = (reaches[abs(columns)], spot + columns * sheet.stride)
+                let given = weight * curve[abs(columns)]
+                for row in -rows...rows where cellAt[middle + row] >= 0 {
+                    scratch.add(given * curve[abs(row)], to: first + Int(cellAt[middle + row]))
+                }
             }
         }
     }

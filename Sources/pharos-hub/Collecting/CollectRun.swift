@@ -106,6 +106,11 @@ final class CollectRun {
                 if octets.isEmpty { break }
                 pending += octets
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                    // Of a large site the lines that wait may be the work of many seconds.
+                    if signals.take() != nil {
+                        isHurried = true
+                        return
+                    }
                     number += 1
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
                     isTooLong = false
