@@ -78,7 +78,7 @@ struct Benchmark {
             }
             if only.contains("zones") { try ZoneTimes(pharos: pharos, folder: folder).run(report) }
             if only.contains("collector") {
-                try CollectorTimes(pharos: pharos, folder: folder, seconds: max(2, min(600, collected))).run(report)
+                try CollectorTimes(pharos: pharos, folder: folder, seconds: max(5, min(600, collected))).run(report)
             }
             guard only.contains("fleet") else { return }
             try FleetTimes(
