@@ -39,7 +39,8 @@ class Seen(NamedTuple):
 def seen(arguments, term="xterm", columns=80, has_terminal=True, stdout=subprocess.DEVNULL, ends_after=None) -> Seen:
     """Runs a command whose standard error is a terminal of this kind, or a pipe.
 
-    It is held for a second, so that it takes long on every machine, and gets Ctrl-C where `ends_after` says when.
+    It is held for a second as soon as it counts the seconds, and once more when it has begun with its work, so that it
+    takes long on every machine; it gets Ctrl-C where `ends_after` says when.
     """
     reader, writer = os.openpty() if has_terminal else os.pipe()
     if has_terminal:
@@ -48,10 +49,14 @@ def seen(arguments, term="xterm", columns=80, has_terminal=True, stdout=subproce
     process = subprocess.Popen([pharos.PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stderr=writer,
                                stdout=writer if stdout is None else stdout, env={**os.environ, "TERM": term})
     os.close(writer)
-    time.sleep(0.15)
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1)
-    process.send_signal(signal.SIGCONT)
+    # The clock is read before the thread that looks at it begins.
+    while process.poll() is None and len(os.listdir(f"/proc/{process.pid}/task")) < 2 and time.monotonic() < start + 5:
+        time.sleep(0.001)
+    for before in (0, 0.03):
+        time.sleep(before)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.05)
+        process.send_signal(signal.SIGCONT)
     try:
         while time.monotonic() < start + 100:
             if ends_after and time.monotonic() > start + ends_after:
