@@ -172,6 +172,39 @@ def test_a_live_source_is_followed(tmp_path):
     assert {"enter", "where", "receiver-alive"} <= {json.loads(line)["event"] for line in out.splitlines()}
 
 
+def test_who_is_asked_to_end_does_not_wait_for_a_large_site(tmp_path):
+    floors = [{"name": f"f{number}", "site": "ground.json"} for number in range(4)]
+    receivers = [{"name": f"r{number}", "floor": f"f{number // 40}", "room": f"room {number}",
+                  "position": [number % 10 + 0.5, number // 10 % 4 + 0.5]} for number in range(160)]
+    names = [f"b{number}" for number in range(1000)]
+    beacons = [{"name": name, "identity": f"address:C0:01:02:03:{number >> 8:02X}:{number & 255:02X}"}
+               for number, name in enumerate(names)]
+    path = museum(tmp_path, floors=floors, receivers=receivers, beacons=beacons)
+
+    def line(receiver, second, some):
+        heard = [{"id": name, "n": 5, "rssi": -60, "min": -90, "max": -50, "agoMs": 40} for name in some]
+        batch = {"v": 1, "boot": "8f", "seq": second + 1, "bootMs": 5_000_000 + second * 1000, "windowMs": 1000,
+                 "b": heard}
+        return json.dumps({"tst": at(second + 1.02), "topic": f"pharos/museum/sightings/3/r{receiver}",
+                           "payload": batch}) + "\n"
+
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", path, "--from", "-", "--state-file", tmp_path / "state.json"],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    # All are heard for three seconds; then minutes pass at once, each second of them with a thousand to look for.
+    for second in range(3):
+        for receiver in range(160):
+            process.stdin.write(line(receiver, second, names[receiver::160]))
+    process.stdin.write(line(0, 380, []))
+    process.stdin.flush()
+    time.sleep(4)
+    process.terminate()
+    asked = time.monotonic()
+    assert process.wait(timeout=60) == 0
+    assert time.monotonic() - asked < 4
+    assert len(where(tmp_path)["beacons"]) == len(names)
+
+
 @pytest.mark.parametrize("words, code, message", [
     ([], 64, "Name a collector file"), (["nowhere.json"], 66, "nowhere.json"), (["broken.json"], 65, "broken.json:1:"),
     (["wrong.json"], 78, "receivers"), (["museum.json", "--from", "north=x"], 64, "no receiver of this name"),

@@ -35,6 +35,8 @@ final class CollectRun {
     private static let pause: UInt64 = 1_000_000_000
     /// A source whose lines are so close to now is live, in milliseconds.
     private static let liveMilliseconds = 60_000
+    /// How long whoever is asked to end goes on with the second that it judges, in nanoseconds.
+    private static let patience: UInt64 = 1_000_000_000
 
     /// - Parameters:
     ///   - state: The state file.
@@ -90,27 +92,21 @@ final class CollectRun {
     }
 
     private func follow(_ source: CollectedSource) throws {
-        let signals = try SignalDescriptor()
+        let signals = try listenForSignals()
         let input = Descriptor.standardInput
         var pending: [UInt8] = []
         var number = 0
         var isTooLong = false
         while !Terminal.outputIsGone {
             let ready = try Poller.wait([.init(input, .read), .init(signals.descriptor, .read)], milliseconds: 1000)
-            if ready[1], signals.take() != nil {
-                isHurried = true
-                return
-            }
+            if isAskedToEnd(signals) { return }
             if ready[0] {
                 let octets = try input.read(upTo: 1 << 16)
                 if octets.isEmpty { break }
                 pending += octets
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                     // Of a large site the lines that wait may be the work of many seconds.
-                    if signals.take() != nil {
-                        isHurried = true
-                        return
-                    }
+                    if isAskedToEnd(signals) { return }
                     number += 1
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
                     isTooLong = false
@@ -135,9 +131,10 @@ final class CollectRun {
     }
 
     private func follow(_ broker: CollectorBroker) throws {
-        let signals = try SignalDescriptor()
+        let signals = try listenForSignals()
         broker.onMessage = { [unowned self] message in
-            guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { return }
+            // What waits may be the work of many seconds.
+            guard !isAskedToEnd(signals), let line = ReceiverLine(topic: message.topic, payload: message.payload) else { return }
             goodLines += 1
             take(line, from: nil, arrival: Self.now)
         }
@@ -150,12 +147,9 @@ final class CollectRun {
             broker.poll()
             let wanted = broker.nextWakeUp ?? .max
             let deadline = min(wanted, MonotonicClock.nanoseconds() + 500_000_000)
-            let ready = try Poller.wait(
+            _ = try Poller.wait(
                 [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: deadline)
-            if ready[1], signals.take() != nil {
-                isHurried = true
-                return
-            }
+            if isAskedToEnd(signals) { return }
             tell(collector.advance(to: Self.now))
             keep()
             history?.prune()
@@ -166,6 +160,21 @@ final class CollectRun {
     }
 
     private static var now: Int { Int(WallClock.microseconds() / 1000) }
+
+    private func listenForSignals() throws -> SignalDescriptor {
+        let signals = try SignalDescriptor()
+        collector.goesOn = {
+            _ = signals.take()
+            return signals.takenAt.map { MonotonicClock.nanoseconds() < $0 + Self.patience } ?? true
+        }
+        return signals
+    }
+
+    private func isAskedToEnd(_ signals: SignalDescriptor) -> Bool {
+        _ = signals.take()
+        isHurried = signals.takenAt != nil
+        return isHurried
+    }
 
     private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int) {
         if !hasResumed, let history {
