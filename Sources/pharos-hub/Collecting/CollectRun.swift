@@ -134,7 +134,9 @@ final class CollectRun {
         let signals = try listenForSignals()
         broker.onMessage = { [unowned self] message in
             // What waits may be the work of many seconds.
-            guard !isAskedToEnd(signals), let line = ReceiverLine(topic: message.topic, payload: message.payload) else { return }
+            guard !isAskedToEnd(signals), let line = ReceiverLine(topic: message.topic, payload: message.payload) else {
+                return
+            }
             goodLines += 1
             take(line, from: nil, arrival: Self.now)
         }
