@@ -171,6 +171,22 @@ enum Leftovers {
     }
 }
 
+extension Files {
+    /// Puts what comes in pieces in the place of the file at `path`, as ``replace(_:with:mode:keepsRights:isDurable:)``
+    /// does: it is never all in memory. The new file gets the rights of the one that is there, else mode 0644.
+    ///
+    /// - Parameter contents: Hands each piece on, in order. What it throws leaves the old file as it was.
+    public static func replace(
+        _ path: String,
+        inPieces contents: ((_ piece: [UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        try put(at: try FilePlace(path), path, 0o644, keepsRights: true, isDurable: true) {
+            file throws(SystemError) in
+            try contents { piece throws(SystemError) in try file.writeAll(piece) }
+        }
+    }
+}
+
 /// A file's next contents, written piece by piece. As long as the pieces are what the file has already, nothing is
 /// written anywhere; from the first difference on a draft grows beside it, under a name that nobody can foresee.
 public final class FileDraft {

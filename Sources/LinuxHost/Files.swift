@@ -245,7 +245,9 @@ extension Files {
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, keepsRights: Bool = false, isDurable: Bool = true
     ) throws(SystemError) {
-        try put(octets, at: try FilePlace(path), path, mode, keepsRights: keepsRights, isDurable: isDurable)
+        try put(at: try FilePlace(path), path, mode, keepsRights: keepsRights, isDurable: isDurable) {
+            file throws(SystemError) in try file.writeAll(octets)
+        }
     }
 
     /// The same for a key: nobody but its owner may read it (mode 0600), at no moment.
@@ -257,16 +259,19 @@ extension Files {
     ) throws(SystemError) {
         let place = try FilePlace(path)
         try place.refuseUnlessSafeForSecrets()
-        try put(octets, at: place, path, 0o600, keepsRights: false, isDurable: isDurable)
+        try put(at: place, path, 0o600, keepsRights: false, isDurable: isDurable) {
+            file throws(SystemError) in try file.writeAll(octets)
+        }
     }
 
-    private static func put(
-        _ octets: [UInt8], at place: FilePlace, _ path: String, _ mode: UInt32, keepsRights: Bool, isDurable: Bool
+    static func put(
+        at place: FilePlace, _ path: String, _ mode: UInt32, keepsRights: Bool, isDurable: Bool,
+        write: (Descriptor) throws(SystemError) -> Void
     ) throws(SystemError) {
         if let refusal = place.status?.refusalOfOtherKinds("rename", path) { throw refusal }
         do throws(SystemError) {
             let draft = try DraftFile(of: place.name, in: place.directory)
-            try draft.file.writeAll(octets)
+            try write(draft.file)
             if keepsRights, let old = place.status {
                 // Before the mode: giving a file away takes its special bits. Not everybody may give files away.
                 _ = fchown(draft.file.number, old.owner, old.group)

@@ -49,7 +49,12 @@ public enum MapFile {
 
     /// Writes a map in one go, or prints it for `-`.
     public static func write(_ map: SignalMap, to path: String) throws(ListenerServiceError) {
-        try write(map.text, to: path)
+        if path == "-" { return map.write { Terminal.write($0) } }
+        do throws(SystemError) {
+            try Files.replace(path) { take throws(SystemError) in try map.write(take) }
+        } catch {
+            throw unwritable(path, error)
+        }
     }
 
     /// Writes a text in one go, or prints it for `-`.
@@ -61,8 +66,12 @@ public enum MapFile {
         do throws(SystemError) {
             try Files.replace(path, with: Array(text.utf8), keepsRights: true)
         } catch {
-            throw .refused(.system, "\(path): it cannot be written: \(error.text)")
+            throw unwritable(path, error)
         }
+    }
+
+    private static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
+        .refused(.system, "\(path): it cannot be written: \(error.text)")
     }
 
     /// The walls, the outline and the beacons of a site.

@@ -24,6 +24,38 @@ import Testing
         #expect(Files.names(in: folder.path) == ["state.json"])
     }
 
+    @Test func piecesMakeAFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("map.json", old)
+        try #require(unsafe chmod(path, 0o640) == 0)
+        try Files.replace(path) { take throws(SystemError) in
+            for octet in new {
+                try take([octet])
+                #expect((try? Files.read(path)) == old)
+            }
+        }
+        #expect(try Files.read(path) == new)
+        #expect(mode(path) == 0o640)
+        try Files.replace(folder.place("empty")) { _ throws(SystemError) in }
+        #expect(try Files.read(folder.place("empty")) == [])
+        #expect(mode(folder.place("empty")) == 0o644)
+        #expect(Set(Files.names(in: folder.path)) == ["map.json", "empty"])
+    }
+
+    @Test func piecesThatEndEarlyLeaveTheOldFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("map.json", old)
+        #expect(
+            errorNumber {
+                try Files.replace(path) { take throws(SystemError) in
+                    try take(new)
+                    throw SystemError("write", errno: ENOSPC)
+                }
+            } == ENOSPC)
+        #expect(try Files.read(path) == old)
+        #expect(Files.names(in: folder.path) == ["map.json"])
+    }
+
     /// Whoever has the old file open goes on reading the old one.
     @Test func openReadersKeepTheOldFile() throws {
         let folder = try TemporaryFolder()

@@ -9,7 +9,9 @@ import Testing
 /// The plain form of a map's file beside the tree of all its values.
 @Suite struct PlainMapTests {
     /// Means of three packets have many digits, one second has no deviation, and one heard nothing.
-    private static func text() throws -> String {
+    private static func text() throws -> String { try map().text }
+
+    private static func map(_ algorithm: PositioningAlgorithm = .nn) throws -> SignalMap {
         var survey = SimulatedBuilding(seed: 4).survey.shortened(toPlaces: 2)
         let number = try #require(BeaconKey("rare").flatMap { survey.number(of: $0) })
         survey.append(seconds: 0.125, [(number, [-71, -72, -72])])
@@ -17,8 +19,44 @@ import Testing
         survey.append(
             SignalVector(seconds: 4, readings: [.init(beacon: 0, level: -0.0625), .init(beacon: 1, level: 20)]))
         var map = try SignalMap(survey)
+        map.settings = LocatorSettings(algorithm)
+        return map
+    }
+
+    /// What the writer leaves to nobody else is written as a tree of all values is.
+    @Test(arguments: [PositioningAlgorithm.nn, .gauss])
+    func fileIsThatOfTheTree(algorithm: PositioningAlgorithm) throws {
+        var map = try Self.map(algorithm)
+        #expect(map.text == map.json.pretty)
+        // A site's map has no vectors, and a place may have heard nothing.
+        (map.prints, map.table) = ([], VectorTable())
+        map.statistics[1] = []
+        #expect(map.text == map.json.pretty && map.text.contains("\n  \"vectors\": [],\n"))
+    }
+
+    /// As many octets are in memory as one piece has, however many there are.
+    @Test func fileIsWrittenInPieces() throws {
+        var map = try SignalMap(SimulatedBuilding(seed: 4).survey)
         map.settings = LocatorSettings(.nn)
-        return map.text
+        for vector in 0..<4000 { map.prints.append(map.prints[vector % 1000]) }
+        var (octets, sizes): ([UInt8], [Int]) = ([], [])
+        map.write {
+            octets += $0
+            sizes.append($0.count)
+        }
+        #expect(String(decoding: octets, as: UTF8.self) == map.json.pretty)
+        #expect(sizes.count > 5 && sizes.allSatisfy { $0 < 2 * SignalMap.pieceSize })
+        #expect(sizes.dropLast().allSatisfy { $0 >= SignalMap.pieceSize })
+        // Whoever cannot take more ends it.
+        struct Full: Error {}
+        var taken = 0
+        #expect(throws: Full.self) {
+            try map.write { _ throws(Full) in
+                taken += 1
+                if taken == 2 { throw Full() }
+            }
+        }
+        #expect(taken == 2)
     }
 
     @Test func plainFormIsTheTree() throws {

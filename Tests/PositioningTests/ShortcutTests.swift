@@ -1,5 +1,6 @@
 import Airtime
 import BluetoothTypes
+import Configuration
 import Sites
 import Testing
 
@@ -56,7 +57,9 @@ import Testing
                 }
             }
             var least = [Double](repeating: .infinity, count: 21)
-            for (vector, place) in prints.places.enumerated() { least[place] = min(least[place], all[vector]) }
+            for (vector, place) in prints.places.enumerated() {
+                least[Int(place)] = min(least[Int(place)], all[vector])
+            }
             for (found, expected) in zip(table.least(sample.readings), least) {
                 #expect(found == expected || abs(found - expected) <= 1e-9 * expected)
             }
@@ -239,5 +242,53 @@ import Testing
             texts.append(map.text)
         }
         #expect(texts[0] == texts[1])
+    }
+
+    /// Vectors that a map has in common with its survey, of which some are in no stay of the map, are as its own.
+    @Test(arguments: [PositioningAlgorithm.nn, .wknn, .relative])
+    func sharedVectorsAreThoseOfTheMap(algorithm: PositioningAlgorithm) throws {
+        let keys = try ["c", "a", "d", "b"].map { try #require(BeaconKey($0)) }
+        var survey = Survey(keepsPackets: false)
+        let numbers = keys.compactMap { survey.number(of: $0) }
+        var random = SplitMix64(seed: 9)
+        for stay in 0..<8 {
+            survey.begin(Survey.Stay(number: stay, place: "P\(stay / 2)", position: .init(x: Double(stay / 2), y: 0)))
+            for second in 0..<30 {
+                // Means of three packets, and a vector in which nothing was heard.
+                let readings =
+                    second == 7
+                    ? []
+                    : numbers.map {
+                        SignalVector.Reading(beacon: $0, level: -60 - Double(random.next(upTo: 90)) / 3)
+                    }
+                survey.append(SignalVector(seconds: Double(second), readings: readings))
+            }
+        }
+        var sorted = survey
+        sorted.sortBeacons()
+        #expect(sorted.beacons.map(\.text) == ["a", "b", "c", "d"])
+        #expect(keys.map { sorted.existingNumber(of: $0) } == [2, 0, 3, 1])
+        #expect(
+            SurveyTable.long(sorted).split(separator: "\n").sorted()
+                == SurveyTable.long(survey).split(separator: "\n").sorted())
+        let maps = try [survey, sorted].map { survey in
+            var map = try SignalMap(survey.filtered { $0.number % 2 == 0 })
+            map.settings = LocatorSettings(algorithm)
+            map.settings.prints = .vectors
+            return map
+        }
+        #expect(maps.map(\.table.count) == [120, 240] && maps.map(\.prints.count) == [120, 120])
+        #expect(maps[0].text == maps[1].text && maps[1].text == maps[1].json.pretty)
+        var locators = try maps.map { try Locator($0) }
+        for index in locators.indices { locators[index].wantsScores = true }
+        for vector in 0..<survey.vectorCount {
+            let answers = locators.indices.map { index in
+                let map = maps[index]
+                return locators[index].locate(map.vector(vector, of: survey, numbers: map.numbers(for: survey)))
+            }
+            #expect(answers[0].scores == answers[1].scores && answers[0].position == answers[1].position)
+        }
+        let choices = try [survey, sorted].map { try AlgorithmChoice($0, candidates: [algorithm, .nnMean]).map.text }
+        #expect(choices[0] == choices[1])
     }
 }

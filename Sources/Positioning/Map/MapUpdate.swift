@@ -150,7 +150,7 @@ public struct MapUpdate: Sendable {
         var visits: [Int: [Int]] = [:]
         var stays: [Int: Int] = [:]
         var current: Int?
-        for (index, print) in map.prints.enumerated() where !replaced.contains(print.place) {
+        for print in map.prints where !replaced.contains(print.place) {
             if current != print.stay {
                 current = print.stay
                 let place = map.places[print.place]
@@ -169,7 +169,7 @@ public struct MapUpdate: Sendable {
                         heading: place.headings.isEmpty ? nil : place.headings[count % place.headings.count],
                         session: "before \(visit + 1)"))
             }
-            let vector = map.table.vector(index)
+            let vector = map.table.vector(print.vector)
             survey.append(
                 SignalVector(
                     seconds: vector.seconds,

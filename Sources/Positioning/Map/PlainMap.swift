@@ -130,7 +130,7 @@ struct PlainMap {
             else { return false }
             places = max(places, place + 1)
             table.append(SignalVector(seconds: seconds, readings: readings))
-            prints.append(.init(place: place, stay: stay, visit: visit))
+            prints.append(.init(vector: table.count - 1, place: place, stay: stay, visit: visit))
             return true
         }
     }

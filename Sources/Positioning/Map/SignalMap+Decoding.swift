@@ -158,7 +158,7 @@ extension ConfigurationDecoder {
             readings.append(.init(beacon: beacon, level: level))
         }
         map.table.append(SignalVector(seconds: seconds, readings: readings))
-        map.prints.append(.init(place: place, stay: stay, visit: visit))
+        map.prints.append(.init(vector: map.table.count - 1, place: place, stay: stay, visit: visit))
     }
 
     private mutating func settings(_ node: JSONNode?) -> LocatorSettings? {

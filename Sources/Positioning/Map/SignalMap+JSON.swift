@@ -9,11 +9,55 @@ extension SignalMap {
     static let vectorLimit = 200_000
 
     /// The map as its file has it: one object, indented; the same map gives the same octets.
-    public var text: String { json.pretty }
+    public var text: String {
+        var octets: [UInt8] = []
+        write { octets += $0 }
+        return String(decoding: octets, as: UTF8.self)
+    }
 
     /// The same as a tree.
     public var json: JSONValue {
-        .record([
+        .record(
+            members.map { key, value in
+                (key, value ?? .array(key == "vectors" ? prints.map(vectorJSON) : statistics.map(Self.placeJSON)))
+            })
+    }
+
+    /// The same octets piece by piece: a tree and a text of the millions of numbers of a large map take ten times as much
+    /// memory as the map.
+    ///
+    /// - Parameter take: Gets each piece, in order; a piece is whole UTF-8.
+    public func write<Failure: Error>(_ take: (_ piece: [UInt8]) throws(Failure) -> Void) throws(Failure) {
+        let members = members
+        let frame = JSONTemplate.object(members.map { ($0.key, $0.value.map(JSONTemplate.value) ?? .gap) }).prettyPieces
+        let long = members.filter { $0.value == nil }.map(\.key)
+        var octets: [UInt8] = []
+        octets.reserveCapacity(Self.pieceSize * 2)
+        for (number, text) in frame.enumerated() {
+            octets += text.utf8
+            guard number < long.count else { break }
+            let isVectors = long[number] == "vectors"
+            let count = isVectors ? prints.count : statistics.count
+            octets += "[".utf8
+            for element in 0..<count {
+                octets += (element > 0 ? ",\n    " : "\n    ").utf8
+                if isVectors { appendVector(prints[element], to: &octets) } else { appendPlace(element, to: &octets) }
+                if octets.count >= Self.pieceSize {
+                    try take(octets)
+                    octets.removeAll(keepingCapacity: true)
+                }
+            }
+            octets += (count > 0 ? "\n  ]" : "]").utf8
+        }
+        try take(octets)
+    }
+
+    /// Pieces of the file have so many octets, and what one place or one vector has more.
+    static let pieceSize = 1 << 16
+
+    /// The file's keys with their values, `nil` for the long lists.
+    private var members: [(key: String, value: JSONValue?)] {
+        [
             ("version", .integer(Self.version)), ("site", .optional(site, JSONValue.string)),
             ("created", .optional(created) { .string($0.description) }),
             (
@@ -21,27 +65,44 @@ extension SignalMap {
                 .array(sources.map { .record([("name", .string($0.name)), ("sha256", .string($0.sha256))]) })
             ),
             ("algorithm", settings.json), ("places", .array(places.map(\.json))),
-            ("beacons", .array(zip(beacons, trends).map { $0.json($1) })),
-            ("statistics", .array(statistics.map { .array($0.map(\.json)) })),
-            (
-                "vectors", wantsVectors ? vectorsJSON : .null
-            ),
+            ("beacons", .array(zip(beacons, trends).map { $0.json($1) })), ("statistics", nil),
+            ("vectors", wantsVectors ? nil : .null),
             ("field", .optional(plan) { .record([("site", $0.fieldJSON)]) }),
             ("evaluation", .optional(evaluation, \.json)),
+        ]
+    }
+
+    private static func placeJSON(_ found: [PlaceStatistics]) -> JSONValue { .array(found.map(\.json)) }
+
+    private func appendPlace(_ place: Int, to octets: inout [UInt8]) {
+        for octet in Self.placeJSON(statistics[place]).pretty.utf8.dropLast() {
+            octets.append(octet)
+            // A line's end is never within a string.
+            if octet == UInt8(ascii: "\n") { octets += "    ".utf8 }
+        }
+    }
+
+    /// `[place, stay, visit, seconds, [beacon, level, …]]`.
+    private func vectorJSON(_ print: Print) -> JSONValue {
+        let vector = table.vector(print.vector)
+        return .array([
+            .integer(print.place), .integer(print.stay), .integer(print.visit), .real(vector.seconds),
+            .array(vector.readings.flatMap { [JSONValue.integer($0.beacon), JSONValue.real($0.level)] }),
         ])
     }
 
-    /// `[place, stay, visit, seconds, [beacon, level, …]]` for each vector.
-    private var vectorsJSON: JSONValue {
-        .array(
-            prints.enumerated().map { index, print in
-                let vector = table.vector(index)
-                let readings = vector.readings.flatMap { [JSONValue.integer($0.beacon), JSONValue.real($0.level)] }
-                return .array([
-                    .integer(print.place), .integer(print.stay), .integer(print.visit), .real(vector.seconds),
-                    .array(readings),
-                ])
-            })
+    /// The same without a value for each of its numbers, of which there are millions.
+    private func appendVector(_ print: Print, to octets: inout [UInt8]) {
+        octets += "[\n      \(print.place),\n      \(print.stay),\n      \(print.visit),\n      ".utf8
+        JSONValue.append(real: table.times[print.vector], to: &octets)
+        octets += ",\n      [".utf8
+        let range = table.range(print.vector)
+        for entry in range {
+            if entry > range.lowerBound { octets += ", ".utf8 }
+            octets += "\(table.beacon(entry)), ".utf8
+            JSONValue.append(real: table.level(entry), to: &octets)
+        }
+        octets += "]\n    ]".utf8
     }
 }
 

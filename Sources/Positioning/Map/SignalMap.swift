@@ -33,16 +33,20 @@ public struct SignalMap: Sendable {
     ///
     /// There are as many as vectors: in few octets.
     struct Print: Hashable, Sendable {
+        private let vectorNumber: Int32
         private let placeNumber: Int32
         private let stayNumber: Int32
         private let visitNumber: Int32
 
-        init(place: Int, stay: Int, visit: Int) {
+        init(vector: Int, place: Int, stay: Int, visit: Int) {
+            vectorNumber = Int32(clamping: vector)
             placeNumber = Int32(clamping: place)
             stayNumber = Int32(clamping: stay)
             visitNumber = Int32(clamping: visit)
         }
 
+        /// Its place in the map's table, in rising order.
+        var vector: Int { Int(vectorNumber) }
         /// Its place in the map.
         var place: Int { Int(placeNumber) }
         /// Stays in the order of the survey.
@@ -73,6 +77,7 @@ public struct SignalMap: Sendable {
     public internal(set) var notices: [String] = []
 
     var prints: [Print] = []
+    /// The vectors of ``prints``, and perhaps others of the survey.
     var table = VectorTable()
     private(set) var numbers: [BeaconKey: Int] = [:]
 
@@ -167,7 +172,13 @@ public struct SignalMap: Sendable {
         var visits: [Visit: Int] = [:]
         let kept = survey.stays.indices.filter { found.placeOfStay[$0] != nil }.map { survey.stays[$0].vectors }
         let count = kept.reduce(0) { $0 + $1.count }
-        table.reserve(vectors: count, readings: beacons.reduce(0) { $0 + $1.seconds })
+        // Numbered alike, the survey's own table serves the map too: both are one in memory.
+        let isShared = numbers.enumerated().allSatisfy { $1 == $0 }
+        if isShared {
+            table = survey.table
+        } else {
+            table.reserve(vectors: count, readings: beacons.reduce(0) { $0 + $1.seconds })
+        }
         prints.reserveCapacity(count)
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index] else { continue }
@@ -175,8 +186,9 @@ public struct SignalMap: Sendable {
             let visit = visits[key] ?? visits.count
             visits[key] = visit
             for vector in stay.vectors {
-                table.append(vector, of: survey.table, numbers: numbers)
-                prints.append(Print(place: place, stay: index, visit: visit))
+                if !isShared { table.append(vector, of: survey.table, numbers: numbers) }
+                prints.append(
+                    Print(vector: isShared ? vector : table.count - 1, place: place, stay: index, visit: visit))
             }
         }
     }

@@ -32,13 +32,13 @@ struct NearestVectors: Sendable {
         self.placeCount = placeCount
         self.beaconCount = beaconCount
         var counts = [Int](repeating: 0, count: placeCount)
-        for place in prints.places { counts[place] += 1 }
+        for place in prints.places where place >= 0 { counts[Int(place)] += 1 }
         for count in counts { starts.append(starts[starts.count - 1] + count) }
         var next = starts
-        vectors = [Int32](repeating: 0, count: prints.places.count)
-        for (vector, place) in prints.places.enumerated() {
-            vectors[next[place]] = Int32(truncatingIfNeeded: vector)
-            next[place] += 1
+        vectors = [Int32](repeating: 0, count: starts[placeCount])
+        for (vector, place) in prints.places.enumerated() where place >= 0 {
+            vectors[next[Int(place)]] = Int32(truncatingIfNeeded: vector)
+            next[Int(place)] += 1
         }
         enclose()
     }
@@ -113,7 +113,8 @@ struct NearestVectors: Sendable {
     func least(_ sample: [SignalVector.Reading]) -> [Double] {
         var best = [Double](repeating: .infinity, count: placeCount)
         var levels = Levels(sample, beacons: beaconCount)
-        for (vector, place) in prints.places.enumerated() {
+        for (vector, place) in prints.places.enumerated() where place >= 0 {
+            let place = Int(place)
             if let square = levels.squared(prints.table, vector, limit: best[place]) { best[place] = square }
         }
         return best

@@ -67,20 +67,22 @@ struct Sample: Sendable {
 /// The survey's vectors, or means of them, with the place of each.
 struct PrintTable: Sendable {
     private(set) var table = VectorTable()
-    private(set) var places: [Int] = []
+    /// By vector: its place; -1 for one that is no print.
+    private(set) var places: [Int32] = []
 
     /// None.
     init() {}
 
     mutating func append(_ vector: SignalVector, _ place: Int) {
         table.append(vector)
-        places.append(place)
+        places.append(Int32(truncatingIfNeeded: place))
     }
 
     /// Each vector of the map.
     init(_ map: SignalMap) {
         table = map.table
-        places = map.prints.map(\.place)
+        places = [Int32](repeating: -1, count: table.count)
+        for print in map.prints { places[print.vector] = Int32(truncatingIfNeeded: print.place) }
     }
 
     /// The means of up to `slices` equal slices of each stay: over the vectors of the slice in which a beacon was heard.
@@ -90,7 +92,7 @@ struct PrintTable: Sendable {
         while index < map.prints.count {
             var end = index
             while end < map.prints.count, map.prints[end].stay == map.prints[index].stay { end += 1 }
-            let heard = (index..<end).filter { !map.table.range($0).isEmpty }
+            let heard = map.prints[index..<end].map(\.vector).filter { !map.table.range($0).isEmpty }
             let count = heard.count
             let parts = min(slices, count)
             var start = 0
@@ -99,8 +101,9 @@ struct PrintTable: Sendable {
                 let length = count / parts + (part < count % parts ? 1 : 0)
                 var sample = Sample(window: length)
                 for vector in heard[start..<start + length] { sample.append(map.table.vector(vector)) }
-                table.append(SignalVector(seconds: map.table.times[heard[start]], readings: sample.means))
-                places.append(map.prints[index].place)
+                append(
+                    SignalVector(seconds: map.table.times[heard[start]], readings: sample.means),
+                    map.prints[index].place)
                 start += length
             }
             index = end

@@ -137,7 +137,8 @@ struct RelativeRule: PlaceRule {
         var sampled = [Double](repeating: -1, count: beaconCount)
         for reading in means { sampled[reading.beacon] = Self.share(reading.level, of: strongest, self.reading) }
         var best = [Double?](repeating: nil, count: placeCount)
-        for (index, place) in prints.places.enumerated() {
+        for (index, place) in prints.places.enumerated() where place >= 0 {
+            let place = Int(place)
             var (sum, shared) = (0.0, 0)
             let range = prints.table.range(index)
             for entry in range {

@@ -17,7 +17,7 @@ struct WeightedNeighbors: Sendable {
     /// The floor is that of most of the weight, and only its vectors count for the position.
     func locate(_ sample: Sample) -> (position: FloorPosition?, place: Int)? {
         let nearest = table.nearest(neighbors, to: sample.means).map {
-            (weight: Self.weight($0.square.squareRoot()), place: table.prints.places[$0.vector])
+            (weight: Self.weight($0.square.squareRoot()), place: Int(table.prints.places[$0.vector]))
         }
         guard !nearest.isEmpty else { return nil }
         var weights: [String?: Double] = [:]

@@ -113,6 +113,16 @@ public struct Survey: Sendable {
     /// A beacon's number; `nil` for one that was never heard.
     public func existingNumber(of key: BeaconKey) -> Int? { numbers[key] }
 
+    /// Numbers the beacons in the order of their keys, as maps do: a map then shares the memory of its vectors with the
+    /// survey. Without effect where single packets are kept.
+    public mutating func sortBeacons() {
+        guard !table.keepsPackets else { return }
+        let order = beacons.indices.sorted { beacons[$0] < beacons[$1] }
+        for (number, old) in order.enumerated() { numbers[beacons[old]] = number }
+        table.renumber(beacons.map { numbers[$0] ?? 0 })
+        beacons = order.map { beacons[$0] }
+    }
+
     /// Begins a recording. Stays that follow are its own.
     public mutating func begin(_ recording: Recording) { recordings.append(recording) }
 

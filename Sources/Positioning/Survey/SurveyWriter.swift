@@ -79,9 +79,20 @@ extension JSONValue {
     /// A number as short as it can be; null for what is none.
     static func real(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .null }
-        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
+        if let whole = whole(value) { return .integer(whole) }
         return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
+
+    /// The text of the same, for lists of millions.
+    static func append(real value: Double, to octets: inout [UInt8]) {
+        guard value.isFinite else {
+            octets += "null".utf8
+            return
+        }
+        octets += (whole(value).map { "\($0)" } ?? "\(value)").utf8
+    }
+
+    private static func whole(_ value: Double) -> Int? { Int(exactly: value).flatMap { abs($0) < 1 << 53 ? $0 : nil } }
 
     /// The same with so many digits behind the point at most.
     package static func rounded(_ value: Double, _ digits: Int) -> JSONValue {

@@ -131,13 +131,30 @@ struct VectorTable: Sendable {
                 fractions.append(other.level(entry))
             }
         }
-        if !isAscending {
-            let order = (first..<beacons.count).sorted { beacons[$0] < beacons[$1] }
-            (beacons[first...], levels[first...]) = (
-                ArraySlice(order.map { beacons[$0] }), ArraySlice(order.map { levels[$0] })
-            )
-        }
+        if !isAscending { sort(first..<beacons.count) }
         close(other.times[vector])
+    }
+
+    private mutating func sort(_ range: Range<Int>) {
+        let order = range.sorted { beacons[$0] < beacons[$1] }
+        (beacons[range], levels[range]) = (
+            ArraySlice(order.map { beacons[$0] }), ArraySlice(order.map { levels[$0] })
+        )
+    }
+
+    /// Gives every beacon another number, where no packets are kept.
+    ///
+    /// - Parameter numbers: By the number that it has; each once.
+    mutating func renumber(_ numbers: [Int]) {
+        for vector in 0..<count {
+            let range = range(vector)
+            var isAscending = true
+            for entry in range {
+                beacons[entry] = UInt16(clamping: numbers[Int(beacons[entry])])
+                if entry > range.lowerBound, beacons[entry - 1] > beacons[entry] { isAscending = false }
+            }
+            if !isAscending { sort(range) }
+        }
     }
 
     /// Makes room for so many vectors and readings at once, so that growing takes no more.

@@ -88,7 +88,8 @@ struct MapFit: ParsableCommand {
 
     func run() throws {
         if let fromSite { return try fit(site: fromSite) }
-        let files = try levels.read(survey)
+        var files = try levels.read(survey)
+        files.sortBeacons()
         let positions = try beaconPositions.map { path in try MapFile.beaconPositions(path) } ?? [:]
         var base = LocatorSettings()
         base.gridMetres = gridM
