@@ -9,6 +9,7 @@ import numpy as np
 import pharos
 import positioning
 import pytest
+from test_map_record import Person
 from test_positioning import RULES, instants
 from test_scan import address, ibeacon, recording, report
 
@@ -258,6 +259,21 @@ def test_live_ends_and_says_what_it_hears(tape):
     result = pharos.checked("locate", tape[0] / "map.json", "--adapter", "virtual", "--duration-s", "2.2", "--json")
     assert [line["time"] for line in result.lines()][:2] == [0, 1]
     assert {line["used"] for line in result.lines()} <= {0, 1}
+
+
+def test_a_terminal_shows_the_plan(tape, tmp_path):
+    """Live: drawn anew each second over the one before."""
+    for place, spot in ("A", "0,0"), ("B", "8,4"):
+        pharos.checked("map", "record", "air.jsonl", "--place", place, "--position", spot, "--adapter", "virtual",
+                       "--seconds", "2", cwd=tmp_path)
+    pharos.checked("map", "fit", "air.jsonl", "--algorithm", "gauss", "--output", "map.json", cwd=tmp_path)
+    person = Person("locate", tmp_path / "map.json", "--adapter", "virtual", "--duration-s", "3.2")
+    assert person.end() == 0, person.text
+    drawn = person.text.split("\x1b[J")
+    assert len(drawn) >= 3 and all("●" in plan and "poor" in plan and "1 of 1 beacon" in plan for plan in drawn)
+    for plan in drawn[1:-1]:
+        text, _, back = plan.rpartition("\x1b[")
+        assert back == f"{text.count(chr(10))}A"
 
 
 def test_the_way_is_drawn(tape, tmp_path):

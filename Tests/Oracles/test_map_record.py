@@ -1,5 +1,6 @@
 """`pharos map record`, `check`, `export`, `import` and `update` as a surveyor runs them."""
 
+import codecs
 import json
 import os
 import pty
@@ -125,7 +126,7 @@ class Person:
             [pharos.PROGRAM, *map(str, words)], stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
             env={**os.environ, "TERM": "xterm"})
         os.close(inside)
-        self.text = ""
+        self.text, self.decoder = "", codecs.getincrementaldecoder("utf-8")()
 
     def read(self, seconds):
         """What comes within so many seconds; False at the end."""
@@ -135,7 +136,7 @@ class Person:
             octets = os.read(self.terminal, 65536)
         except OSError:
             octets = b""
-        self.text += octets.decode()
+        self.text += self.decoder.decode(octets)
         return bool(octets)
 
     def until(self, text):

@@ -62,6 +62,70 @@ def test_a_clock_that_is_set_while_recording_moves_nobody(folder, step):
     assert lines[8]["place"] == "A" and lines[-1]["place"] == "C"
 
 
+@pytest.mark.parametrize("level", [0, 21, 127])
+def test_a_packet_whose_level_is_none_changes_nothing(folder, tmp_path, level):
+    """127 stands for "not available", 0 for "unknown"; more than 20 dBm no receiver says."""
+    walk = list(packets_of("ABC"))
+    more = [(at + 9_000, report(address(number + 1), ibeacon(1, number), level))
+            for at, _ in walk[::4] for number in range(4)]
+    packets = sorted(walk + more, key=lambda packet: packet[0])
+    assert located(folder, packets, "--algorithm", "gauss") == located(folder, walk, "--algorithm", "gauss")
+    for name, tape in ("plain", walk), ("more", packets):
+        pharos.checked("map", "record", tmp_path / name, "--position", "0,0", "--session", "may", "--from",
+                       recording(tmp_path / "stay.btsnoop", tape))
+    assert (tmp_path / "more").read_text() == (tmp_path / "plain").read_text()
+
+
+@pytest.mark.parametrize("value", ["100", "0", "-1", "-200", "127", "nan"])
+def test_a_number_for_absence_is_none_where_that_is_said(tmp_path, value):
+    table = f"place,x,y,a,b\nA,0,0,-50,{value}\nB,1,0,{value},-60\n"
+    told = pharos.checked("map", "import", "-", "--absent", value, stdin=table)
+    assert told.err == "" and [json.loads(line)["rssi"] for line in told.out.splitlines() if '"t"' in line] == [
+        {"a": [-50]}, {"b": [-60]}]
+
+
+@pytest.mark.parametrize("algorithm", ["gauss", "field", "hmm"])
+def test_a_receiver_that_hears_less_is_found_all_the_same(folder, algorithm):
+    """Another phone, or one in a pocket."""
+    walk = [(at, octets[:-1] + bytes([(octets[-1] - 9) & 255])) for at, octets in packets_of("ABC")]
+    lines = located(folder, walk, "--algorithm", algorithm)
+    assert [line["place"] for line in lines[8::12]] == list("ABC")
+    assert all(-12 <= line["receiverOffsetDb"] <= -6 for line in lines[8:])
+    for offset in "-9", "0":
+        told = located(folder, walk, "--algorithm", algorithm, "--receiver-offset", offset)
+        assert {line["receiverOffsetDb"] for line in told} == {int(offset)}
+
+
+@pytest.mark.parametrize("algorithm", ["gauss", "field", "hmm"])
+def test_a_building_full_of_people_is_no_other_building(folder, algorithm):
+    """Each beacon is shaded by others, and every second packet is lost, since the survey was made in the empty one."""
+    chance, walk = random.Random(2), []
+    shade = {(place, beacon): chance.randrange(2, 9) for place in "ABC" for beacon in range(4)}
+    for number, (at, octets) in enumerate(packets_of("ABC", seconds=20)):
+        place, beacon = "ABC"[number // 320], octets[7] - 1
+        if chance.random() < 0.5:
+            walk.append((at, octets[:-1] + bytes([(octets[-1] - shade[place, beacon]) & 255])))
+    lines = located(folder, walk, "--algorithm", algorithm)
+    settled = [(line["place"], "ABC"[line["time"] // 20]) for line in lines if line["time"] % 20 >= 5]
+    assert len(settled) == 45 and sum(found == place for found, place in settled) >= 43, settled
+    assert "none" not in {line["state"] for line in lines}
+
+
+@pytest.mark.parametrize("algorithm", ["gauss", "field", "hmm"])
+def test_where_all_places_are_alike_an_answer_is_poor(tmp_path, algorithm):
+    chance, rows = random.Random(6), ['{"survey":1}']
+    for number in range(8):
+        rows.append(json.dumps({"stay": number, "place": f"P{number}", "position": [3 * number, 0]}))
+        for second in range(10):
+            rows.append(json.dumps({"t": second, "rssi": {f"b{n}": [round(chance.gauss(-70, 3))] for n in range(5)}}))
+    (tmp_path / "s.jsonl").write_text("\n".join(rows) + "\n")
+    pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", algorithm, "--output", tmp_path / "map.json")
+    run = "".join(json.dumps({"t": at, "rssi": {f"b{n}": [-70] for n in range(5)}}) + "\n" for at in range(6))
+    lines = pharos.checked("locate", tmp_path / "map.json", "--from", "-", "--json", stdin=run).lines()
+    assert {line["state"] for line in lines} == {"poor"} and {line["used"] for line in lines} == {5}
+    assert all(line["region95"]["radiusM"] > 21 / 4 for line in lines)
+
+
 @pytest.mark.parametrize("algorithm", ["gauss", "field", "bhattacharyya", "nn"])
 def test_one_level_that_was_never_seen_kills_no_place(folder, algorithm):
     run = [{f"ibeacon:{UUID}/1/{beacon}": [level] for beacon, level in enumerate(LEVELS["A"])} for _ in range(5)]
@@ -94,6 +158,16 @@ def test_a_floor_that_the_map_does_not_know_is_said(folder, tmp_path):
     (tmp_path / "cellar.jsonl").write_text(text)
     result = pharos.checked("map", "evaluate", folder / "map.json", "--test", tmp_path / "cellar.jsonl", "--json")
     assert "does not know the floor cellar" in result.err and result.lines()[0]["floorRate"] == 0
+
+
+def test_a_floor_that_the_site_does_not_know_is_said(folder, tmp_path):
+    (tmp_path / "site.json").write_text(json.dumps({
+        "version": 1, "name": "hall", "outline": [[0, 0], [9, 0], [9, 9]], "target": {"detectWithinS": 5,
+        "probability": 0.9}, "beacons": {"fleet": "fleet.json", "floor": "ground"}}))
+    for floor, is_known in ("cellar", False), ("ground", True):
+        told = pharos.checked("map", "record", tmp_path / "s.jsonl", "--position", "1,1", "--floor", floor, "--site",
+                              tmp_path / "site.json", "--seconds", "5", "--from", folder / "walk.btsnoop")
+        assert ("does not know cellar" in told.err) == (not is_known)
 
 
 def test_one_name_at_two_places_and_a_place_without_a_position(folder, tmp_path):
