@@ -63,6 +63,10 @@ package struct BeaconSourceOptions: ParsableArguments {
         if replay != nil && adapter != nil {
             throw ValidationError("--replay reads a file: it goes without --adapter.")
         }
+        if case .managed(let index)? = adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
+        }
         if replay == "-" && known.contains("-") {
             throw ValidationError("Standard input is either the recording or the known beacons.")
         }

@@ -70,6 +70,11 @@ package final class FindListener: SightingConsumer {
         guide.hear(level, at: report.sighting.instant)
     }
 
+    /// Silence counts only while somebody listens.
+    package func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
+    }
+
     package func rest(at now: HeardInstant) {}
 
     package func say(_ sentence: String, isWarning: Bool) {
@@ -87,24 +92,25 @@ package final class FindListener: SightingConsumer {
         hasArrived = state.advice == .arrived
         let found = onMap?(state)
         if json { return Terminal.write(value(state, at: now, onMap: found?.json).line + "\n") }
-        let line = text(state) + (found.map { "  " + $0.text } ?? "")
-        Terminal.write(Terminal.outputIsTerminal ? "\r\u{1B}[K" + line : line + "\n")
+        let isLive = Terminal.outputIsTerminal
+        let width = isLive ? Terminal.columns : .max
+        let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
+        // What is longer than the line would stay there for ever.
+        Terminal.write(isLive ? "\r\u{1B}[K" + line.prefix(width) : line + "\n")
     }
 
-    private static let bars = 20
-
-    private func text(_ state: FindGuide.State) -> String {
-        let filled = state.level.map { Int(($0 + 100) / 60 * Double(Self.bars)) } ?? 0
-        let bar = String(repeating: "#", count: max(0, min(Self.bars, filled)))
+    private func text(_ state: FindGuide.State, bars: Int) -> String {
+        let filled = state.level.map { Int(($0 + 100) / 60 * Double(bars)) } ?? 0
+        let bar = String(repeating: "#", count: max(0, min(bars, filled)))
         let level = state.level.map { "\(Int($0.rounded())) dBm" } ?? "-"
         let best = state.best.map { "best \(Int($0.rounded()))" } ?? ""
         var parts = [
-            "[" + bar + String(repeating: " ", count: Self.bars - bar.count) + "]", level, sentence(state), best,
+            "[" + bar + String(repeating: " ", count: bars - bar.count) + "]", sentence(state), level, best,
         ]
         if let interval = state.interval, let distance = state.distance {
             parts.insert(
                 "\(Self.tenths(distance)) m (\(Self.tenths(interval.lowerBound))–\(Self.tenths(interval.upperBound)))",
-                at: 2)
+                at: 3)
         }
         return parts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
@@ -117,6 +123,7 @@ package final class FindListener: SightingConsumer {
         case .same: "same: walk \(state.steps == 10 ? "ten" : "five") steps"
         case .silent:
             "silent for \((state.silentMicroseconds ?? 0) / 1_000_000) s: go back to where it was heard"
+        case .deaf: "not everything can be heard just now: stay where you are"
         case .arrived: "you stand before it"
         }
     }

@@ -12,6 +12,8 @@ public struct FindGuide: Sendable {
         case same
         /// Nothing is heard any more.
         case silent
+        /// The receiver does not get everything just now: that nothing is heard says nothing of the beacon.
+        case deaf
         case arrived
     }
 
@@ -40,7 +42,7 @@ public struct FindGuide: Sendable {
         public let proximity: Proximity
         /// The strongest level so far, in dBm.
         public let best: Double?
-        /// Since when nothing is heard, in microseconds; `nil` while something is.
+        /// For how long nothing is heard although it is listened, in microseconds; `nil` while something is.
         public let silentMicroseconds: Int?
         /// How many steps to walk before the next comparison means something.
         public let steps: Int
@@ -59,16 +61,33 @@ public struct FindGuide: Sendable {
     private var reference: (tally: LevelTally, at: HeardInstant)?
     private var best: Double?
     private var last = Advice.wait
+    private var deafSince: HeardInstant?
+    /// Whether the next gap says nothing of the interval: something may have been missed in it.
+    private var isBroken = false
 
     /// Nothing heard yet.
     public init() {}
+
+    /// From now on less than everything can be heard.
+    public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
+
+    /// Everything can be heard again: a silence goes on where it stood.
+    public mutating func becomeHearing(at now: HeardInstant) {
+        guard let since = deafSince else { return }
+        deafSince = nil
+        isBroken = true
+        if let heard = lastHeard {
+            lastHeard = heard.advanced(byMicroseconds: now.microseconds(since: max(since, heard)))
+        }
+    }
 
     /// Takes a report of the beacon.
     public mutating func hear(_ level: Int8?, at now: HeardInstant) {
         if let lastHeard {
             let gap = now.microseconds(since: lastHeard)
-            if gap >= IntervalEstimate.sameEventMicroseconds { learned.add(gapMicroseconds: gap) }
+            if !isBroken, gap >= IntervalEstimate.sameEventMicroseconds { learned.add(gapMicroseconds: gap) }
         }
+        isBroken = deafSince != nil
         lastHeard = now
         if let level { window.add(level, at: now) }
     }
@@ -76,14 +95,14 @@ public struct FindGuide: Sendable {
     /// What can be said now; to be asked about once a second. What was said last is kept until the levels say more.
     public mutating func state(at now: HeardInstant) -> State {
         let tally = window.tally(over: Self.windowMicroseconds, until: now)
-        let silence = lastHeard.map { now.microseconds(since: $0) }
+        let silence = (lastHeard ?? deafSince).map { now.microseconds(since: $0) }
         let isSilent = (silence ?? 0) > silenceLimit
         if !isSilent, let level = tally.trimmedMean, tally.count >= 3 { best = max(best ?? level, level) }
         let distance = isSilent ? nil : estimate(tally)
         let comparison = compare(tally)
         var advice = last
         if isSilent {
-            advice = .silent
+            advice = deafSince == nil ? .silent : .deaf
         } else if isArrived(tally, distance) {
             advice = .arrived
         } else if let reference, let comparison,
@@ -92,15 +111,18 @@ public struct FindGuide: Sendable {
             advice = abs(comparison.change) <= comparison.least ? .same : comparison.change > 0 ? .warmer : .colder
             // A step was told: what follows is compared with where it led.
             if advice != .same { self.reference = (tally, now) }
-        } else if last == .silent || last == .wait, tally.count >= 3 {
+        } else if last == .silent || last == .deaf || last == .wait, tally.count >= 3 {
             advice = .wait
         }
-        if reference == nil || last == .silent, !isSilent, tally.count >= 3, isFull(now) { reference = (tally, now) }
+        if reference == nil || last == .silent || last == .deaf, !isSilent, tally.count >= 3, isFull(now) {
+            reference = (tally, now)
+        }
         last = advice
+        let told = advice == .silent ? silence : nil
         return State(
             advice: advice, level: isSilent ? nil : tally.trimmedMean, change: comparison?.change,
             leastChange: comparison?.least, distance: distance?.meters, interval: distance?.interval,
-            proximity: Self.proximity(distance?.interval), best: best, silentMicroseconds: isSilent ? silence : nil,
+            proximity: Self.proximity(distance?.interval), best: best, silentMicroseconds: told,
             steps: (distance?.meters ?? 0) > 5 ? 10 : 5)
     }
 

@@ -93,6 +93,15 @@ def test_the_value_is_written_into_the_profile_and_nothing_else_changes(tmp_path
     assert "calibration default is -52" in pharos.checked(*options).out
 
 
+def test_what_was_measured_is_told_where_the_profile_cannot_be_written(tmp_path):
+    path, _ = quarters(tmp_path, [-50, -54, -52, -53])
+    # A stream is read, and nothing takes its place.
+    result = pharos.run("calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--write", "/dev/stdin",
+                        stdin=PROFILE)
+    assert result.code == 71 and "/dev/stdin: " in result.err and "-52" in result.out
+    assert "calibration 4 is" not in result.out
+
+
 def test_several_distances_fit_power_and_exponent(tmp_path):
     means = [-60 - 22 * math.log10(meters) for meters in (1, 2, 4) for _ in range(2)]
     path, _ = quarters(tmp_path, means, seconds=90)
@@ -175,3 +184,16 @@ def test_both_on_the_virtual_air(tmp_path):
     assert answer.code == 75 and "packets were heard" in answer.err
     lines = pharos.checked("find", sample, "--adapter", "virtual", "--duration-s", "4", "--json").lines()
     assert lines[-1]["advice"] == "arrived", "the virtual air has -38 dBm"
+
+
+def test_find_does_not_take_its_own_deafness_for_silence(start, tmp_path):
+    """The controller goes away, and nothing is heard any more: nobody shall be sent back for that."""
+    socket = tmp_path / "air"
+    server = start(pharos.PROGRAM, "controller", "--listen", f"unix:{socket}")
+    server.wait(lambda line: "listening" in str(line), 10)
+    finding = start(pharos.PROGRAM, "find", f"ibeacon:{UUID}-1-8", "--json", "--adapter", f"unix:{socket}")
+    finding.wait(lambda line: line["advice"] == "wait", 10)
+    server.end()
+    socket.unlink(missing_ok=True)
+    deaf = finding.wait(lambda line: line["advice"] != "wait", 10)
+    assert deaf["advice"] == "deaf" and deaf["silentS"] is None and deaf["rssiDbm"] is None

@@ -41,10 +41,18 @@ import Testing
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so nothing can be counted there"))
     }
 
-    @Test func presenceIsNotEnoughForACalibration() throws {
-        let result = try Program.run("calibrate", "--strongest", "--adapter", "hci3:mgmt")
+    @Test(arguments: [["calibrate", "--strongest"], ["find", Self.identity]])
+    func presenceIsNotEnoughWhereLevelsAreCompared(command: [String]) throws {
+        let result = try Program.run(command + ["--adapter", "hci3:mgmt"])
         #expect(result.code == 64)
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so levels cannot be averaged there"))
+    }
+
+    /// Who is told of once would have left at the end of the first silence.
+    @Test func presenceIsNotEnoughToSeeSomebodyLeave() throws {
+        let result = try Program.run("scan", "--monitor", Self.identity, "--adapter", "hci3:mgmt")
+        #expect(result.code == 64)
+        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so nobody is known to leave there"))
     }
 
     private static let profile = """

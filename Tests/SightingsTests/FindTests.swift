@@ -84,6 +84,32 @@ struct FindTests {
         #expect(states[7].advice != .silent)
     }
 
+    /// A beacon that sends every 100 ms, and a receiver that hears nothing in some of the seconds, asked once a second.
+    private static func walk(deaf: ClosedRange<Int>, silent: ClosedRange<Int>, seconds: Int) -> [FindGuide.State] {
+        var guide = FindGuide()
+        return (0..<seconds).map { second in
+            if second == deaf.lowerBound { guide.becomeDeaf(at: Air.at(milliseconds: second * 1000)) }
+            if second == deaf.upperBound + 1 { guide.becomeHearing(at: Air.at(milliseconds: second * 1000)) }
+            if !deaf.contains(second), !silent.contains(second) {
+                for event in 0..<10 { guide.hear(-70, at: Air.at(milliseconds: second * 1000 + event * 100)) }
+            }
+            return guide.state(at: Air.at(milliseconds: second * 1000 + 999))
+        }
+    }
+
+    @Test func itsOwnDeafnessIsNotTheBeaconsSilence() throws {
+        let heard = Self.walk(deaf: 10...19, silent: 99...99, seconds: 26)
+        #expect(!heard.contains { $0.advice == .silent || $0.silentMicroseconds != nil })
+        #expect(heard[11...19].allSatisfy { $0.advice == .deaf && $0.level == nil })
+        #expect(heard[20].advice != .deaf && heard[25].advice == .same)
+        // Once it listens again, the silence begins: nothing is told of the seconds before.
+        let gone = Self.walk(deaf: 10...19, silent: 20...40, seconds: 26)
+        #expect(gone[20].advice != .silent && gone[24].advice == .silent)
+        #expect(try #require(gone[24].silentMicroseconds) <= 5_200_000)
+        // Of a beacon that was never heard, too.
+        #expect(Self.walk(deaf: 0...19, silent: 0...40, seconds: 20).last?.advice == .deaf)
+    }
+
     @Test func theBodyTellsTheDirectionOrDoesNot() throws {
         func turn(_ levels: [Double], packets: Int = 40) -> FindTurn {
             var turn = FindTurn()

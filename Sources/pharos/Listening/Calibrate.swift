@@ -80,10 +80,6 @@ struct Calibrate: ParsableCommand {
         guard (beacon != nil) != strongest else {
             throw ValidationError("Name the --beacon, or take the --strongest.")
         }
-        if case .managed(let index)? = source.adapter {
-            throw ValidationError(
-                "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
-        }
         if turn && headings != nil { throw ValidationError("--turn is --headings 4: give one of them.") }
         if let headings, !(2...16).contains(headings) {
             throw ValidationError("--headings \(headings) is out of range 2...16.")
@@ -115,7 +111,9 @@ struct Calibrate: ParsableCommand {
             throw Failure(.temporaryFailure, "\(name): the distances do not tell how the level falls")
         }
         for warning in result.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
-        var written: String?
+        let report = CalibrationReport(result, receiver: source.receiver)
+        // First of all: what was measured is not lost where the profile cannot be written.
+        Terminal.write(json ? report.json.line + "\n" : report.text)
         if let profile {
             let revision = try CalibrationRevision(
                 of: profile.text, radioPower: power, measuredPower: result.powerAtOneMeter.value,
@@ -125,10 +123,10 @@ struct Calibrate: ParsableCommand {
             } catch {
                 throw Failure(.osError, "\(profile.path): \(error.text)")
             }
-            written = "\(profile.path): calibration \(revision.key) is \(revision.dBm) dBm now"
+            if !json {
+                Terminal.write("\(profile.path): calibration \(revision.key) is \(revision.dBm) dBm now\n")
+            }
         }
-        let report = CalibrationReport(result, receiver: source.receiver)
-        Terminal.write(json ? report.json.line + "\n" : report.text + (written.map { $0 + "\n" } ?? ""))
     }
 
     private var name: String { beacon ?? "the strongest beacon" }

@@ -54,6 +54,10 @@ struct Scan: ParsableCommand {
             throw ValidationError("Standard input is either the recording or the known beacons.")
         }
         if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
+        if !monitor.isEmpty, case .managed(let index)? = source.adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so nobody is known to leave there: use hci\(index).")
+        }
         if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave --every-s out.") }
     }
 
