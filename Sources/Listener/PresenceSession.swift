@@ -10,8 +10,11 @@ internal import Sightings
 public final class PresenceSession {
     /// How often the monitor was made again, because somebody else had removed it.
     public private(set) var restarts = 0
+    /// Whether the machine is going to sleep: the kernel stops looking until it wakes up.
+    public private(set) var isAsleep = false
 
-    private let host: ManagementHost
+    /// The way to the kernel, to ask it something else between two events.
+    public let host: ManagementHost
     private let index: UInt16
     private var monitor: UInt16?
 
@@ -30,9 +33,16 @@ public final class PresenceSession {
         ])
     }
 
-    /// Has the kernel look for beacons.
+    /// Has the kernel look for beacons; to be called anew once the adapter is back.
+    ///
+    /// The kernel keeps a monitor over the loss of power, until the adapter is unplugged, and 32 of them at most.
     public func start() throws(ManagementError) {
         guard let patterns = try? Self.patterns() else { return }
+        while let event = try host.nextEvent(until: host.now) {
+            if event.index == index, case .indexRemoved = event.content { monitor = nil }
+        }
+        isAsleep = false
+        if monitor != nil { try? stop() }
         monitor = try host.execute(patterns, index: index).monitor
     }
 
@@ -78,8 +88,11 @@ public final class PresenceSession {
         case .indexRemoved:
             monitor = nil
             throw .channel(.gone("hci\(index): the adapter was unplugged"))
-        case .newSettings(let settings) where !settings.contains(.powered):
-            throw .channel(.gone("hci\(index): the adapter was powered down"))
+        case .newSettings(let settings) where !settings.isSuperset(of: [.powered, .lowEnergy]):
+            let what = settings.contains(.powered) ? "LE was turned off" : "the adapter was powered down"
+            throw .channel(.gone("hci\(index): \(what)"))
+        case .controllerSuspend(let state): isAsleep = state != 0
+        case .controllerResume: isAsleep = false
         default: return
         }
     }

@@ -18,6 +18,8 @@ final class ManagedFeed: SightingFeed {
     private let options: SightingSource.Options
     private let signals: SignalDescriptor
     private var running: (session: PresenceSession, adapter: ManagedAdapter)?
+    /// The latest one: it knows what it has left in the kernel when the adapter lost its power.
+    private var session: PresenceSession?
     /// What the sessions before the one that runs have counted.
     private var restartsBefore = 0
     private var nextAttempt = HCIInstant.distantPast
@@ -55,8 +57,9 @@ final class ManagedFeed: SightingFeed {
             isWarning: true)
         consumer.begin(at: heard(now))
         while now < end, !consumer.isSatisfied, signals.takenAt == nil {
-            source.change(running == nil ? .recovering : .listening, at: heard(now))
-            source.counts.restarts = restartsBefore + (running?.session.restarts ?? 0)
+            let isHearing = running.map { !$0.session.isAsleep } ?? false
+            source.change(isHearing ? .listening : .recovering, at: heard(now))
+            source.counts.restarts = restartsBefore + (session?.restarts ?? 0)
             source.advance(to: heard(now))
             consumer.rest(at: heard(now))
             let tick = now.advanced(byMicroseconds: Self.longestWait)
@@ -82,18 +85,30 @@ final class ManagedFeed: SightingFeed {
         } catch ManagementError.channel(.interrupted) {
             return
         } catch {
-            if running != nil { consumer.say("\(error)", isWarning: true) }
-            restartsBefore += (running?.session.restarts ?? 0) + (running == nil ? 0 : 1)
-            running = nil
+            if running != nil {
+                consumer.say("\(error)", isWarning: true)
+                restartsBefore += 1
+                running = nil
+            } else if case .management(.refused)? = error as? AdvertisingError {
+                // The adapter is there, and its power may come back.
+            } else {
+                restartsBefore += session?.restarts ?? 0
+                session = nil
+            }
         }
     }
 
     /// Powers the adapter where it is off, and has the kernel look for beacons.
     private func start() throws {
         _ = try BlueZAdapter(index: index)
-        let host = ManagementHost(channel: try ManagementSocket(name.description, interruption: signals))
-        let adapter = try ManagedAdapter(host, index: index)
-        let session = PresenceSession(host: host, index: index)
+        let session =
+            if let session { session } else {
+                PresenceSession(
+                    host: ManagementHost(channel: try ManagementSocket(name.description, interruption: signals)),
+                    index: index)
+            }
+        self.session = session
+        let adapter = try ManagedAdapter(session.host, index: index)
         do {
             try session.start()
         } catch {
@@ -104,9 +119,8 @@ final class ManagedFeed: SightingFeed {
     }
 
     private func stop() {
-        guard let running else { return }
-        try? running.session.stop(by: now.advanced(byMicroseconds: 800_000))
-        running.adapter.restore()
-        self.running = nil
+        try? session?.stop(by: now.advanced(byMicroseconds: 800_000))
+        running?.adapter.restore()
+        (running, session) = (nil, nil)
     }
 }

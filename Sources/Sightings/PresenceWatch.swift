@@ -8,7 +8,7 @@ public struct PresenceWatch: Sendable {
         /// It was heard, and is not silent for longer than losses explain: see ``ExitRule``.
         case present
         case gone
-        /// Nothing could be heard for ``graceMicroseconds``.
+        /// Nothing could be heard for ``graceMicroseconds``, or silence says nothing.
         case unknown
     }
 
@@ -21,14 +21,19 @@ public struct PresenceWatch: Sendable {
     public let groups: [Int]
     /// By beacon: its places in the table.
     private let places: [[Int]]
+    /// Where somebody is gone: `unknown` for a receiver to which repeats are not told.
+    private let silent: Presence
     private var deafMicroseconds = 0
     /// By place: when it was heard last, on the clock of listened time.
     private var lastHeard: [Int]
     /// By place: when its silence is too long, on the same clock; `nil` before it was heard.
     private var deadlines: [Int?]
 
-    /// - Parameter names: Those of the known beacons of a table, in its order.
-    public init(names: [String]) {
+    /// - Parameters:
+    ///   - names: Those of the known beacons of a table, in its order.
+    ///   - hearsRepeats: Whether somebody who stays is heard again and again, so that silence says something.
+    public init(names: [String], hearsRepeats: Bool = true) {
+        silent = hearsRepeats ? .gone : .unknown
         var numbers: [String: Int] = [:]
         var places: [[Int]] = []
         groups = names.enumerated().map { place, name in
@@ -66,7 +71,7 @@ public struct PresenceWatch: Sendable {
     public func presence(of group: Int, at now: HeardInstant) -> Presence? {
         guard let deadline = places[group].compactMap({ deadlines[$0] }).max() else { return nil }
         if let deafSince, now.microseconds(since: deafSince) >= Self.graceMicroseconds { return .unknown }
-        return listened(at: now) < deadline ? .present : .gone
+        return listened(at: now) < deadline ? .present : silent
     }
 
     /// From now on nothing can be heard.

@@ -98,7 +98,43 @@ private final class MonitorKernel: ManagementChannel {
         #expect(session.restarts == 1)
     }
 
-    @Test(arguments: [ManagementEvent.Content.indexRemoved, .newSettings([.lowEnergy])])
+    /// The kernel keeps monitors while an adapter is off: without this, 32 power cycles would use them all up.
+    @Test func nothingIsLeftBehindOverTheLossOfPower() throws {
+        for cycle in 1...40 {
+            try session.start()
+            #expect(kernel.monitors.keys.sorted() == [UInt16(cycle)])
+            kernel.tell(.newSettings([.lowEnergy]))
+            #expect(throws: ManagementError.self) { try receive() }
+        }
+        try session.stop()
+        #expect(kernel.monitors.isEmpty)
+    }
+
+    /// The number may be somebody else's by then.
+    @Test func theMonitorsOfAnAdapterThatWasPluggedInAgainAreLeftAlone() throws {
+        try session.start()
+        kernel.tell(.newSettings([.lowEnergy]))
+        #expect(throws: ManagementError.self) { try receive() }
+        kernel.tell(.indexRemoved)
+        kernel.tell(.indexAdded)
+        try session.start()
+        #expect(kernel.monitors.keys.sorted() == [1, 2])
+    }
+
+    @Test func nothingIsHeardWhileTheMachineGoesToSleep() throws {
+        try session.start()
+        kernel.tell(.controllerSuspend(state: 0))
+        _ = try receive()
+        #expect(!session.isAsleep)
+        kernel.tell(.controllerSuspend(state: 2))
+        _ = try receive()
+        #expect(session.isAsleep)
+        kernel.tell(.controllerResume(reason: 0, peer: [UInt8](repeating: 0, count: 7)))
+        _ = try receive()
+        #expect(!session.isAsleep)
+    }
+
+    @Test(arguments: [ManagementEvent.Content.indexRemoved, .newSettings([.lowEnergy]), .newSettings([.powered])])
     func anAdapterThatIsGoneEndsIt(content: ManagementEvent.Content) throws {
         try session.start()
         kernel.tell(content)

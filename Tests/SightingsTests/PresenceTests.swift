@@ -82,6 +82,15 @@ import Testing
         #expect(watch.deafSince == nil)
     }
 
+    /// The kernel tells its advertisement monitors once of a beacon that stays.
+    @Test mutating func whereRepeatsAreNotToldSilenceSaysNothing() {
+        watch = PresenceWatch(names: ["desk", "desk", "door"], hearsRepeats: false)
+        for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
+        endRound()
+        #expect(presence(0, 11.9) == .present && presence(0, 12.1) == .unknown)
+        #expect(presence(0, 5000) == .unknown && presence(1, 5000) == nil)
+    }
+
     @Test mutating func whatIsHeardBetweenTwoTimesOfDeafnessCounts() {
         hear(3, at: 0)
         endRound()

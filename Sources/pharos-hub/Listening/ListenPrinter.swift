@@ -36,7 +36,7 @@ final class ListenPrinter: SightingConsumer {
             listener.listsStrangers ? .kept(SightingTable.defaultStrangers) : .counted
         hearing = Hearing(
             table: known.table(source.clock, strangers: strangers), roundMicroseconds: roundMicroseconds)
-        watch = PresenceWatch(names: known.beacons.map(\.name))
+        watch = PresenceWatch(names: known.beacons.map(\.name), hearsRepeats: !source.isPresenceOnly)
     }
 
     var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
