@@ -112,7 +112,7 @@ public struct ZoneEngine: Sendable {
             // What has passed meanwhile has passed; a clock that was set back has let nothing pass.
             let elapsed = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
             units[unit].enteredBefore = elapsed
-            scheduleDwell(unit)
+            units[unit].isAwaited = true
         }
     }
 
@@ -220,6 +220,7 @@ public struct ZoneEngine: Sendable {
             if last?.window != length { last = (length, ears[ear].window.median(since: now - length)) }
             guard let median = last?.median else { continue }
             judge(index, median, at: now, instant)
+            if pairs[index].isInside, units[pairs[index].unit].isAwaited { scheduleDwell(pairs[index].unit) }
         }
     }
 
@@ -307,6 +308,7 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func scheduleDwell(_ unit: Int) {
+        units[unit].isAwaited = false
         let seconds = rules[units[unit].zone].dwellSeconds
         guard units[unit].dwells < seconds.count else { return }
         let due = units[unit].entered - units[unit].enteredBefore + seconds[units[unit].dwells] * 1_000_000
@@ -349,10 +351,7 @@ public struct ZoneEngine: Sendable {
             guard since + rules[pairs[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
-            guard units[index].isInside, units[index].dwellDue == timer.due, let first = units[index].inside.first
-            else {
-                return
-            }
+            guard units[index].dwellDue == timer.due, let first = units[index].inside.first else { return }
             units[index].dwells += 1
             units[index].dwellDue = -1
             tell(.dwell, first, at: instant, nil)
@@ -377,8 +376,7 @@ public struct ZoneEngine: Sendable {
 
     private mutating func tellAll(_ kind: ZoneEvent.Kind, at instant: HeardInstant, since: HeardInstant) {
         for zone in rules.indices {
-            add(
-                kind, zone, nil, at: instant, since: .heard(since), dwells: 0, nil, nil, nil, isOfOne: false)
+            add(kind, zone, nil, at: instant, since: .heard(since), dwells: 0, nil, nil, nil, isOfOne: false)
         }
     }
 

@@ -31,6 +31,8 @@ struct ZoneUnit: Sendable {
     var dwells = 0
     /// When the next dwell time is over; -1 for none.
     var dwellDue = -1
+    /// Whether nobody of it was heard since an earlier run ended: it may have left meanwhile.
+    var isAwaited = false
 
     var isInside: Bool { !inside.isEmpty }
 
@@ -40,6 +42,7 @@ struct ZoneUnit: Sendable {
         enteredBefore = 0
         since = moment
         dwells = 0
+        isAwaited = false
     }
 }
 

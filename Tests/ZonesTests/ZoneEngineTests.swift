@@ -255,6 +255,21 @@ import Testing
         #expect(stage.lines(until: 2000) == ["1032.16 exit desk a silence"])
     }
 
+    @Test("nobody is said to have stayed over a restart before it is heard again")
+    func restartWithDwell() {
+        func stage() -> ZoneStage {
+            var stage = ZoneStage([Self.zone { $0.dwellSeconds = [60, 600] }], intervals: [1_000_000, nil, nil])
+            stage.resume([.init(zone: "desk", beacon: "a", since: 0, dwells: 0)], now: 90_000_000)
+            return stage
+        }
+        var left = stage()
+        #expect(left.becomeHearing(100) == [])
+        #expect(left.lines(until: 1000) == ["132.16 exit desk a silence"])
+        var stayed = stage()
+        #expect(stayed.becomeHearing(100) == [])
+        #expect(stayed.hear("a", from: 105, to: 106, -55).first == "105 dwell desk a")
+    }
+
     @Test("the same sightings give the same events at any speed")
     func replay() {
         func run(_ looks: Double) -> [String] {
