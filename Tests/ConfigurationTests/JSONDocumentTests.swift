@@ -101,6 +101,14 @@ struct JSONDocumentTests {
         #expect(problems.first?.description.hasPrefix(start) == true, "\(problems)")
     }
 
+    /// A recording, or a picture: a hundred such lines would tell nobody what is wrong.
+    @Test("says once that a file is no text")
+    func reportsWhatIsNoText() {
+        let octets = Array("{\n".utf8) + (0..<10).flatMap { _ in [0xFF, 0x20] as [UInt8] }
+        let problems = JSONDocument.parse(octets).problems.map(\.description)
+        #expect(problems.count == 1 && problems[0].contains("no text in UTF-8, from 2:1 on"), "\(problems)")
+    }
+
     @Test("nests up to the limit and no further")
     func limitsDepth() {
         func nested(_ depth: Int) -> [UInt8] {

@@ -273,6 +273,12 @@ def test_a_signal_ends_all_receivers(start, tmp_path, how):
             ear.close()
 
 
+def test_verdicts_are_told_where_the_page_cannot_be_written(boxes):
+    result = pharos.run("audit", boxes[0], "--adapter", "virtual", "--duration-s", "2", "--json", "--html", "/dev/full")
+    assert result.code == 71 and "/dev/full: the page cannot be written" in result.err
+    assert all(each["verdicts"] == ["ok"] for each in result.lines()[0]["advertisements"])
+
+
 def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit").code == 64
     managed = pharos.run("audit", boxes[0], "--adapter", "hci0:mgmt")

@@ -91,6 +91,8 @@ def test_items_are_added_edited_and_removed(tmp_path):
     do("edit", path, "drill", "--id", "drill-7")
     shown = json.loads(do("show", path, "drill-7", "--json").out)
     assert (shown["name"], shown["note"], shown["position"]) == ("Drill", "two batteries", [2.5, -1])
+    text = do("show", path, "drill-7").out
+    assert "position  2.5, -1\n" in text and "states" not in text
     assert "did you mean \"drill-7\"?" in do("show", path, "dril-7", code=64).err
     assert do("edit", path, "drill-7", code=64).err
     do("remove", path, "s-ge")

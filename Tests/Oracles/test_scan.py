@@ -1,10 +1,15 @@
 """`pharos scan`: recordings against a second model of identities and windows, and live against what is sent."""
+import contextlib
+import fcntl
 import json
 import math
+import os
 import random
+import re
 import statistics
 import struct
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -161,6 +166,51 @@ def test_intervals_and_shares_are_learned(busy):
         assert beacon["intervalMs"] == pytest.approx(interval, rel=0.02, abs=1.5), beacon
         # A fifth is lost, and a tenth of what is sent is telemetry, which has no interval.
         assert 0.45 < beacon["share"] <= 0.95, beacon
+
+
+def on_terminal(columns, *arguments):
+    """What a command has drawn on a terminal of so many columns."""
+    reader, writer = os.openpty()
+    fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([pharos.PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=writer,
+                               stderr=subprocess.DEVNULL)
+    os.close(writer)
+    octets = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(reader, 1 << 16):
+            octets += part
+    os.close(reader)
+    process.wait(timeout=10)
+    return octets.decode()
+
+
+def drawn(text):
+    return [line for line in re.split(r"[\r\n]+|\x1b\[[0-9]*[A-Z]", text) if line]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_levels_are_seen_on_a_narrow_terminal(columns):
+    lines = drawn(on_terminal(columns, "scan", "--adapter", "virtual", "--duration-s", "1"))
+    rows = [line for line in lines if line.startswith("ibeacon:")]
+    assert rows and all("-1-2" in row and " -38 " in row for row in rows), rows
+    assert max(map(len, lines)) <= columns
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_what_find_says_stays_on_one_line(tmp_path, columns):
+    silent = [(at * 1_000_000, report(address(1 + at // 4), ibeacon(1, 7 + at // 4), -70)) for at in range(20)]
+    path = recording(tmp_path / "silent.btsnoop", silent)
+    lines = drawn(on_terminal(columns, "find", f"ibeacon:{UUID}-1-7", "--replay", path))
+    assert any("silent for" in line for line in lines), lines
+    assert max(map(len, lines)) <= columns
+
+
+def test_what_is_not_shown_is_not_said_to_be_unheard(busy):
+    path, _ = busy
+    hidden = pharos.checked("scan", "--replay", path, "--only", "altbeacon").out
+    assert hidden == "nothing of what is to be shown was heard yet\n"
+    quiet = pharos.checked("scan", "--adapter", "virtual", "--duration-s", "0")
+    assert "nothing heard yet" in quiet.out and "deaf" not in quiet.out
 
 
 def test_one_line_a_report(busy):

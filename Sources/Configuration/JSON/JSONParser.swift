@@ -34,6 +34,10 @@ struct JSONParser {
         scanner = JSONScanner(octets)
         if let encoding = TextEncoding.wideUnits(octets) {
             stop("this file is \(encoding); JSON is UTF-8, so save it as that", path: .root)
+        } else if scanner.illFormed.count > 9 {
+            stop(
+                "this is no text in UTF-8, from \(scanner.illFormed[0]) on: save it in that encoding, or name another file",
+                path: .root)
         } else {
             for position in scanner.illFormed {
                 report("these octets are not UTF-8; save the file in that encoding", at: position, path: .root)

@@ -55,6 +55,10 @@ struct InventoryShow: ParsableCommand {
             switch value {
             case .null: continue
             case .string(let string): text = string
+            case .array(let values):
+                guard !values.isEmpty else { continue }
+                text = values.map { if case .string(let string) = $0 { string } else { $0.line } }.joined(
+                    separator: ", ")
             default: text = value.line
             }
             table.add([key, TerminalText.line(text)])

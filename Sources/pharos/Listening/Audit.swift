@@ -101,6 +101,8 @@ struct Audit: ParsableCommand {
             : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
         var model = SilenceModel()
         let report = auditor.report(at: place, &model)
+        // First of all: what was listened for is not lost where the page cannot be written.
+        Terminal.write(json ? report.json.line + "\n" : report.text)
         if let html {
             let names = self.files.joined(separator: ", ")
             let page = report.page(title: "Audit of \(names)", command: PlanOutput.command)
@@ -109,9 +111,8 @@ struct Audit: ParsableCommand {
             } catch {
                 throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
             }
+            if !json { Terminal.write("page written: \(html)\n") }
         }
-        Terminal.write(json ? report.json.line + "\n" : report.text)
-        if let html, !json { Terminal.write("page written: \(html)\n") }
         if !report.isGood { throw Failure(.failure) }
     }
 

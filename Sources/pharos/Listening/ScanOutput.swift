@@ -217,20 +217,30 @@ final class ScanOutput {
         if counts.malformedEvents > 0 { parts.append("\(counts.malformedEvents) malformed events") }
         if counts.incomplete > 0 { parts.append("\(counts.incomplete) without their end") }
         if counts.restarts > 0 { parts.append("turned on again \(counts.restarts) times") }
-        if counts.deafMicroseconds > 0 {
+        if counts.deafMicroseconds >= 100_000 {
             parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
         }
         return "\(adapter): \(parts.joined(separator: ", "))\n"
+    }
+
+    /// Without its middle, where it is too long: identities differ at their ends.
+    private static func narrowed(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
     }
 
     private func text(
         _ table: SightingTable, _ now: HeardInstant, width: Int = .max, limit: Int = .max
     ) -> String {
         let rows = rows(table, heardInRound: form == .rounds)
-        guard !rows.isEmpty else { return "nothing heard yet\n" }
+        guard !rows.isEmpty else {
+            return source.counts.reports == 0 ? "nothing heard yet\n" : "nothing of what is to be shown was heard yet\n"
+        }
         var columns = Table(ScanRow.header, alignment: ScanRow.alignment)
         for place in rows.prefix(limit) {
-            columns.add(ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly).cells)
+            var cells = ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly).cells
+            // The levels must fit beside it.
+            cells[0] = Self.narrowed(cells[0], to: max(16, width / 3))
+            columns.add(cells)
         }
         var text = columns.text.split(separator: "\n").map { String($0.prefix(width)) + "\n" }.joined()
         if rows.count > limit { text += "and \(rows.count - limit) more\n" }
