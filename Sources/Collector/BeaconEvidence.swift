@@ -30,6 +30,8 @@ struct BeaconEvidence: CellEvidence {
     private let heard: [Heard]
     private let silence: Silence
     private let owed: Float
+    /// Of how many states every receiver was asked that did not hear it.
+    private(set) var asked = 0
     let most: Double
     let least: Double
     /// What a single level tells at most.
@@ -94,9 +96,10 @@ struct BeaconEvidence: CellEvidence {
         return result
     }
 
-    func refine(_ bounds: inout [Double], of states: [Int32]) {
+    mutating func refine(_ bounds: inout [Double], of states: [Int32]) {
         switch silence {
         case .receivers(let silent):
+            asked += states.count
             for segment in segments(states) { add(silent, segment, &bounds, states) }
         case .sums(let sums, let rows):
             for segment in segments(states) {
@@ -131,35 +134,39 @@ struct BeaconEvidence: CellEvidence {
         let table = plan.hearing[segment.floor]
         let base = row - segment.plane * plan.cellCount
         let above = powers[segment.plane] - plan.sensitivities[segment.floor]
+        let least = Self.leastSilence
         for index in segment.range {
             let margin = above + Int(plan.levels.levels[base + Int(states[index])])
             guard margin > table.leastMargin else { continue }
-            bounds[index] += factor * Double(max(Self.leastSilence, owed * table.silence(margin)))
+            bounds[index] += factor * Double(max(least, owed * table.silence(margin)))
         }
     }
 
     func candidates(plane: Int, from limit: Double) -> [Int32] {
         let first = plane * plan.cellCount
         guard let loudest = heard.first else { return (first..<first + plan.cellCount).map { Int32($0) } }
-        let others = heard.dropFirst()
-        let above = loudest.level - powers[plane]
+        // Every cell is looked at: nothing is asked of the plan, or of those that heard it, that a number tells.
+        let levels = plan.levels.levels
+        let (row, above) = (loudest.row, loudest.level - powers[plane])
+        let others = heard.dropFirst().map { (row: $0.row, above: $0.level - powers[plane]) }
+        let mostOfOthers = Double(others.count) * mostOfOne
         var result: [Int32] = []
         for (floor, cells) in plan.levels.floors.enumerated() {
             let table = plan.hearing[floor]
-            var wanted = Int.min..<Int.max
-            if let errors = table.errors(from: limit - Double(others.count) * mostOfOne) {
+            var (low, high) = (Int.min, Int.max)
+            if let errors = table.errors(from: limit - mostOfOthers) {
                 guard !errors.isEmpty else { continue }
-                wanted = above - errors.upperBound + 1..<above - errors.lowerBound + 1
+                (low, high) = (above - errors.upperBound + 1, above - errors.lowerBound)
             }
-            guard plan.levels.loudest[loudest.receiver][floor] >= wanted.lowerBound else { continue }
+            guard plan.levels.loudest[loudest.receiver][floor] >= low else { continue }
             for cell in cells {
-                let level = Int(plan.levels.levels[loudest.row + cell])
-                guard wanted.contains(level) else { continue }
+                let level = Int(levels[row + cell])
+                guard level >= low, level <= high else { continue }
                 var sum = Double(table.hearing(above - level))
-                var rest = Double(others.count) * mostOfOne
-                for other in others where sum + rest >= limit {
-                    let expected = powers[plane] + Int(plan.levels.levels[other.row + cell])
-                    sum += Double(table.hearing(other.level - expected))
+                var rest = mostOfOthers
+                for other in others {
+                    guard sum + rest >= limit else { break }
+                    sum += Double(table.hearing(other.above - Int(levels[other.row + cell])))
                     rest -= mostOfOne
                 }
                 if sum + rest >= limit { result.append(Int32(first + cell)) }
@@ -177,9 +184,9 @@ struct BeaconEvidence: CellEvidence {
 /// What it tells of each cell that all who have listened did not hear a beacon.
 struct SilenceSums: Sendable {
     /// By cell.
-    fileprivate(set) var logs: [Float]
+    let logs: [Float]
     /// Of the likelihoods.
-    fileprivate(set) var mean = 0.0
+    let mean: Double
 }
 
 /// The sums of silence of beacons that are alike, as long as the same receivers listen.
@@ -189,27 +196,67 @@ struct SilenceCache: Sendable {
         let owed: Double
     }
 
+    private struct Kind: Hashable {
+        let powers: [Int]
+        let owed: Double
+    }
+
     private var listening: [Bool] = []
     private var known: [Key: SilenceSums] = [:]
-    /// Sums of more kinds of beacons are forgotten.
+    /// Of how many states the receivers were asked one by one.
+    private var asked: [Kind: Int] = [:]
+    /// Sums of more kinds of beacons are forgotten, and what was asked of more.
     private static let limit = 64
+    private static let askedLimit = 4096
 
+    /// By plane.
+    ///
     /// - Parameters:
     ///   - listening: By receiver.
-    ///   - power: At 1 m, in 128ths of a dBm.
+    ///   - powers: At 1 m, by plane, in 128ths of a dBm.
     ///   - owed: How many packets a receiver should have heard.
-    mutating func sums(_ plan: RoomPlan, _ listening: [Bool], power: Int, owed: Double) -> SilenceSums {
-        if listening != self.listening { (self.listening, known) = (listening, [:]) }
+    mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double) -> [SilenceSums] {
+        attend(listening)
+        return powers.map { sums(plan, power: $0, owed: owed) }
+    }
+
+    /// The same where the receivers were asked so often for beacons that are alike that sums had been no dearer: sums ask
+    /// them once of each cell.
+    mutating func worthwhileSums(
+        _ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double
+    ) -> [SilenceSums]? {
+        attend(listening)
+        guard asked[Kind(powers: powers, owed: owed)] ?? 0 >= powers.count * plan.cellCount else { return nil }
+        return powers.map { sums(plan, power: $0, owed: owed) }
+    }
+
+    /// The receivers that listen were asked one by one.
+    ///
+    /// - Parameter states: Of how many.
+    mutating func note(_ states: Int, powers: [Int], owed: Double) {
+        guard states > 0 else { return }
+        if asked.count >= Self.askedLimit { asked = [:] }
+        asked[Kind(powers: powers, owed: owed), default: 0] += states
+    }
+
+    private mutating func attend(_ listening: [Bool]) {
+        if listening != self.listening { (self.listening, known, asked) = (listening, [:], [:]) }
+    }
+
+    private mutating func sums(_ plan: RoomPlan, power: Int, owed: Double) -> SilenceSums {
         let key = Key(power: power, owed: owed)
         if let sums = known[key] { return sums }
-        if known.count >= Self.limit { known = [:] }
+        // What is forgotten must become worth its while anew.
+        if known.count >= Self.limit { (known, asked) = ([:], [:]) }
         let new = Self.sums(plan, listening, power, Float(owed))
         known[key] = new
         return new
     }
 
     private static func sums(_ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ owed: Float) -> SilenceSums {
-        var result = SilenceSums(logs: [Float](repeating: 0, count: plan.cellCount))
+        // What those that heard it add is taken away again: the rest must not be lost beside it.
+        var logs = [Double](repeating: 0, count: plan.cellCount)
+        let least = BeaconEvidence.leastSilence
         for (receiver, row) in plan.levels.rows.enumerated() where listening[receiver] {
             guard let row else { continue }
             for (floor, cells) in plan.levels.floors.enumerated() {
@@ -219,12 +266,12 @@ struct SilenceCache: Sendable {
                 for cell in cells {
                     let margin = above + Int(plan.levels.levels[row + cell])
                     guard margin > table.leastMargin else { continue }
-                    result.logs[cell] += max(BeaconEvidence.leastSilence, owed * table.silence(margin))
+                    logs[cell] += Double(max(least, owed * table.silence(margin)))
                 }
             }
         }
-        result.mean = result.logs.reduce(0) { $0 + exp(Double($1)) } / Double(max(1, plan.cellCount))
-        return result
+        let mean = logs.reduce(0) { $0 + exp($1) } / Double(max(1, plan.cellCount))
+        return SilenceSums(logs: logs.map(Float.init), mean: mean)
     }
 }
 

@@ -237,8 +237,11 @@ struct BeaconTrail: Sendable {
         self.filter = nil
         lastUpdate = now.end
         filter.pass(seconds: seconds, &workspace.scratch)
-        var evidence = evidence(now, seconds: max(1, seconds), &workspace)
+        let powers = offsets.map { LevelTable.units(power + $0) }
+        let owed = owed(in: max(1, seconds))
+        var evidence = evidence(now, powers, owed, &workspace)
         filter.hear(&evidence, &workspace.scratch)
+        workspace.spoken.note(evidence.asked, powers: powers, owed: owed)
         let rooms = now.plan.roomProbabilities(filter)
         self.filter = filter
         let best = rooms.indices.max { (rooms[$0], $1) < (rooms[$1], $0) }
@@ -252,27 +255,32 @@ struct BeaconTrail: Sendable {
         return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
+    /// How many packets a receiver should have heard.
+    private func owed(in seconds: Double) -> Double {
+        max(Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
+    }
+
     private func evidence(
-        _ now: Surroundings, seconds: Double, _ workspace: inout CellWorkspace
+        _ now: Surroundings, _ powers: [Int], _ owed: Double, _ workspace: inout CellWorkspace
     ) -> BeaconEvidence {
-        let powers = offsets.map { LevelTable.units(power + $0) }
-        let owed = max(
-            Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
         let heard = sounds.compactMap { sound -> BeaconEvidence.Heard? in
             guard now.isAlive[sound.receiver], let row = now.plan.levels.rows[sound.receiver], let level = sound.mean
             else { return nil }
             return .init(receiver: sound.receiver, row: row, level: LevelTable.units(level))
         }
-        func sums(_ cache: inout SilenceCache, _ listening: [Bool]) -> [SilenceSums] {
-            powers.map { cache.sums(now.plan, listening, power: $0, owed: owed) }
+        // A receiver that heard it without a level says no more than that.
+        func rows() -> [Int] {
+            sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
         }
         let silence: BeaconEvidence.Silence
         if sounds.isEmpty {
-            silence = .sums(sums(&workspace.recent, now.isRecent), except: [])
+            let sums = workspace.recent.sums(now.plan, now.isRecent, powers: powers, owed: owed)
+            silence = .sums(sums, except: [])
         } else if heard.isEmpty {
-            // A receiver that heard it without a level says no more than that.
-            let rows = sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
-            silence = .sums(sums(&workspace.spoken, now.hasSpoken), except: rows)
+            let sums = workspace.spoken.sums(now.plan, now.hasSpoken, powers: powers, owed: owed)
+            silence = .sums(sums, except: rows())
+        } else if let sums = workspace.spoken.worthwhileSums(now.plan, now.hasSpoken, powers: powers, owed: owed) {
+            silence = .sums(sums, except: rows())
         } else {
             let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
             silence = .receivers(unclear.isEmpty ? now.spoken : now.spoken.filter { !unclear.contains($0) })

@@ -96,4 +96,36 @@ import Testing
         }
         #expect(right > Self.beacons * 9 / 10, "\(right) of \(Self.beacons)")
     }
+
+    /// The first of them is judged by asking receiver after receiver, the others by what these say together.
+    @Test func alikeIsJudgedAlikeHoweverManyThereAre() throws {
+        var collector = try Self.collector()
+        let at = FloorPosition(x: 6.3, y: 4.4)
+        let time = 1_000_000_000_000
+        for receiver in 0..<Self.floors * Self.columns * Self.rows {
+            let level = Self.level(receiver, 2, at)
+            // One has heard it and says no level.
+            let heard = (Self.beacons..<Self.beacons + 100).compactMap { number -> ReceiverLine.Heard? in
+                guard level > -75 else { return nil }
+                return .init(name: "b\(number)", level: receiver == Self.columns * Self.rows * 2 ? nil : level)
+            }
+            _ = collector.take(
+                ReceiverLine(receiver: "r\(receiver)", unixMilliseconds: time + 10, beacons: heard), from: nil,
+                arrival: time)
+        }
+        _ = collector.advance(to: time + 1010)
+        let states = try collector.beaconsJSON.map { try #require(JSONDocument.parse(Array($0.line.utf8)).root) }
+        func values(_ state: JSONNode) throws -> [Int] {
+            try [state["position"]?["x"], state["position"]?["y"], state["radiusM"], state["probability"]].map {
+                try #require($0?.thousandths)
+            }
+        }
+        #expect(states.count == 100)
+        let first = try values(try #require(states.first))
+        for state in states {
+            #expect(state["floor"]?.string == "f2")
+            let found = try values(state)
+            #expect(zip(found, first).allSatisfy { abs($0 - $1) <= 10 }, "\(found), not \(first)")
+        }
+    }
 }
