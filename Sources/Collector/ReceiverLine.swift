@@ -67,6 +67,9 @@ public struct ReceiverLine: Hashable, Sendable {
         self.beacons = beacons
     }
 
+    /// Whether it says nothing of a beacon, nor of how the receiver hears.
+    public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
+
     /// Lines longer than this are none, in octets.
     public static let limit = 1 << 18
     /// What a name or an identity may have at most, in octets.

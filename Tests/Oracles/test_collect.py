@@ -1,6 +1,8 @@
 """`pharos collect` and `pharos where`: recordings of several receivers, dead ones, hostile lines, what is kept."""
 import json
 import math
+import os
+import pty
 import random
 import subprocess
 import time
@@ -220,6 +222,62 @@ def test_what_cannot_be_has_its_exit_code(tmp_path, words, code, message):
         '{"version":1,"name":"m","floors":[{"name":"up","site":"up.json"}],"receivers":[{"name":"a"}]}')
     result = pharos.run("collect", *words, cwd=tmp_path)
     assert result.code == code and message in result.err, (result.code, result.err)
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"listener": "West"},
+     '5 lines are of receivers that museum does not name, the first is "West": there are west, east'),
+    ({"listener": None}, "5 lines do not say which receiver heard them: write --from NAME=FILE; there are west, east"),
+    ({"event": "enter"}, "no line tells of a beacon, or how a receiver hears: `pharos listen --print --json`"),
+])
+def test_lines_that_find_nobody_say_why(tmp_path, change, message):
+    path = museum(tmp_path)
+    lines = [line | change for line in rounds("west", range(5), lambda _: (2, 2))]
+    result = collect(path, f"--from={written(tmp_path, 'lines.jsonl', lines)}")
+    assert message in result.err and result.out.endswith("Nobody was heard.\n")
+    good = collect(path, f"--from={written(tmp_path, 'good.jsonl', rounds('west', range(5), lambda _: (2, 2)))}")
+    assert good.err == ""
+    one = collect(path, f"--from={written(tmp_path, 'one.jsonl', [lines[0] | {'listener': 'West'}])}")
+    assert '1 line is of "West", which museum does not name: there are west, east' in one.err
+
+
+def test_another_file_in_place_of_the_collector_file_is_named(tmp_path):
+    path = museum(tmp_path)
+    recording = written(tmp_path, "west.jsonl", rounds("west", range(5), lambda _: (2, 2)))
+    collect(path, f"--from={recording}")
+    kept = pharos.run("collect", tmp_path / "state.json")
+    assert kept.code == 78 and kept.err.count("\n") == 1
+    assert "this is what a collector keeps for `pharos where`, not a collector file" in kept.err
+    wrong = pharos.run("collect", recording)
+    assert wrong.code == 65 and "name the collector file first, and this with --from" in wrong.err
+    assert "is not known" not in wrong.err
+    (tmp_path / "flat.json").write_text('{"version":1,"name":"m","receivers":[{"name":"a","floor":"ground"}]}')
+    flat = pharos.run("collect", tmp_path / "flat.json")
+    assert flat.code == 78 and 'receivers[0].floor: "ground" is not known: there are no "floors"' in flat.err
+
+
+def test_where_says_what_is_no_beacon(tmp_path):
+    path = museum(tmp_path)
+    collect(path, f"--from={written(tmp_path, 'west.jsonl', rounds('west', range(30), lambda _: (2, 2)))}")
+    for name, message in {"hall": '"hall" is a room, and no beacon; without a name', "nobody": "lists who was heard",
+                          "west": '"west" is a receiver, and no beacon'}.items():
+        result = pharos.run("where", name, "--state-file", tmp_path / "state.json")
+        assert result.code == 64 and message in result.err, result.err
+
+
+def test_a_terminal_is_told_what_is_awaited(tmp_path):
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", museum(tmp_path), "--state-file", tmp_path / "state.json"], stdin=inner,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    os.close(inner)
+    try:
+        assert "is read from standard input, up to Ctrl-D; --from NAME=FILE" in process.stderr.readline()
+        os.write(outer, b"\x04")
+        assert process.communicate(timeout=10)[0] == "Nobody was heard.\n" and process.returncode == 0
+    finally:
+        process.kill()
+        os.close(outer)
 
 
 def test_hostile_lines_end_nothing(tmp_path):

@@ -65,7 +65,9 @@ private struct CollectorReader {
     private var identities: [BeaconIdentity: JSONPath] = [:]
 
     mutating func file(_ node: JSONNode) -> CollectorFile? {
-        guard decoder.expect(.collector, node), let root = decoder.object(node, keys: CollectorFile.keys) else {
+        guard isNoOtherOfOurs(node), decoder.expect(.collector, node),
+            let root = decoder.object(node, keys: CollectorFile.keys)
+        else {
             return nil
         }
         _ = decoder.text(root["$schema"])
@@ -94,6 +96,20 @@ private struct CollectorReader {
         if let shards { file.shards = shards }
         (file.history, file.siteStore) = (history, siteStore)
         return file
+    }
+
+    /// Whether it is neither what a collector keeps nor a line that it reads.
+    private mutating func isNoOtherOfOurs(_ node: JSONNode) -> Bool {
+        if node["collector"] != nil, node["written"] != nil {
+            decoder.error("this is what a collector keeps for `pharos where`, not a collector file", at: node)
+        } else if node["event"] != nil, node["version"] == nil {
+            decoder.error(
+                "this is a recording, not a collector file: name the collector file first, and this with --from",
+                at: node)
+        } else {
+            return true
+        }
+        return false
     }
 
     private mutating func elements(_ node: JSONNode?, of what: String, limit: Int) -> [JSONNode] {
@@ -151,7 +167,11 @@ private struct CollectorReader {
         let position = position(object["position"])
         let offset = decoder.integer(object["rssiOffsetDb"], in: CollectorFile.offsets, unit: "dB")
         if let floor, let node = object["floor"], !floors.contains(floor) {
-            decoder.notAWord(floor, floors, at: node)
+            if floors.isEmpty {
+                decoder.error("\(ProblemText.quoted(floor)) is not known: there are no \"floors\"", at: node)
+            } else {
+                decoder.notAWord(floor, floors, at: node)
+            }
         }
         if floor == nil, floors.count > 1, let node = object["position"] {
             decoder.error("on which floor is this? There are \(floors.joined(separator: ", "))", at: node)

@@ -29,6 +29,11 @@ final class CollectRun {
     private var badLines = 0
     private var goodLines = 0
     private var firstBad: String?
+    /// Lines that say something of a beacon, or of how a receiver hears.
+    private var tellingLines = 0
+    /// Lines that do not say who heard them, and the first name that the file does not have.
+    private var namelessLines = 0
+    private var firstUnknown: String?
     /// What was heard is handed on after so many lines, or half a second.
     private static let linesBetween = 1000
     /// How often the state file is written, in nanoseconds.
@@ -94,6 +99,11 @@ final class CollectRun {
     private func follow(_ source: CollectedSource) throws {
         let signals = try listenForSignals()
         let input = Descriptor.standardInput
+        if Terminal.inputIsTerminal {
+            Terminal.writeError(
+                "pharos: what receivers tell is read from standard input, up to Ctrl-D; --from NAME=FILE reads a recording\n"
+            )
+        }
         var pending: [UInt8] = []
         var number = 0
         var isTooLong = false
@@ -184,7 +194,16 @@ final class CollectRun {
             collector.resume(history.stays, at: time)
         }
         hasResumed = true
+        let unknown = collector.counts.unknownReceivers
         let new = collector.take(line, from: receiver, arrival: arrival)
+        if !line.isEmpty { tellingLines += 1 }
+        if collector.counts.unknownReceivers > unknown {
+            if let name = line.receiver ?? receiver {
+                firstUnknown = firstUnknown ?? name
+            } else {
+                namelessLines += 1
+            }
+        }
         if !new.isEmpty { tell(new) }
         linesSinceKept += 1
         if linesSinceKept >= Self.linesBetween { keep() }
@@ -246,18 +265,42 @@ final class CollectRun {
         history?.finish()
         uploader?.finish(isHurried: isHurried)
         writeState(isLast: true)
-        let counts = collector.counts
-        func say(_ count: Int, _ what: String) {
-            if count > 0 { Terminal.writeError("pharos: \(count) \(what)\n") }
-        }
-        say(badLines, "lines are no JSON objects and were left out, the first is \(firstBad ?? "")")
-        say(counts.unknownReceivers, "lines are of receivers that \(collector.file.name) does not name")
-        say(counts.late, "lines came too late to count")
-        say(counts.wrongClocks, "lines have a clock that is more than a day ahead")
-        say(counts.duplicates, "lines came twice")
+        sayCounts()
         if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this is no line of JSON") }
         guard !json else { return }
         Terminal.write(WhereTable.text(collector.beaconsJSON))
+    }
+
+    /// Says what was left out, and why.
+    private func sayCounts() {
+        let (counts, file) = (collector.counts, collector.file)
+        func say(_ count: Int, _ one: String, _ many: String) {
+            if count > 0 { Terminal.writeError("pharos: \(count) \(count == 1 ? "line \(one)" : "lines \(many)")\n") }
+        }
+        let first = firstBad ?? ""
+        say(
+            badLines, "is no JSON object and was left out: \(first)",
+            "are no JSON objects and were left out, the first is \(first)")
+        if goodLines > 0, tellingLines == 0 {
+            Terminal.writeError(
+                "pharos: no line tells of a beacon, or how a receiver hears: `pharos listen --print --json` and "
+                    + "`pharos scan --json` write such lines\n")
+        }
+        let names = file.receivers.map(\.name).prefix(20).joined(separator: ", ")
+        let advice = "write --from NAME=FILE; there are \(names)"
+        say(
+            namelessLines, "does not say which receiver heard it: \(advice)",
+            "do not say which receiver heard them: \(advice)")
+        let unknown = TerminalText.quoted(firstUnknown ?? "", to: 60)
+        say(
+            counts.unknownReceivers - namelessLines,
+            "is of \(unknown), which \(file.name) does not name: there are \(names)",
+            "are of receivers that \(file.name) does not name, the first is \(unknown): there are \(names)")
+        say(counts.late, "came too late to count", "came too late to count")
+        say(
+            counts.wrongClocks, "has a clock that is more than a day ahead",
+            "have a clock that is more than a day ahead")
+        say(counts.duplicates, "came twice", "came twice")
     }
 
     private func writeState(isLast: Bool) {

@@ -46,11 +46,7 @@ struct WhereCommand: ParsableCommand {
         var found = beacons
         if let name {
             found = beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
-            guard !found.isEmpty else {
-                let names = beacons.compactMap { $0["beacon"]?.string }
-                let advice = NearestWord.find(name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-                throw Failure(.usage, "nobody has heard \(ProblemText.quoted(name)) yet\(advice)")
-            }
+            guard !found.isEmpty else { throw Failure(.usage, Self.advice(name, states)) }
         }
         if json {
             let members: [(String, JSONValue)] = [
@@ -78,6 +74,21 @@ struct WhereCommand: ParsableCommand {
         }
     }
 
+    /// What to say to whoever asks for something that is no beacon that was heard.
+    private static func advice(_ name: String, _ states: [JSONNode]) -> String {
+        let beacons = states.flatMap { $0["beacons"]?.elements ?? [] }
+        let receivers = states.flatMap { $0["receivers"]?.elements ?? [] }
+        let quoted = ProblemText.quoted(name)
+        if (beacons + receivers).contains(where: { $0["room"]?.string == name }) {
+            return "\(quoted) is a room, and no beacon; without a name `pharos where` tells the rooms of all"
+        }
+        if receivers.contains(where: { $0["name"]?.string == name }) { return "\(quoted) is a receiver, and no beacon" }
+        let near = NearestWord.find(name, among: beacons.compactMap { $0["beacon"]?.string })
+        return "nobody has heard \(quoted) yet"
+            + (near.map { "; did you mean \(ProblemText.quoted($0))?" }
+                ?? "; without a name `pharos where` lists who was heard")
+    }
+
     private var files: [String] {
         get throws {
             if let stateFile { return [stateFile] }
@@ -96,7 +107,7 @@ struct WhereCommand: ParsableCommand {
         guard problems.isEmpty, let root, root["beacons"]?.elements != nil, root["collector"] != nil,
             root["version"]?.integer == 1
         else {
-            throw Failure(.dataFormat, "\(path): this is no state file of `pharos collect`")
+            throw Failure(.dataFormat, "\(path): this is no state file; `pharos collect --state-file` writes one")
         }
         return root
     }

@@ -72,6 +72,10 @@ struct History: ParsableCommand {
             if events.isEmpty { names.formUnion(try source.names()) }
         }
         guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
+        if events.isEmpty {
+            let rest = from == nil && to == nil ? "; --heard tells who has heard it" : " in that time"
+            Terminal.writeError("pharos: nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)\n")
+        }
         // Files are in order already; those of several receivers are brought together.
         if files.count > 1 || heard { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
         try show(events)
@@ -104,7 +108,7 @@ struct History: ParsableCommand {
         } else if csv {
             Terminal.write(HistoryRow.header.joined(separator: ",") + "\r\n")
             for event in events { Terminal.write(HistoryRow(event).csv + "\r\n") }
-        } else {
+        } else if !events.isEmpty {
             var table = Table(
                 ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
                 alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
