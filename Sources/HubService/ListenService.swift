@@ -100,6 +100,7 @@ public final class ListenService {
 
     /// Nobody else listens under this name.
     private static func lock(_ file: HubFile, _ options: Options) throws -> InstanceLock? {
+        let name = file.listener.name
         do throws(SystemError) {
             try Files.makeDirectory(runtime(options))
         } catch {
@@ -110,9 +111,14 @@ public final class ListenService {
             return nil
         }
         do throws(InstanceLockError) {
-            return try InstanceLock("\(file.listener.name).listener", in: runtime(options))
+            return try InstanceLock("\(name).listener", in: runtime(options))
         } catch {
-            guard case .system = error else { throw error }
+            if case .held(_, let process) = error {
+                throw ListenerServiceError.refused(
+                    .unavailable,
+                    "a listener called \(name) runs already\(process.map { " (process \($0))" } ?? ""): stop that one first, "
+                        + "or give this file another name")
+            }
             HubJournal().write(.warning, "\(error): another listener of this name would not be noticed")
             return nil
         }
@@ -342,9 +348,9 @@ public final class ListenService {
         if channels.contains(EventLedger.hooks) { startHooks(kept, number) }
     }
 
-    /// What was told is not told again.
+    /// What was told is not told again; what nobody has read is told by the next run.
     private func settleLines() {
-        guard let number = lastLine else { return }
+        guard let number = lastLine, !Terminal.outputIsGone else { return }
         lastLine = nil
         ledger.settle(through: number, for: EventLedger.lines)
     }

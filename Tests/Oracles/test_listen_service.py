@@ -292,6 +292,27 @@ def test_after_real_kills_no_event_is_lost_and_none_has_two_ids(service):
     assert set(hooked) == set(ids)
 
 
+def test_what_nobody_has_read_is_told_after_a_restart(service):
+    """The program that reads the lines has ended: what it did not get is for the next one."""
+    service.write(NEAR | {"dwellS": [2], "silentAfterS": 3600})
+    reader, writer = os.pipe()
+    command = [pharos.PROGRAM, "listen", service.file, "--json", "--state-dir", service.folder, "--runtime-dir",
+               service.folder / "run"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE) as process:
+        try:
+            service.peer = None
+            os.close(writer)
+            service.hears()
+            assert b'"event":"enter"' in os.read(reader, 1 << 16)
+            os.close(reader)
+            eventually(lambda: [each["event"] for each in service.kept()] == ["enter", "dwell"])
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=10)
+    service.start()
+    assert service.next("dwell")["id"] == service.kept()[1]["id"]
+
+
 def test_after_real_kills_a_broker_has_each_event_once_or_again_under_its_id(service, start, tmp_path):
     known = [{"name": f"b-{number}", "ibeacon": {"uuid": UUID, "major": 1 + number // 50, "minor": number % 50}}
              for number in range(6 * KILLS_BESIDE_A_BROKER)]
@@ -457,7 +478,7 @@ def test_two_of_one_name_and_damaged_files(service):
     service.hears()
     service.next("enter")
     other = pharos.run("listen", service.file, "--runtime-dir", service.folder / "run", "--state-dir", service.folder)
-    assert other.code == 69 and "hall" in other.err
+    assert other.code == 69 and 'a listener called hall runs already (process ' in other.err
     assert service.peer.interrupt(signal.SIGTERM) == 0
     store = service.folder / "hall.db"
     store.write_bytes(b"no database at all\n" * 100)
