@@ -113,8 +113,12 @@ public struct CellFilter: Sendable {
     public var probabilities: [Double] {
         let even = anywhere.reduce(0, +) / Double(max(1, cellCount))
         var result = [Double](repeating: even, count: cellCount)
-        for (index, weight) in weights.enumerated() {
-            result[(keepsAll ? index : Int(states[index])) % cellCount] += weight
+        guard keepsAll else {
+            for (index, state) in states.enumerated() { result[Int(state) % cellCount] += weights[index] }
+            return result
+        }
+        for plane in 0..<planes {
+            for cell in 0..<cellCount { result[cell] += weights[plane * cellCount + cell] }
         }
         return result
     }
@@ -122,8 +126,12 @@ public struct CellFilter: Sendable {
     /// How likely each plane is, over all cells.
     public var planeProbabilities: [Double] {
         var result = anywhere
-        for (index, weight) in weights.enumerated() {
-            result[(keepsAll ? index : Int(states[index])) / cellCount] += weight
+        guard keepsAll else {
+            for (index, state) in states.enumerated() { result[Int(state) / cellCount] += weights[index] }
+            return result
+        }
+        for plane in 0..<planes {
+            result[plane] = weights[plane * cellCount..<(plane + 1) * cellCount].reduce(result[plane], +)
         }
         return result
     }

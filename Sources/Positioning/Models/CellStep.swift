@@ -139,16 +139,42 @@ struct CellStep: Sendable {
             var total = 0.0
             for cell in 0..<count { total += weights[first + cell] }
             let anywhere = leak * total / Double(max(1, count))
-            for cell in 0..<count {
-                sheet[Int(spots[cell])] = weights[first + cell] * scales[cell] * (1 - leak)
-            }
+            lay(weights[first..<first + count], share: 1 - leak, on: &sheet)
             sumRows(sheet, &rows)
             sumColumns(rows, &received)
-            for cell in 0..<count { weights[first + cell] = anywhere + received[Int(spots[cell])] }
+            lift(received, adding: anywhere, to: &weights, from: first)
             for (index, cell) in parted.enumerated() {
                 var sum = anywhere
                 for place in starts[index]..<starts[index + 1] { sum += shares[place] * sheet[Int(neighbors[place])] }
                 weights[first + Int(cell)] = sum
+            }
+        }
+    }
+
+    /// Puts what each cell of a plane gives on its spot.
+    private func lay(_ weights: ArraySlice<Double>, share: Double, on sheet: inout [Double]) {
+        unsafe weights.withUnsafeBufferPointer { weights in
+            unsafe sheet.withUnsafeMutableBufferPointer { sheet in
+                unsafe spots.withUnsafeBufferPointer { spots in
+                    unsafe scales.withUnsafeBufferPointer { scales in
+                        for cell in 0..<spots.count {
+                            unsafe sheet[Int(spots[cell])] = weights[cell] * scales[cell] * share
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what arrived at each cell's spot off the sheet again.
+    private func lift(_ received: [Double], adding more: Double, to weights: inout [Double], from first: Int) {
+        unsafe received.withUnsafeBufferPointer { received in
+            unsafe weights.withUnsafeMutableBufferPointer { weights in
+                unsafe spots.withUnsafeBufferPointer { spots in
+                    for cell in 0..<spots.count {
+                        unsafe weights[first + cell] = more + received[Int(spots[cell])]
+                    }
+                }
             }
         }
     }

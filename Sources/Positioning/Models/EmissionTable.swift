@@ -165,12 +165,24 @@ public struct EmissionTable: Sendable {
             }
             for start in stride(from: 0, to: readings.count, by: Self.factors) {
                 for index in 0..<offsets.count * Self.block { unsafe products[index] = 1 }
-                // What is known of a beacon is fetched once for all offsets.
-                for reading in readings[start..<min(start + Self.factors, readings.count)] {
-                    let place = reading.beacon * cellCount + first
+                // What is known of four beacons is fetched once for all offsets, and each product once for the four.
+                let end = min(start + Self.factors, readings.count)
+                for next in stride(from: start, to: end, by: 4) {
+                    let places = (next..<min(next + 4, end)).map { readings[$0].beacon * cellCount + first }
                     for (number, offset) in offsets.enumerated() {
                         let own = unsafe products + number * Self.block
-                        unsafe Self.multiply(own, reading.level - offset, means + place, scales + place, count)
+                        guard places.count == 4 else {
+                            for (index, place) in places.enumerated() {
+                                let level = readings[next + index].level - offset
+                                unsafe Self.multiply(own, level, means + place, scales + place, count)
+                            }
+                            continue
+                        }
+                        let levels = SIMD4(
+                            readings[next].level, readings[next + 1].level, readings[next + 2].level,
+                            readings[next + 3].level)
+                        unsafe Self.multiply(
+                            own, levels - offset, (places[0], places[1], places[2], places[3]), means, scales, count)
                     }
                 }
                 for number in offsets.indices {
@@ -189,9 +201,29 @@ public struct EmissionTable: Sendable {
         _ products: UnsafeMutablePointer<Double>, _ level: Double, _ means: UnsafePointer<Double>,
         _ scales: UnsafePointer<Double>, _ count: Int
     ) {
+        for cell in 0..<count { unsafe products[cell] *= factor(level, means[cell], scales[cell]) }
+    }
+
+    /// The same of four beacons, one after the other, so that the numbers are the same.
+    private static func multiply(
+        _ products: UnsafeMutablePointer<Double>, _ levels: SIMD4<Double>, _ places: (Int, Int, Int, Int),
+        _ means: UnsafePointer<Double>, _ scales: UnsafePointer<Double>, _ count: Int
+    ) {
+        let (a, b, c, d) = unsafe (means + places.0, means + places.1, means + places.2, means + places.3)
+        let (e, f, g, h) = unsafe (scales + places.0, scales + places.1, scales + places.2, scales + places.3)
         for cell in 0..<count {
-            let difference = unsafe level - means[cell]
-            unsafe products[cell] *= 1 + difference * difference * scales[cell]
+            var product = unsafe products[cell]
+            product *= unsafe factor(levels.x, a[cell], e[cell])
+            product *= unsafe factor(levels.y, b[cell], f[cell])
+            product *= unsafe factor(levels.z, c[cell], g[cell])
+            product *= unsafe factor(levels.w, d[cell], h[cell])
+            unsafe products[cell] = product
         }
+    }
+
+    @inline(__always)
+    private static func factor(_ level: Double, _ mean: Double, _ scale: Double) -> Double {
+        let difference = level - mean
+        return 1 + difference * difference * scale
     }
 }

@@ -28,9 +28,7 @@ struct Posterior: Sendable {
     init(_ logLikelihoods: [Double], cells: Int, temper: Double, priors: [Double]) {
         var best = -Double.infinity
         for (offset, prior) in priors.enumerated() {
-            var most = -Double.infinity
-            for index in offset * cells..<(offset + 1) * cells { most = max(most, logLikelihoods[index]) }
-            best = max(best, most / temper + prior)
+            best = max(best, Self.largest(logLikelihoods[offset * cells..<(offset + 1) * cells]) / temper + prior)
         }
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
@@ -39,17 +37,33 @@ struct Posterior: Sendable {
             let start = offset * cells
             // Most fall short by far, and need no division to see it.
             let limit = (best - prior + Self.least - 1) * temper
-            for cell in 0..<cells where logLikelihoods[start + cell] > limit {
-                let exponent = logLikelihoods[start + cell] / temper + prior - best
-                guard exponent > Self.least else { continue }
-                let weight = exp(exponent)
-                weights[cell] += weight
-                offsetWeights[offset] += weight
-                sum += weight
+            unsafe logLikelihoods[start..<start + cells].withUnsafeBufferPointer { own in
+                for cell in 0..<cells where unsafe own[cell] > limit {
+                    let exponent = unsafe own[cell] / temper + prior - best
+                    guard exponent > Self.least else { continue }
+                    let weight = exp(exponent)
+                    weights[cell] += weight
+                    offsetWeights[offset] += weight
+                    sum += weight
+                }
             }
         }
         probabilities = sum > 0 ? weights.map { $0 / sum } : weights
         self.offsetWeights = offsetWeights
+    }
+
+    /// The largest of many numbers, four at a time: none waits for the one before.
+    private static func largest(_ values: ArraySlice<Double>) -> Double {
+        unsafe values.withUnsafeBufferPointer { values in
+            var most = SIMD4(repeating: -Double.infinity)
+            var index = 0
+            while index + 4 <= values.count {
+                let next = unsafe SIMD4(values[index], values[index + 1], values[index + 2], values[index + 3])
+                most.replace(with: next, where: next .> most)
+                index += 4
+            }
+            return unsafe values[index...].reduce(most.max()) { max($0, $1) }
+        }
     }
 
     init(_ probabilities: [Double]) {
