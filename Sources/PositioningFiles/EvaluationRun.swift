@@ -96,6 +96,12 @@ public struct EvaluationRun {
                         Tempering.fit(try evaluator.instants(fitted, leaving: leaving)) ?? settings.temper
                 }
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
+            } catch .nothingLeft {
+                // So it is with each of the algorithms.
+                throw .refused(
+                    .malformed,
+                    "--leave \(leaving.rawValue): of this survey that leaves nothing to make a map of: record more than "
+                        + "one \(leaving.rawValue), or leave something else out")
             } catch {
                 guard wanted.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")

@@ -61,13 +61,15 @@ public enum EvaluationText {
         }
         var places = Table(
             ["place", "seconds", "mean error m", "exact %"], alignment: [.left, .right, .right, .right])
-        for place in result.byPlace {
+        let (worst, rest) = worst(result.byPlace)
+        for place in worst {
             places.add([
                 MapText.line(place.place), "\(place.instants)", MapText.metres(place.meanError),
                 MapText.percent(place.exact),
             ])
         }
         var text = lines.joined(separator: "\n") + "\n\n" + places.text
+        if rest > 0 { text += "\(MapText.count(rest, "more place")) \(rest == 1 ? "is" : "are") better than these\n" }
         if !result.confusion.isEmpty {
             var taken = Table(["place", "taken for", "%"], alignment: [.left, .left, .right])
             for entry in result.confusion.prefix(10) {
@@ -77,6 +79,22 @@ public enum EvaluationText {
         }
         return text
     }
+
+    /// Of the places those with the largest errors first, no more than somebody reads, and how many others there are.
+    ///
+    /// One that never has an answer is worse than all of them; where no place has a position, the right answers count.
+    private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], rest: Int) {
+        func badness(_ place: Evaluation.PlaceResult) -> (error: Double, wrong: Double) {
+            (place.meanError ?? (place.exact > 0 ? 0 : .infinity), -place.exact)
+        }
+        let order = places.indices.sorted { left, right in
+            let (a, b) = (badness(places[left]), badness(places[right]))
+            return (a.error, a.wrong, right) > (b.error, b.wrong, left)
+        }
+        return (order.prefix(placeLimit).map { places[$0] }, max(0, places.count - placeLimit))
+    }
+
+    private static let placeLimit = 20
 
     private static func protocolText(_ leaving: Evaluation.LeftOut) -> String {
         leaving == .test ? "against another survey" : "leaving each \(leaving.rawValue) out"

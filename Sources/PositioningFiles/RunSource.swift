@@ -61,7 +61,7 @@ public struct RunFile {
         switch InputForm(start) {
         case .recording:
             let source = SightingSource.recording(pieces)
-            let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
+            let gatherer = gatherer(source.clock)
             gatherer.tell(consumer, source.clock)
             try source.run(gatherer)
         case .lines where SurveyLine.isScan(start): try scan(pieces, consumer)
@@ -72,9 +72,14 @@ public struct RunFile {
         }
     }
 
+    private func gatherer(_ clock: HearingClock) -> SecondGatherer {
+        SecondGatherer(
+            known, clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: reading.acceptsZero)
+    }
+
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
         let clock = HearingClock()
-        let gatherer = SecondGatherer(known, clock, isOnlyKnown: isOnlyKnown, shared: shared)
+        let gatherer = gatherer(clock)
         gatherer.tell(consumer, clock)
         var lines = ScanLines(gatherer, clock, name: pieces.name)
         while !consumer.isSatisfied {
@@ -112,21 +117,32 @@ public struct RunFile {
         }
         let (survey, problems) = SurveyTableReader.read(
             whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero, acceptsRuns: true)
+        let faults = problems.map { $0.inFile(pieces.name) }
+        // Any text has rows: one without a single level is no run, and least of all one that heard nothing.
+        guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
+            throw Self.noRun(faults, pieces.name)
+        }
         var teller = SurveyTeller()
-        if let survey { teller.tell(survey, consumer) }
-        try end(survey ?? Survey(), problems.map { $0.inFile(pieces.name) }, pieces.name, consumer)
+        teller.tell(survey, consumer)
+        try end(survey, faults, pieces.name, consumer)
     }
 
     private func end(
         _ survey: Survey, _ problems: [FileProblem], _ name: String, _ consumer: any RunConsumer
     ) throws(ListenerServiceError) {
-        guard survey.vectorCount > 0 else {
-            throw .service(
-                .refused(
-                    .malformed,
-                    SurveyFiles.sentences(problems, limit: 3) + ["\(name): there is no second of any run in it"]))
-        }
+        guard survey.vectorCount > 0 else { throw Self.noRun(problems, name) }
         for sentence in SurveyFiles.sentences(problems) { consumer.say(sentence, isWarning: true) }
+    }
+
+    private static func hasLevels(_ survey: Survey) -> Bool {
+        (0..<survey.vectorCount).contains { !survey.vector($0).readings.isEmpty }
+    }
+
+    private static func noRun(_ problems: [FileProblem], _ name: String) -> ListenerServiceError {
+        .service(
+            .refused(
+                .malformed,
+                SurveyFiles.sentences(problems, limit: 3) + ["\(name): there is no second of any run in it"]))
     }
 }
 

@@ -90,6 +90,7 @@ public final class SecondGatherer: SightingConsumer {
     private var keys: [Source: [DeviceAddress?: BeaconKey]] = [:]
     private var shared: Set<Source> = []
     private let sharedBefore: Set<BeaconKey>
+    private let acceptsZero: Bool
 
     /// An address that was silent for more seconds than this has been given up.
     static let memory = 60
@@ -104,12 +105,15 @@ public final class SecondGatherer: SightingConsumer {
     ///   - clock: Of the source.
     ///   - isOnlyKnown: Whether strangers are left out.
     ///   - shared: Identities that are known to come from several devices.
+    ///   - acceptsZero: Whether a level of 0 dBm is one. Many receivers mean "unknown" by it.
     public init(
-        _ known: KnownBeacons, _ clock: HearingClock, isOnlyKnown: Bool = false, shared: Set<BeaconKey> = []
+        _ known: KnownBeacons, _ clock: HearingClock, isOnlyKnown: Bool = false, shared: Set<BeaconKey> = [],
+        acceptsZero: Bool = false
     ) {
         table = known.table(
             clock, strangers: isOnlyKnown ? .counted : .kept(SightingTable.defaultStrangers))
         sharedBefore = shared
+        self.acceptsZero = acceptsZero
     }
 
     public var isSatisfied: Bool { isEnough() }
@@ -147,7 +151,8 @@ public final class SecondGatherer: SightingConsumer {
         let number = number(of: source, at: place)
         let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
         if let address, !senders[number].isShared { note(number, address) }
-        guard let rssi = sighting.rssi, let level = ReceivedLevel.level(Double(rssi)) else { return }
+        guard let rssi = sighting.rssi, let level = ReceivedLevel.level(Double(rssi), acceptsZero: acceptsZero)
+        else { return }
         if senders[number].heard.isEmpty { heard.append(number) }
         if let index = senders[number].heard.firstIndex(where: { $0.address == address }) {
             senders[number].heard[index].levels.append(level)

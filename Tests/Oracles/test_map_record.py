@@ -362,9 +362,12 @@ def test_a_new_survey_is_put_into_a_map(tmp_path):
     (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "no second"),
     (["s.jsonl", "--survey", "s.jsonl"], 65, "s.jsonl"), (["empty", "--survey", "s.jsonl"], 65, "empty"),
     (["site-map.json", "--survey", "s.jsonl"], 65, "does not hold the seconds"),
+    (["map.json", "--survey", "elsewhere.jsonl"], 65, "elsewhere.jsonl: none of its beacons is on the map"),
 ])
 def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said):
     (tmp_path / "empty").write_text("")
+    (tmp_path / "elsewhere.jsonl").write_text(
+        '{"survey":1}\n{"stay":1,"place":"A","position":[1,1]}\n{"t":0,"rssi":{"stranger":[-50]}}\n')
     (tmp_path / "site.json").write_text(json.dumps({
         "version": 1, "name": "hall", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]],
         "target": {"detectWithinS": 5, "probability": 0.9}, "beacons": [{"name": "a", "position": [0, 1]}]}))
@@ -387,6 +390,8 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--position", "1,1", "--from", "nowhere"], 66, "no such file"),
     (["s.jsonl", "--position", "1,1", "--from", "empty"], 65, "empty"),
     (["s.jsonl", "--walk", "a"], 64, "at least two"),
+    (["s.jsonl", "--walk", "a@1 b@soon", "--from", "tape.btsnoop"], 64, "what follows @ in b@soon is no time"),
+    (["s.jsonl", "--walk", "a@1 b@9", "--from", "tape.btsnoop"], 64, "--walk a: neither the survey nor a site knows"),
     (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "later"),
     (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
     (["s.jsonl", "--drop", "9"], 64, "no stay 9"),

@@ -81,4 +81,17 @@ public enum ReceivedLevel {
         guard value.isFinite, range.contains(value), acceptsZero || value != 0 else { return nil }
         return value
     }
+
+    /// What whoever gave such readings is told.
+    ///
+    /// - Parameter advice: What there is to do about it; `nil` for nothing.
+    static func leftOut(_ count: Int, of value: Int, advice: String?) -> String {
+        let text =
+            count == 1
+            ? "1 reading of \(value) dBm is none, and was left out"
+            : "\(count) readings of \(value) dBm are none, and were left out"
+        let zero = value == 0 ? "--accept-zero where it is a level" : nil
+        let advice = [advice, zero].compactMap(\.self)
+        return advice.isEmpty ? text : "\(text): say \(advice.joined(separator: ", or "))"
+    }
 }

@@ -78,7 +78,7 @@ public struct SurveyReader: Sendable {
     public mutating func finish() {
         if !pending.isEmpty { end(isWhole: false) }
         for (level, count) in refusedLevels.sorted(by: { $0.key < $1.key }) {
-            warn("\(count) readings of \(level) dBm are none, and were left out", at: nil)
+            warn(ReceivedLevel.leftOut(count, of: level, advice: nil), at: nil)
         }
         if !leftOutBeacons.isEmpty {
             warn(

@@ -136,8 +136,8 @@ public struct SurveyTableReader {
         for (index, gathered) in stays.enumerated() { add(gathered, number: index + 1, to: &survey) }
         for (value, count) in refused.sorted(by: { $0.key < $1.key }) {
             warn(
-                "\(count) readings of \(value) dBm are none, and were left out: say --absent \(value) where it means "
-                    + "\"not heard\"", at: .init(line: 1, column: 1))
+                ReceivedLevel.leftOut(count, of: value, advice: "--absent \(value) where it means \"not heard\""),
+                at: .init(line: 1, column: 1))
         }
         if unlisted > 0 {
             problems.append(

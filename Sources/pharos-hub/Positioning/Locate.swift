@@ -167,7 +167,8 @@ struct RunSourceOptions: ParsableArguments {
         options.samples = known.profiles
         options.purpose = purpose
         let source = try SightingSource.live(options)
-        let gatherer = SecondGatherer(known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared)
+        let gatherer = SecondGatherer(
+            known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: levels.acceptZero)
         gatherer.tell(consumer, source.clock, of: source)
         try source.run(gatherer)
     }

@@ -134,7 +134,10 @@ enum MapValue {
     static func walk(_ text: String) throws -> [Mark] {
         try text.split(separator: " ").map { word in
             guard let at = word.lastIndex(of: "@") else { return Mark(place: String(word), seconds: nil) }
-            let seconds = try number(String(word[word.index(after: at)...]), in: 0...1_000_000)
+            let text = word[word.index(after: at)...]
+            guard let seconds = Double(text), (0...1_000_000).contains(seconds) else {
+                throw Mistake("what follows @ in \(word) is no time in seconds, such as \(word[..<at])@12")
+            }
             return Mark(place: String(word[..<at]), seconds: seconds)
         }
     }

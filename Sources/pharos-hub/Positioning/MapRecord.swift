@@ -175,9 +175,11 @@ struct MapRecord: ParsableCommand {
         if position == nil {
             spot.position = before?.position ?? site?.beacons.first { $0.name == name }?.position
             if spot.position == nil, before == nil {
+                let advice = walk == nil ? "add --position X,Y" : "record the place first, or name a --site that has it"
                 throw Failure(
                     .usage,
-                    "--place \(name): neither the survey nor a site knows where that is: add --position X,Y")
+                    "\(walk == nil ? "--place" : "--walk") \(MapText.line(name)): neither the survey nor a site knows "
+                        + "where that is: \(advice)")
             }
         } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
             Terminal.writeError(
@@ -236,7 +238,7 @@ struct MapRecord: ParsableCommand {
         let spots = try marks.map { mark in
             let spot = try spot(mark.place, nil, file.survey, site)
             guard spot.position != nil else {
-                throw Failure(.usage, "--walk: nobody knows the position of \(mark.place)")
+                throw Failure(.usage, "--walk: nobody knows the position of \(MapText.line(mark.place))")
             }
             return spot
         }
