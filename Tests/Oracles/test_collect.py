@@ -241,7 +241,7 @@ def test_lines_that_find_nobody_say_why(tmp_path, change, message):
     assert '1 line is of "West", which museum does not name: there are west, east' in one.err
 
 
-def test_another_file_in_place_of_the_collector_file_is_named(tmp_path):
+def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
     path = museum(tmp_path)
     recording = written(tmp_path, "west.jsonl", rounds("west", range(5), lambda _: (2, 2)))
     collect(path, f"--from={recording}")
@@ -251,6 +251,10 @@ def test_another_file_in_place_of_the_collector_file_is_named(tmp_path):
     wrong = pharos.run("collect", recording)
     assert wrong.code == 65 and "name the collector file first, and this with --from" in wrong.err
     assert "is not known" not in wrong.err
+    (tmp_path / "bare").mkdir()
+    bare = museum(tmp_path / "bare", receivers=[{"name": name, "floor": "ground"} for name in NAMES])
+    assert "receivers: none of them has a \"position\": nobody's room or place can be told" in \
+        collect(bare, f"--from={recording}").err
     (tmp_path / "flat.json").write_text('{"version":1,"name":"m","receivers":[{"name":"a","floor":"ground"}]}')
     flat = pharos.run("collect", tmp_path / "flat.json")
     assert flat.code == 78 and 'receivers[0].floor: "ground" is not known: there are no "floors"' in flat.err

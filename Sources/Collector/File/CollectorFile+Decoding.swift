@@ -78,6 +78,9 @@ private struct CollectorReader {
         let list = decoder.required("receivers", in: root, "who hears, and where")
         let receivers = elements(list, of: "receivers", limit: CollectorFile.receiverLimit)
             .compactMap { receiver($0) }
+        if let list, !floors.isEmpty, !receivers.isEmpty, receivers.allSatisfy({ $0.position == nil }) {
+            decoder.warning("none of them has a \"position\": nobody's room or place can be told", at: list)
+        }
         names = [:]
         let beacons = elements(root["beacons"], of: "beacons", limit: CollectorFile.beaconLimit)
             .compactMap { beacon($0) }
