@@ -61,7 +61,11 @@ def swinging(seed):
 
 
 class Case(NamedTuple):
-    """The radios A and B: what the controllers are like, what their bridges do, seconds a phase."""
+    """The radios A and B: what the controllers are like, what their bridges do, seconds a phase.
+
+    All cases go on for as long as the one with the hole: where a busy machine stands still for half a second, nothing
+    is sent, and of three seconds that would cost a grade.
+    """
 
     like: str
     a: object
@@ -70,11 +74,11 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "clean": Case("intel", faithful, swinging(1), 4),
-    "lossy": Case("raspberry-pi", faithful, two_of_five(2), 6),
-    "silent": Case("raspberry-pi", deaf, faithful, 3),
+    "clean": Case("intel", faithful, swinging(1), 10),
+    "lossy": Case("raspberry-pi", faithful, two_of_five(2), 12),
+    "silent": Case("raspberry-pi", deaf, faithful, 12),
     "hole": Case("raspberry-pi", faithful, hole(5, after=2), 14),
-    "no-extended": Case("intel", legacy_alone, faithful, 3),
+    "no-extended": Case("intel", legacy_alone, faithful, 10),
 }
 
 
@@ -122,15 +126,15 @@ def played(start_shared, tmp_path_factory):
 def test_radios_that_lose_nothing_are_good(played):
     clean = played["clean"]
     assert clean.result.code == 0 and clean.result.err == ""
-    assert clean.answer["complete"] and clean.answer["fit"] and clean.answer["phaseS"] == 4
+    assert clean.answer["complete"] and clean.answer["fit"] and clean.answer["phaseS"] == 10
     assert clean.grades() == {"A": ["good"] * 3, "B": ["good"] * 3}
     assert [(each["phase"], each["sender"], each["receiver"]) for each in clean.answer["phases"]] == [
         ("legacy", "A", "B"), ("legacy", "B", "A"), ("extended", "A", "B"), ("extended", "B", "A"),
         ("while-sending", "B", "A"), ("while-sending", "A", "B"),
         ("duplicates-filtered", "A", "B"), ("duplicates-filtered", "B", "A")]
     for each in clean.answer["phases"][:6]:
-        assert each["share"] >= 0.9 and each["longestSilenceS"] < 0.5 and each["grade"] == "good", each
-        assert each["listenedS"] == pytest.approx(4, abs=0.3) and each["intervalMs"] == 100
+        assert each["share"] >= 0.9 and each["longestSilenceS"] < 2 and each["grade"] == "good", each
+        assert each["listenedS"] == pytest.approx(10, abs=0.3) and each["intervalMs"] == 100
         assert each["heard"] - 1 == sum(gap["count"] for gap in each["gaps"])
     assert all(radio["extendedClaimed"] and radio["extendedDelivered"] > 0.9 for radio in clean.answer["radios"])
 
@@ -183,7 +187,7 @@ def test_a_radio_that_hears_nothing_is_unfit(played):
     assert silent.grades() == {"A": ["unfit", "good", "unfit"], "B": ["good", "unfit", "unfit"]}
     phase = silent.phase("legacy", "A")
     assert phase["heard"] == 0 and phase["share"] == 0 and phase["gaps"] == []
-    assert phase["longestSilenceS"] == pytest.approx(3, abs=0.3)
+    assert phase["longestSilenceS"] == pytest.approx(12, abs=0.3)
     assert phase["rssiDbm"] == {"mean": None, "sd": None} and phase["reportsPerS"] == 0
     assert silent.phase("duplicates-filtered", "A")["filter"] is None
 
@@ -264,7 +268,7 @@ def test_a_radio_that_goes_away_ends_it(start, tmp_path):
 
 
 def test_without_any_hardware():
-    text = pharos.checked("qualify", "--sender", "virtual", "--duration-s", "4", timeout=60).out
+    text = pharos.checked("qualify", "--sender", "virtual", "--duration-s", "6", timeout=90).out
     assert "A as scanner: good" in text and "B as both at once: good" in text
     assert max(map(len, text.splitlines()[:12])) <= 80
 
@@ -280,11 +284,11 @@ def desk(tmp_path):
 
 def test_one_radio_alone_by_a_beacon_that_stands_near(desk):
     answer = json.loads(pharos.checked("qualify", "--receiver", "virtual", "--hears", "desk", "--known", desk,
-                                       "--duration-s", "6", "--json", timeout=60).out)
+                                       "--duration-s", "10", "--json", timeout=90).out)
     assert [(each["phase"], each["sender"], each["receiver"]) for each in answer["phases"]] == [
         ("legacy", None, "A"), ("while-sending", None, "A"), ("duplicates-filtered", None, "A")]
     assert [role["grade"] for role in answer["radios"][0]["roles"]] == ["good", None, "good"]
-    assert all(each["intervalMs"] == 200 and each["owed"] == pytest.approx(29, abs=3) for each in answer["phases"])
+    assert all(each["intervalMs"] == 200 and each["owed"] == pytest.approx(48, abs=3) for each in answer["phases"])
     assert answer["phases"][2]["filter"] == "some"
 
 
