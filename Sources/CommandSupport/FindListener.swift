@@ -123,7 +123,7 @@ package final class FindListener: SightingConsumer {
         case .same: "same: walk \(state.steps == 10 ? "ten" : "five") steps"
         case .silent:
             "silent for \((state.silentMicroseconds ?? 0) / 1_000_000) s: go back to where it was heard"
-        case .deaf: "not everything can be heard just now: stay where you are"
+        case .deaf: "this radio misses reports just now: stay where you are"
         case .arrived: "you stand before it"
         }
     }

@@ -173,7 +173,8 @@ enum Leftovers {
 
 extension Files {
     /// Puts what comes in pieces in the place of the file at `path`, as ``replace(_:with:mode:keepsRights:isDurable:)``
-    /// does: it is never all in memory. The new file gets the rights of the one that is there, else mode 0644.
+    /// does: it is never all in memory. The new file gets the rights of the one that is there, else mode 0644. A
+    /// ``FileDraft`` leaves a file alone whose contents are the same, and gives a changed one to whoever writes it.
     ///
     /// - Parameter contents: Hands each piece on, in order. What it throws leaves the old file as it was.
     public static func replace(

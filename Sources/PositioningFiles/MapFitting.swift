@@ -27,15 +27,22 @@ public enum MapFitting {
 
     /// What remains of a map beside a new survey.
     ///
-    /// - Parameter name: What the map is called in messages.
-    /// - Throws: where the map does not hold its seconds.
+    /// - Parameters:
+    ///   - name: What the map is called in messages.
+    ///   - files: What the survey was read from.
+    /// - Throws: where the map does not hold its seconds, and where the survey is of another site.
     public static func update(
-        _ map: SignalMap, with survey: Survey, name: String
+        _ map: SignalMap, with survey: Survey, name: String, files: [String]
     ) throws(ListenerServiceError) -> MapUpdate {
         do throws(PositioningError) {
             return try MapUpdate(map, with: survey)
         } catch .noVectors {
             throw .refused(.malformed, "\(name): \(PositioningError.noVectors)")
+        } catch .otherSite {
+            throw .refused(
+                .malformed,
+                "\(files.joined(separator: ", ")): \(PositioningError.otherSite) "
+                    + "`pharos map fit` makes a new map of it")
         } catch {
             throw refusal(error)
         }
@@ -44,7 +51,7 @@ public enum MapFitting {
     /// What a refusal of the library means for whoever asked.
     public static func refusal(_ error: PositioningError) -> ListenerServiceError {
         switch error {
-        case .noPlaces, .nothingHeard, .noPositions, .nothingLeft: .refused(.malformed, "\(error)")
+        case .noPlaces, .nothingHeard, .noPositions, .nothingLeft, .otherSite: .refused(.malformed, "\(error)")
         case .noBeacons: .refused(.invalid, "\(error)")
         default: .refused(.request, "\(error)")
         }

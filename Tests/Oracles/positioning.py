@@ -43,6 +43,14 @@ def write(path, stays):
     path.write_text("\n".join(lines) + "\n")
 
 
+def world(folder, seed):
+    """A survey and a test in files of that folder, with the beacons that the survey hears."""
+    survey, test = generate(seed)
+    write(folder / "survey.jsonl", survey)
+    write(folder / "test.jsonl", test)
+    return survey, test, heard_beacons(survey)
+
+
 def heard_beacons(survey):
     return sorted({beacon for _, vectors in survey for heard in vectors for beacon in heard})
 

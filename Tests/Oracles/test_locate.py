@@ -20,13 +20,11 @@ UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 def world(tmp_path_factory):
     """A survey with its map, and a test run at other places."""
     folder = tmp_path_factory.mktemp("locate")
-    survey, test = positioning.generate(7)
-    positioning.write(folder / "survey.jsonl", survey)
-    positioning.write(folder / "test.jsonl", test)
+    survey, test, beacons = positioning.world(folder, 7)
     fit = pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss",
                          timeout=60)
     assert "took gauss" in fit.out and "expected error" in fit.out
-    return folder, survey, test, positioning.heard_beacons(survey)
+    return folder, survey, test, beacons
 
 
 def locate(folder, *options, run="test.jsonl", code=0):

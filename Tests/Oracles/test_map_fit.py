@@ -36,9 +36,7 @@ def pretty(value, margin="\n"):
 def world(tmp_path_factory):
     """A survey on a square of 4 m with a place every 2 m, and a run on it."""
     folder = tmp_path_factory.mktemp("fit")
-    survey, test = positioning.generate(7)
-    positioning.write(folder / "survey.jsonl", survey)
-    positioning.write(folder / "test.jsonl", test)
+    positioning.world(folder, 7)
     return folder
 
 

@@ -19,13 +19,6 @@ def ask(*arguments):
     return [json.loads(line) for line in output.splitlines()]
 
 
-def world(tmp_path, seed):
-    survey, test = positioning.generate(seed)
-    positioning.write(tmp_path / "survey.jsonl", survey)
-    positioning.write(tmp_path / "test.jsonl", test)
-    return survey, test, positioning.heard_beacons(survey)
-
-
 def instants(test, window):
     for _, vectors in test:
         for second in range(len(vectors)):
@@ -53,7 +46,7 @@ RULES = {
 @pytest.mark.parametrize("window", [1, 5])
 @pytest.mark.parametrize("name", RULES)
 def test_scores(tmp_path, seed, window, name):
-    survey, test, beacons = world(tmp_path, seed)
+    survey, test, beacons = positioning.world(tmp_path, seed)
     answers = ask("scores", tmp_path / "survey.jsonl", tmp_path / "test.jsonl", name, window)
     asked = list(instants(test, window))
     assert len(answers) == len(asked)
@@ -73,7 +66,7 @@ def test_scores(tmp_path, seed, window, name):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bhattacharyya(tmp_path, seed):
-    survey, test, beacons = world(tmp_path, seed)
+    survey, test, beacons = positioning.world(tmp_path, seed)
     answers = ask("scores", tmp_path / "survey.jsonl", tmp_path / "test.jsonl", "bhattacharyya", "run")
     seen = set()
     for answer, (_, run) in zip(answers, instants(test, 1), strict=True):
@@ -87,7 +80,7 @@ def test_bhattacharyya(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_weighted_neighbors(tmp_path, seed):
-    survey, test, beacons = world(tmp_path, seed)
+    survey, test, beacons = positioning.world(tmp_path, seed)
     answers = ask("scores", tmp_path / "survey.jsonl", tmp_path / "test.jsonl", "wknn", 5)
     for answer, (heard, _) in zip(answers, instants(test, 5), strict=True):
         if any(heard):
@@ -98,7 +91,7 @@ def test_weighted_neighbors(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_field(tmp_path, seed):
-    survey, _, beacons = world(tmp_path, seed)
+    survey, _, beacons = positioning.world(tmp_path, seed)
     cells = ask("field", tmp_path / "survey.jsonl", 1)
     at = np.array([cell["position"] for cell in cells])
     for number in range(len(beacons)):

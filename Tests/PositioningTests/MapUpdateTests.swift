@@ -57,6 +57,11 @@ import Testing
         #expect(try SignalMap(update.survey).places.count == 7)
     }
 
+    @Test func surveyOfAnotherSiteIsRefused() throws {
+        let text = "{\"survey\":1}\n{\"stay\":1,\"position\":[-1,2.5]}\n{\"t\":0,\"rssi\":{\"stranger\":[-60]}}\n"
+        #expect(throws: PositioningError.otherSite) { try MapUpdate(Self.map(), with: Self.survey(text)) }
+    }
+
     @Test func placeWithoutANameStaysOne() throws {
         let text = "{\"survey\":1}\n{\"stay\":1,\"position\":[-1,2.5]}\n{\"t\":0,\"rssi\":{\"a\":[-60]}}\n"
         let update = try MapUpdate(try SignalMap(Self.survey(text)), with: Self.survey(text))

@@ -43,12 +43,14 @@ public struct MapUpdate: Sendable {
     ///   - map: With its vectors.
     ///   - new: A survey of the same site.
     ///
-    /// Refuses maps that do not hold their vectors, and surveys that heard nothing anywhere.
+    /// Refuses maps that do not hold their vectors, and surveys that heard nothing anywhere, or none of the map's
+    /// beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
         guard map.plan == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty else {
             throw .noVectors
         }
         let other = try SignalMap(new, positions: [:], keepsVectors: false)
+        guard !Set(map.beacons.map(\.key)).isDisjoint(with: new.beacons) else { throw .otherSite }
         let pairs = other.places.indices.map { index in
             map.places.firstIndex { Self.isSame($0, other.places[index]) }
         }

@@ -249,6 +249,8 @@ public enum PositioningError: Error, Hashable, Sendable {
     case noPrints(PositioningAlgorithm)
     /// The map file does not hold the survey's seconds.
     case noVectors
+    /// The survey heard none of the map's beacons.
+    case otherSite
     /// The site has no beacons to make a map of.
     case noBeacons
     /// Nobody has said where so many beacons hang as the baseline needs.
@@ -270,6 +272,7 @@ extension PositioningError: CustomStringConvertible {
         case .noPrints(let algorithm):
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with that algorithm"
         case .noVectors: "the map does not hold the seconds of its survey: fit it again from all surveys"
+        case .otherSite: "none of its beacons is on the map: is it of another site?"
         case .noBeacons: "the site has no beacons with a place: add \"beacons\" to its file"
         case .fewBeaconPositions(let algorithm):
             "\(algorithm.rawValue) needs to know where "

@@ -49,13 +49,7 @@ struct MapUpdateCommand: ParsableCommand {
     func run() throws {
         let old = try MapFile.read(map)
         let files = try levels.read(survey)
-        let update = try MapFitting.update(old, with: files.survey, name: map)
-        if Set(old.beacons.map(\.key)).isDisjoint(with: files.survey.beacons) {
-            throw Failure(
-                .dataFormat,
-                "\(survey.joined(separator: ", ")): none of its beacons is on the map: is it of another site? "
-                    + "`pharos map fit` makes a new map of it")
-        }
+        let update = try MapFitting.update(old, with: files.survey, name: map, files: survey)
         let choice = try MapFitting.choose(
             update.survey, positions: old.beaconPositions, candidates: [old.settings.algorithm], base: old.settings,
             keepsNeighbors: old.settings.neighbors)
