@@ -6,7 +6,14 @@ public enum Hexadecimal {
     /// The octets that `text` spells.
     ///
     /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no octet.
+    @inlinable
     public static func octets(_ text: some StringProtocol) throws(HexadecimalError) -> [UInt8] {
+        try octets(in: String(text))
+    }
+
+    // Not generic: the runtime would search all conformances of the program for those of the kind of text.
+    @usableFromInline
+    static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count / 2)
@@ -32,7 +39,7 @@ public enum Hexadecimal {
     }
 
     /// The same for texts of ASCII without faults, which are almost all that there are: no characters have to be made.
-    private static func plainOctets(_ text: some Collection<UInt8>) -> [UInt8]? {
+    private static func plainOctets(_ text: String.UTF8View) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 2)
         var high: UInt8?

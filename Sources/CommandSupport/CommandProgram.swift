@@ -12,7 +12,7 @@ package enum CommandProgram {
     ///   - working: Commands that may take long, and wait for nobody.
     ///   - own: Errors that only this program has.
     package static func main<Root: ParsableCommand>(
-        _ root: Root.Type, working: Set<String>, own: ExitStatus.Classifier = { _ in nil }
+        _ root: Root.Type, working: [String], own: ExitStatus.Classifier = { _ in nil }
     ) {
         do {
             try Descriptor.fillStandardStreams()
@@ -26,7 +26,7 @@ package enum CommandProgram {
             if arguments.first == "help", let problem = UnknownCommand.problem(in: arguments, of: root) {
                 throw Failure(.usage, problem)
             }
-            var command = try root.parseAsRoot(arguments)
+            var command = try parse(arguments, of: root)
             if let first = arguments.first, working.contains(first) { ProgressLine.saysThatItWorks() }
             do {
                 try command.run()
@@ -39,5 +39,24 @@ package enum CommandProgram {
         } catch {
             ExitStatus.end(with: error, of: root, own: own)
         }
+    }
+
+    /// The command that the first words name is parsed alone: the parser would do all of its work once more for each level
+    /// above it. What it does not take as it stands is told by the whole tree: help, versions, completions, mistakes.
+    private static func parse(_ arguments: [String], of root: any ParsableCommand.Type) throws -> any ParsableCommand {
+        var named = root
+        var rest = arguments[...]
+        while let word = rest.first,
+            let next = named.configuration.subcommands.first(where: { $0._commandName == word })
+        {
+            named = next
+            rest.removeFirst()
+        }
+        if named != root, named.configuration.subcommands.isEmpty,
+            let command = try? named.parseAsRoot(Array(rest)), type(of: command) == named
+        {
+            return command
+        }
+        return try root.parseAsRoot(arguments)
     }
 }

@@ -39,16 +39,10 @@ extension FrameOptions {
     func validateForEncoding() throws {}
 }
 
-/// Measured power at 1 m: iBeacon and AltBeacon.
-struct OneMeterPowerOption: ParsableArguments {
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Signal strength at 1 m, -127...0 dBm: receivers estimate distances from it.", valueName: "dBm"),
-        transform: OptionValue.powerAtOneMeter)
-    var measuredPowerDbm: MeasuredPowerAtOneMeter
-
-    var rule: MeasuredPowerRule { .atOneMeter(measuredPowerDbm) }
+extension MeasuredPowerAtOneMeter {
+    // Of iBeacon and AltBeacon. A group of this one option would cost the parser as much time as all the others of them.
+    fileprivate static let help = ArgumentHelp(
+        "Signal strength at 1 m, -127...0 dBm: receivers estimate distances from it.", valueName: "dBm")
 }
 
 /// Measured power of Eddystone frames: at 0 m, or at 1 m with 41 dB added.
@@ -116,7 +110,8 @@ struct IBeaconOptions: FrameOptions {
         parsing: .unconditional, help: ArgumentHelp("0...65535.", valueName: "number"), transform: OptionValue.uint16)
     var minor: UInt16
 
-    @OptionGroup var power: OneMeterPowerOption
+    @Option(parsing: .unconditional, help: MeasuredPowerAtOneMeter.help, transform: OptionValue.powerAtOneMeter)
+    var measuredPowerDbm: MeasuredPowerAtOneMeter
 
     @Option(
         help: ArgumentHelp(
@@ -128,7 +123,7 @@ struct IBeaconOptions: FrameOptions {
         .iBeacon(uuid: uuid, major: major, minor: minor, flags: flags.value)
     }
 
-    func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+    func measuredPowerRule() -> MeasuredPowerRule { .atOneMeter(measuredPowerDbm) }
 }
 
 struct AltBeaconOptions: FrameOptions {
@@ -142,7 +137,8 @@ struct AltBeaconOptions: FrameOptions {
     @Option(help: ArgumentHelp("Beacon id, 40 hexadecimal digits.", valueName: "hex"), transform: OptionValue.beaconID)
     var id: FixedOctets<20>
 
-    @OptionGroup var power: OneMeterPowerOption
+    @Option(parsing: .unconditional, help: MeasuredPowerAtOneMeter.help, transform: OptionValue.powerAtOneMeter)
+    var measuredPowerDbm: MeasuredPowerAtOneMeter
 
     @Option(
         help: ArgumentHelp("Octet reserved for the manufacturer.", valueName: "octet"),
@@ -158,7 +154,7 @@ struct AltBeaconOptions: FrameOptions {
         .altBeacon(companyID: companyId, beaconID: id, reserved: reserved, flags: flags.value)
     }
 
-    func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+    func measuredPowerRule() -> MeasuredPowerRule { .atOneMeter(measuredPowerDbm) }
 }
 
 struct RawOptions: FrameOptions {

@@ -7,7 +7,12 @@ internal import LinuxHost
 internal import ListenerService
 public import Payloads
 
-extension PayloadFormat: ExpressibleByArgument {}
+extension PayloadFormat: ExpressibleByArgument {
+    // What the parser makes of a CaseIterable by itself takes as long as the other options of `encode` together.
+    public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+    public static var allValueDescriptions: [String: String] { [:] }
+    public var defaultValueDescription: String { rawValue }
+}
 
 /// Prints payloads in the way that was asked for.
 struct PayloadPrinter {

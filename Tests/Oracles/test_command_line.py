@@ -291,6 +291,20 @@ def test_adapters_are_listed_as_json():
     assert isinstance(json.loads(pharos.checked("adapters", "--json").out)["adapters"], list)
 
 
+@pytest.mark.parametrize("words, code, said", [
+    ("encode ibeacon --version", 0, "0.2.0"),
+    ("encode ibeacon --help", 0, "USAGE: pharos encode ibeacon "),
+    ("fleet keys agree --nonsense", USAGE, "See 'pharos fleet keys agree --help'"),
+    ("encode ibeacon help", USAGE, "See 'pharos encode ibeacon --help'"),
+    ("fleet keys --generate-completion-script fish", 0, "__pharos_should_offer_completions"),
+])
+def test_a_command_answers_as_one_of_the_whole_program(words, code, said):
+    """A command is parsed alone where it is given as it should be, and by the whole tree for all else."""
+    result = pharos.run(*words.split())
+    assert result.code == code
+    assert said in result.out + result.err
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("encode", "--help"), ("decode", "--help"), ("advertise", "--help"),
                                        ("controller", "--help"), ("adapters", "--help"), ("profile", "--help")])
 def test_every_command_has_help(arguments):
