@@ -47,6 +47,15 @@ struct ActiveSet {
     /// Position among all advertisements of whoever is on the air.
     var current: Int { allocation.members[turn] }
 
+    /// Gives the set to whoever's turn it is by now.
+    ///
+    /// - Returns: their position among all advertisements, and whether that is somebody else than before.
+    mutating func turn(at now: HCIInstant) -> (current: Int, isAnother: Bool) {
+        let isAnother = scheduler?.turn(at: now) ?? false
+        if isAnother { tally.begin(turn, at: now) }
+        return (current, isAnother)
+    }
+
     /// Whether nothing but the data has to change to make it `new`.
     func canStay(as new: ActiveSet) -> Bool {
         isEnabled && plan == new.plan && allocation.rotatingKey == new.allocation.rotatingKey

@@ -70,12 +70,12 @@ public final class BeaconSession {
     /// When ``wake(_:)`` has something to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        // This is asked at each wake-up: nothing large is copied.
+        // This is asked at each wake-up: nothing large is copied, as the sets would be that an array returns.
         var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
+        let sets = sets
         for index in sets.indices {
-            if let next = sets[index].scheduler?.nextTurn { earliest = min(earliest, next) }
-            let frame = sets[index].allocation.members[sets[index].scheduler?.current ?? 0]
-            if let renewal = frames[frame].renewalDue { earliest = min(earliest, renewal) }
+            if let next = sets.span[index].scheduler?.nextTurn { earliest = min(earliest, next) }
+            if let renewal = frames[sets.span[index].current].renewalDue { earliest = min(earliest, renewal) }
         }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -110,7 +110,10 @@ public final class BeaconSession {
     public var clock: EIDClock { live.clock }
 
     /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
-    public var hasMemory: Bool { live.hasMemory }
+    public var hasMemory: Bool {
+        // Asked at each wake-up: a property of `live` would be computed from a copy of all of it.
+        !live.turns.isEmpty || live.hasSealedPackets
+    }
 
     /// What must survive a restart.
     public var memory: BeaconMemory { live.memory(at: host.now) }
@@ -300,10 +303,7 @@ extension BeaconSession {
 extension BeaconSession {
     /// Gives the set to whoever's turn it is, with octets that are true enough.
     private func renew(_ index: Int, _ now: HCIInstant) throws(AdvertisingError) {
-        let isAnother = sets[index].scheduler?.turn(at: now) ?? false
-        let turn = sets[index].scheduler?.current ?? 0
-        let current = sets[index].allocation.members[turn]
-        if isAnother { sets[index].tally.begin(turn, at: now) }
+        let (current, isAnother) = sets[index].turn(at: now)
         if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: isAnother) {
             try make(current, sets[index], now)
         }

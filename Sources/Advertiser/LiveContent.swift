@@ -11,7 +11,7 @@ struct LiveContent {
     private var salts: TelemetrySalts
     /// The number of the next packet of BTHome, and whether any was encrypted with such a number.
     private var nextPacket: UInt32
-    private var hasSealedPackets = false
+    private(set) var hasSealedPackets = false
     private var randomness: any RandomNumberGenerator
     private let telemetry: (any TelemetrySource)?
     private let memoryAtStart: BeaconMemory?
@@ -108,9 +108,6 @@ struct LiveContent {
         }
         return try source.payload(moment)
     }
-
-    /// Whether there is anything that must survive a restart.
-    var hasMemory: Bool { !turns.isEmpty || hasSealedPackets }
 
     /// What must survive a restart.
     func memory(at now: HCIInstant) -> BeaconMemory {

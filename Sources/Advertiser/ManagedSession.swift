@@ -135,7 +135,7 @@ public final class ManagedSession {
     public var clock: EIDClock { live.clock }
 
     /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
-    public var hasMemory: Bool { live.hasMemory }
+    public var hasMemory: Bool { !live.turns.isEmpty || live.hasSealedPackets }
 
     /// What must survive a restart.
     public var memory: BeaconMemory { live.memory(at: host.now) }

@@ -17,8 +17,17 @@ struct MetricsText {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         for (labels, value) in samples {
-            let list = labels.map { "\($0)=\(PrometheusText.label($1))" }.joined(separator: ",")
-            text += "\(name){\(list)} \(value)\n"
+            text += name
+            text += "{"
+            for (index, (label, value)) in labels.enumerated() {
+                if index > 0 { text += "," }
+                text += label
+                text += "="
+                text += PrometheusText.label(value)
+            }
+            text += "} "
+            text += value
+            text += "\n"
         }
     }
 }

@@ -38,16 +38,15 @@ extension Span<UInt8> {
 
     /// The octets of `range` in an array of their own.
     public func array(_ range: Range<Int>) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(range.count)
-        for index in range { result.append(self[index]) }
-        return result
+        // One copy, because every packet passes here; the range is checked, and the pointer does not leave.
+        unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
     }
 }
 
 /// Multi-octet integers at the end of a list of octets.
 extension [UInt8] {
     /// Appends `value`, most significant octet first.
+    @inlinable
     public mutating func append(bigEndian value: some FixedWidthInteger) {
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
@@ -55,6 +54,7 @@ extension [UInt8] {
     }
 
     /// Appends `value`, least significant octet first.
+    @inlinable
     public mutating func append(littleEndian value: some FixedWidthInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
@@ -76,10 +76,15 @@ public struct FixedOctets<let count: Int>: Sendable {
     }
 
     /// Takes over `octets`, or is `nil` when there are not exactly `count` of them.
+    @inlinable
     public init?(_ octets: some Collection<UInt8>) {
         guard octets.count == count else { return nil }
         self.init()
-        for (index, octet) in zip(0..., octets) { storage[index] = octet }
+        var index = 0
+        for octet in octets {
+            storage[index] = octet
+            index += 1
+        }
     }
 
     /// Copies `count` octets of `span` from `offset` on, or is `nil` when fewer are there.
@@ -110,12 +115,7 @@ public struct FixedOctets<let count: Int>: Sendable {
     }
 
     /// The octets in an array, first one first.
-    public var octets: [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(count)
-        for index in 0..<count { result.append(storage[index]) }
-        return result
-    }
+    public var octets: [UInt8] { storage.span.array(0..<count) }
 
     /// The octets in the opposite order, for fields that travel least significant octet first.
     public var reversed: Self {

@@ -3,20 +3,15 @@ public enum JSONText {
     /// In double quotes. Escaped is what JSON demands: quotes, backslashes and the controls below U+0020, of which line
     /// feeds, carriage returns and tabulators have a short form; and DEL, which terminals obey.
     public static func quoted(_ text: String) -> String {
-        var result = ""
+        // Most strings need nothing.
+        guard text.utf8.contains(where: mayNeedEscaping) else { return "\"\(text)\"" }
+        var result = "\""
         result.reserveCapacity(text.utf8.count + 2)
-        append(quoted: text, to: &result)
-        return result
+        appendEscaped(text, to: &result) { $0.value < 0x20 || $0.value == 0x7F }
+        return result + "\""
     }
 
-    /// The same behind what is there.
-    public static func append(quoted text: String, to result: inout String) {
-        result += "\""
-        append(text, to: &result)
-        result += "\""
-    }
-
-    /// The same in UTF-8.
+    /// The same in UTF-8, behind what is there.
     public static func append(quoted text: String, to result: inout [UInt8]) {
         guard !text.utf8.contains(where: mayNeedEscaping) else {
             result += quoted(text).utf8
@@ -41,15 +36,6 @@ public enum JSONText {
             }
         }
         return result + "\""
-    }
-
-    private static func append(_ text: String, to result: inout String) {
-        // Most strings need nothing.
-        guard text.utf8.contains(where: mayNeedEscaping) else {
-            result += text
-            return
-        }
-        appendEscaped(text, to: &result) { $0.value < 0x20 || $0.value == 0x7F }
     }
 
     private static func mayNeedEscaping(_ octet: UInt8) -> Bool {
@@ -104,6 +90,8 @@ public enum PrometheusText {
     /// A label's value, with its quotes. Three characters may not stand in it as they are: quotes, backslashes and line
     /// feeds.
     public static func label(_ value: String) -> String {
+        // Most values need nothing.
+        guard value.utf8.contains(where: needsEscaping) else { return "\"\(value)\"" }
         var result = "\""
         for scalar in value.unicodeScalars {
             switch scalar {
@@ -114,6 +102,10 @@ public enum PrometheusText {
             }
         }
         return result + "\""
+    }
+
+    private static func needsEscaping(_ octet: UInt8) -> Bool {
+        octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\n")
     }
 }
 

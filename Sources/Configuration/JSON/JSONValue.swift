@@ -103,9 +103,10 @@ package enum JSONTemplate: Sendable {
 
 /// Turns a ``JSONValue`` or a ``JSONTemplate`` into text.
 struct JSONWriter {
-    private(set) var text = ""
     /// What stands before each gap, from the one before it on; ``text`` is what follows the last.
     private(set) var pieces: [String] = []
+    // In UTF-8: to put small pieces behind a list of octets is half the work of putting them behind a string.
+    private var octets: [UInt8] = []
     private let isPretty: Bool
     private var level = 0
 
@@ -113,12 +114,14 @@ struct JSONWriter {
         self.isPretty = isPretty
     }
 
+    var text: String { String(decoding: octets, as: UTF8.self) }
+
     mutating func write(_ value: JSONValue) {
         switch value {
-        case .null: text += "null"
-        case .boolean(let value): text += value ? "true" : "false"
-        case .number(let number): text += number.text
-        case .string(let value): JSONText.append(quoted: value, to: &text)
+        case .null: octets += "null".utf8
+        case .boolean(let value): octets += (value ? "true" : "false").utf8
+        case .number(let number): octets += number.text.utf8
+        case .string(let value): JSONText.append(quoted: value, to: &octets)
         case .array(let elements):
             list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
         case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
@@ -130,7 +133,7 @@ struct JSONWriter {
         case .value(let value): write(value)
         case .gap:
             pieces.append(text)
-            text = ""
+            octets = []
         case .array(let elements):
             list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
         case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
@@ -140,43 +143,48 @@ struct JSONWriter {
     private mutating func list<Element>(
         _ elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
     ) {
-        text += "["
+        octets.append(UInt8(ascii: "["))
         level += 1
         for (index, element) in elements.enumerated() {
             separate(index, isBroken: isBroken)
             write(&self, element)
         }
-        close("]", isBroken: isBroken)
+        close(UInt8(ascii: "]"), isBroken: isBroken)
     }
 
     private mutating func object<Member>(
         _ members: [Member], key: (Member) -> String, write: (inout JSONWriter, Member) -> Void
     ) {
         let isBroken = isPretty && !members.isEmpty
-        text += "{"
+        octets.append(UInt8(ascii: "{"))
         level += 1
         for (index, member) in members.enumerated() {
             separate(index, isBroken: isBroken)
-            JSONText.append(quoted: key(member), to: &text)
-            text += isPretty ? ": " : ":"
+            JSONText.append(quoted: key(member), to: &octets)
+            octets.append(UInt8(ascii: ":"))
+            if isPretty { octets.append(UInt8(ascii: " ")) }
             write(&self, member)
         }
-        close("}", isBroken: isBroken)
+        close(UInt8(ascii: "}"), isBroken: isBroken)
     }
 
     private mutating func separate(_ index: Int, isBroken: Bool) {
-        if index > 0 { text += isPretty && !isBroken ? ", " : "," }
+        if index > 0 {
+            octets.append(UInt8(ascii: ","))
+            if isPretty, !isBroken { octets.append(UInt8(ascii: " ")) }
+        }
         if isBroken { breakLine() }
     }
 
-    private mutating func close(_ bracket: String, isBroken: Bool) {
+    private mutating func close(_ bracket: UInt8, isBroken: Bool) {
         level -= 1
         if isBroken { breakLine() }
-        text += bracket
+        octets.append(bracket)
     }
 
     private mutating func breakLine() {
-        text += "\n" + String(repeating: "  ", count: level)
+        octets.append(UInt8(ascii: "\n"))
+        octets += repeatElement(UInt8(ascii: " "), count: 2 * level)
     }
 }
 

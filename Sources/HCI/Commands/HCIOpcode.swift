@@ -44,7 +44,7 @@ public struct HCICommandHeader: Hashable, Sendable {
 extension HCIPacket {
     /// A command packet; what is over 255 octets of parameters cannot be counted and is left off.
     public static func command(_ opcode: HCIOpcode, _ parameters: [UInt8]) -> HCIPacket {
-        let parameters = parameters.prefix(255)
+        let parameters = parameters.count > 255 ? Array(parameters.prefix(255)) : parameters
         var octets: [UInt8] = []
         octets.reserveCapacity(3 + parameters.count)
         octets.append(UInt8(truncatingIfNeeded: opcode.rawValue))

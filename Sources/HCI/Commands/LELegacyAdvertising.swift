@@ -155,7 +155,7 @@ public struct LegacyDataParameter: Hashable, Sendable {
             throw .outOfRange(ValueOutOfRange("\(name)_Length", data.count, range: range, unit: "octets"))
         }
         var padded = FixedOctets<31>()
-        for (index, octet) in zip(0..<31, data) { padded[index] = octet }
+        for index in data.indices { padded[index] = data[index] }
         self.padded = padded
         length = UInt8(data.count)
     }
@@ -173,7 +173,7 @@ public struct LegacyDataParameter: Hashable, Sendable {
         var octets: [UInt8] = []
         octets.reserveCapacity(32)
         octets.append(length)
-        for index in 0..<31 { octets.append(padded[index]) }
+        octets += padded.octets
         return octets
     }
 }

@@ -91,29 +91,29 @@ public struct H4Framer: Sendable {
         guard let kind = HCIPacket.Kind(rawValue: buffer[start]) else {
             throw fail(.unknownType(buffer[start]))
         }
-        guard let length = Self.length(kind, buffer[(start + 1)...]) else { return nil }
+        guard let length = Self.length(kind, buffer.span, at: start + 1) else { return nil }
         guard 1 + length <= limit else {
             throw fail(.tooLong(kind, octets: 1 + length, limit: limit))
         }
         guard pending >= 1 + length else { return nil }
-        let packet = HCIPacket(kind, Array(buffer[start + 1..<start + 1 + length]))
+        let packet = HCIPacket(kind, buffer.span.array(start + 1..<start + 1 + length))
         start += 1 + length
         return packet
     }
 
-    /// Octets of header and content; `nil` while the header is incomplete.
-    private static func length(_ kind: HCIPacket.Kind, _ octets: ArraySlice<UInt8>) -> Int? {
-        let first = octets.startIndex
+    /// Octets of header and content of the packet whose header begins at `first`; `nil` while the header is incomplete.
+    private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at first: Int) -> Int? {
+        let count = octets.count - first
         switch kind {
         case .command, .sco:
-            return octets.count < 3 ? nil : 3 + Int(octets[first + 2])
+            return count < 3 ? nil : 3 + Int(octets[first + 2])
         case .event:
-            return octets.count < 2 ? nil : 2 + Int(octets[first + 1])
+            return count < 2 ? nil : 2 + Int(octets[first + 1])
         case .acl:
-            return octets.count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3]) << 8)
+            return count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3]) << 8)
         case .iso:
             // The two top bits are reserved.
-            return octets.count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3] & 0x3F) << 8)
+            return count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3] & 0x3F) << 8)
         }
     }
 
