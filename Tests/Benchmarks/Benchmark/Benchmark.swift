@@ -70,7 +70,7 @@ struct Benchmark {
                 return
             }
             if only.contains("start") { try BinaryTimes(pharos: pharos, empty: empty).run(report) }
-            if only.contains("service") { try ServiceTimes(pharos: pharos, folder: folder).run(report) }
+            if only.contains("service") { try ServiceTimes(pharos: pharos).run(report) }
             if only.contains("planner") { try PlannerTimes.commands(report, pharos: pharos, folder: folder) }
             if only.contains("hearing") {
                 try HearingTimes(pharos: pharos, python: python, peers: peers, folder: folder, reports: heard)

@@ -6,8 +6,6 @@ import LinuxHost
 /// process, so that what is counted is the service's own.
 struct ServiceTimes {
     let pharos: String
-    /// Where profiles, sockets and states may lie.
-    let folder: String
 
     private static let window = 30
     /// The first verification comes 15 s after the start: nothing is due in so many seconds from the first on.
@@ -137,8 +135,9 @@ struct ServiceTimes {
         throw BenchmarkError("waited in vain for \(what)")
     }
 
+    /// In memory, as /run is, where a service writes every few seconds: a disk's work is not the service's own.
     private func temporaryFolder() throws -> String {
-        let path = "\(folder)/service-\(getpid())"
+        let path = "/dev/shm/pharos-service-\(getpid())"
         guard unsafe mkdir(path, 0o700) == 0 else { throw SystemError("mkdir", path, errno: errno) }
         return path
     }
