@@ -37,6 +37,45 @@ struct TableTests {
         #expect(found.problems == [])
     }
 
+    @Test("what was written is read, wherever its octets fall", arguments: [",", ";", "\t"], 1...100)
+    func readsBack(separator: Character, seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let alphabet: [Character] = ["a", "Z", "0", "#", "!", "ü", "€", " ", "\"", ",", ";", "\t", "\n"]
+        var written: [[String]] = []
+        var text = "a\(separator)b\n"
+        for _ in 0..<20 {
+            // Mostly letters, so that there are long runs of them; a row without contents would be no row.
+            let cells = (0..<2).map { column in
+                String(
+                    (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                        alphabet.randomElement(using: &random).map { Bool.random(using: &random) ? $0 : "a" } ?? "a"
+                    }) + (column == 0 ? "." : "")
+            }
+            written.append(cells)
+            text += cells.map { Self.cell($0, separator, &random) }.joined(separator: "\(separator)") + "\n"
+        }
+        let found = Self.rows(text)
+        #expect(found.rows == written)
+        #expect(found.problems == [])
+    }
+
+    /// The cell as a program writes it: in quotes where it has to be, otherwise with spaces around it or none.
+    private static func cell(_ contents: String, _ separator: Character, _ random: inout SplitMix64) -> String {
+        let isPlain = contents.allSatisfy { $0 != separator && $0 != "\"" && $0 != "\n" }
+        guard isPlain, contents.first?.isWhitespace != true, contents.last?.isWhitespace != true else {
+            return "\"" + contents.replacing("\"", with: "\"\"") + "\""
+        }
+        let spaces = { (count: Int) in String(repeating: " ", count: count) }
+        return spaces(Int.random(in: 0...2, using: &random)) + contents + spaces(Int.random(in: 0...9, using: &random))
+    }
+
+    @Test("a quote within a cell is found behind any number of letters", arguments: 1...20)
+    func findsQuotes(letters: Int) {
+        let problems = Self.rows("a,b\n1," + String(repeating: "x", count: letters) + "\"yyyyyyyyy\n2,3\n").problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix("2:\(letters + 3): a cell with a double quote in it") == true, "\(problems)")
+    }
+
     @Test(
         "faults have their line and column",
         arguments: [

@@ -94,22 +94,19 @@ package struct CSVScanner: Sendable {
                 index = Self.readQuoted(span, from: index, separator, &cell, &row, &line)
             } else {
                 var end = index
-                while index < count {
+                while true {
+                    // Nothing that is plain is a space.
+                    let plain = Self.endOfPlain(span, from: index, separator)
+                    if plain > index { end = plain }
+                    index = plain
+                    guard index < count else { break }
                     let octet = span[index]
-                    if octet == separator { break }
-                    // Nearly all are letters and digits, which need no closer look.
-                    if octet <= UInt8(ascii: "\"") {
-                        if octet == 0x0A || octet == 0x0D { break }
-                        if octet == UInt8(ascii: "\""), row.fault == nil {
-                            row.fault = CSVFault(reason: .quoteInside, offset: index)
-                        }
-                        if Self.isSpace(octet, separator) {
-                            index += 1
-                            continue
-                        }
+                    if octet == separator || octet == 0x0A || octet == 0x0D { break }
+                    if octet == UInt8(ascii: "\""), row.fault == nil {
+                        row.fault = CSVFault(reason: .quoteInside, offset: index)
                     }
                     index += 1
-                    end = index
+                    if !Self.isSpace(octet, separator) { end = index }
                 }
                 cell.end = UInt32(truncatingIfNeeded: end)
             }
@@ -157,6 +154,27 @@ package struct CSVScanner: Sendable {
             }
             index += 1
         }
+        return index
+    }
+
+    /// Where letters, digits and the like end that begin at `start`: at the separator, or at one of the octets up to 0x22,
+    /// among which spaces, line ends and quotes are.
+    @inline(__always)
+    private static func endOfPlain(_ span: Span<UInt8>, from start: Int, _ separator: UInt8) -> Int {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let separators = each &* UInt64(separator)
+        var index = start
+        // Eight octets at a time. The lowest one that is marked is one indeed; a borrow may mark others above it.
+        while index + 8 <= span.count {
+            let octets = unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = UInt64(littleEndian: octets)
+            let differences = word ^ separators
+            let low = (word &- each &* 0x23) & ~word
+            let marks = (low | (differences &- each) & ~differences) & 0x8080_8080_8080_8080
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < span.count, span[index] > 0x22, span[index] != separator { index += 1 }
         return index
     }
 

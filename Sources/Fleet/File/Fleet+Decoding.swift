@@ -51,8 +51,8 @@ struct FleetDecoder {
     var decoder = ConfigurationDecoder()
     var problems: ProblemList
     var groups: [Fleet.Group] = [Fleet.Group()]
-    /// Groups by the names on the way to them.
-    var groupNumbers: [String: Int] = ["": 0]
+    /// Groups by their parents and names; the fleet itself is nobody's.
+    var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
     /// Groups in which the fleet file names others: there, no table adds to them.
     var hasDeclaredChildren: Set<Int> = []
     var sources: [Fleet.Source] = []
@@ -63,6 +63,11 @@ struct FleetDecoder {
     var rules = AllocationRules()
     /// The list that is being read.
     var current: [Fleet.ListedBeacon] = []
+
+    struct GroupKey: Hashable {
+        var parent: Int
+        var name: String
+    }
 
     init(file: String, problems: ProblemList) {
         self.file = file

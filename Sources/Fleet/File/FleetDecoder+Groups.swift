@@ -18,7 +18,7 @@ extension FleetDecoder {
             guard let name = name(decoder.required("name", in: object, "what this \(level) is called")) else {
                 continue
             }
-            if let first = groupNumbers[key(name, in: parent)] {
+            if let first = groupNumbers[.init(parent: parent, name: name)] {
                 let place = groups[first].node.map { ", first at \($0.position)" } ?? ""
                 decoder.error(
                     "the \(level) \"\(name)\" is there twice\(place): put them together", at: object["name"] ?? object)
@@ -44,7 +44,7 @@ extension FleetDecoder {
     mutating func nestedBeacons(_ node: JSONNode?, in parent: Int, table: (String) -> Fleet.TableFile) {
         guard case .array(let elements) = node?.value else { return }
         for element in elements {
-            guard let name = element["name"]?.string, let number = groupNumbers[key(name, in: parent)],
+            guard let name = element["name"]?.string, let number = groupNumbers[.init(parent: parent, name: name)],
                 groups[number].node?.position == element.position
             else { continue }
             beacons(element["beacons"], in: number, table: table)
@@ -52,13 +52,8 @@ extension FleetDecoder {
         }
     }
 
-    private func key(_ name: String, in parent: Int) -> String {
-        let path = groups[parent].pathText
-        return path.isEmpty ? name : path + "/" + name
-    }
-
     private mutating func add(group name: String, in parent: Int, node: JSONNode?) -> Int {
-        groupNumbers[key(name, in: parent)] = groups.count
+        groupNumbers[.init(parent: parent, name: name)] = groups.count
         groups.append(
             Fleet.Group(name: name, parent: parent, path: groups[parent].path + [name], node: node))
         return groups.count - 1
@@ -82,7 +77,7 @@ extension FleetDecoder {
     mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
         var number = start
         for name in names {
-            if let known = groupNumbers[key(name, in: number)] {
+            if let known = groupNumbers[.init(parent: number, name: name)] {
                 number = known
                 continue
             }

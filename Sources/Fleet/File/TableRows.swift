@@ -24,8 +24,7 @@ struct TableRows {
     mutating func read(into decoder: inout FleetDecoder) {
         var rows = table.rows
         var row = CSVRow()
-        // An octet count is a good guess of the number of rows.
-        let guess = table.octets.count / 48
+        let guess = estimatedRows
         decoder.beacons.reserveCapacity(decoder.beacons.count + guess)
         decoder.names.reserve(decoder.names.count + guess, octets: guess * 12)
         while rows.next(&row) {
@@ -59,6 +58,14 @@ struct TableRows {
             }
             decoder.beacons.append(beacon)
         }
+    }
+
+    /// About how many rows there are, by the lengths of some in the middle.
+    private var estimatedRows: Int {
+        let octets = table.octets
+        let sample = octets[(octets.count / 2)...].prefix(1 << 14)
+        let ends = sample.count { $0 == 0x0A }
+        return octets.count / (sample.count / max(1, ends) + 1) * 33 / 32
     }
 
     /// Where the cell's contents are: in the table itself, unless quotes in it are doubled.

@@ -97,22 +97,24 @@ struct BeaconText {
 
     /// The cells of ``columns``, each with a comma behind it.
     func appendCells(to line: inout [UInt8]) {
-        let comma = UInt8(ascii: ",")
-        line.append(cell: name)
-        line.append(comma)
+        Self.append(cell: name, to: &line)
         line.append(contentsOf: group.cells)
-        for value in [host, serial, controller, adapter, address] {
-            if let value { line.append(cell: value) }
-            line.append(comma)
-        }
+        Self.append(cell: host, to: &line)
+        Self.append(cell: serial, to: &line)
+        Self.append(cell: controller, to: &line)
+        Self.append(cell: adapter, to: &line)
+        Self.append(cell: address, to: &line)
         for index in TableColumns.coordinateNames.indices {
             if !coordinates.isEmpty, let value = coordinates[index] { line.append(contentsOf: value) }
-            line.append(comma)
+            line.append(UInt8(ascii: ","))
         }
-        line.append(cell: profileHash)
-        line.append(comma)
-        if let eidEpoch { line.append(cell: eidEpoch) }
-        line.append(comma)
+        Self.append(cell: profileHash, to: &line)
+        Self.append(cell: eidEpoch, to: &line)
+    }
+
+    private static func append(cell value: ArraySlice<UInt8>?, to line: inout [UInt8]) {
+        if let value { line.append(cell: value) }
+        line.append(UInt8(ascii: ","))
     }
 }
 

@@ -6,7 +6,9 @@ internal import Configuration
 final class BeaconReader {
     let fleet: Fleet
     private(set) var row = CSVRow()
+    /// The beacon whose ``row`` is read, and the table that it is in; `nil` for one of a list.
     private var loaded = -1
+    private var source: TableSource?
     private var plans = PlanCache()
     /// The plan of the beacon that was filled last.
     private(set) var plan = BeaconPlan(slots: [], faults: [])
@@ -23,11 +25,13 @@ final class BeaconReader {
     }
 
     func load(_ number: Int) -> TableSource? {
+        if loaded == number { return source }
         let beacon = fleet.beacons[number]
-        guard case .table(let source) = fleet.sources[Int(beacon.source)] else { return nil }
-        if loaded != number {
-            source.table.row(at: Int(beacon.place), line: Int(beacon.line), &row)
-            loaded = number
+        loaded = number
+        source = nil
+        if case .table(let table) = fleet.sources[Int(beacon.source)] {
+            source = table
+            table.table.row(at: Int(beacon.place), line: Int(beacon.line), &row)
         }
         return source
     }
@@ -41,8 +45,8 @@ final class BeaconReader {
     }
 
     private func cell(_ number: Int, _ column: (TableColumns) -> Int?) -> ArraySlice<UInt8>? {
-        guard case .table(let source) = fleet.sources[Int(fleet.beacons[number].source)],
-            let place = column(source.columns), load(number) != nil, place < row.cells.count, !row.cells[place].isEmpty
+        guard let source = load(number), let place = column(source.columns), place < row.cells.count,
+            !row.cells[place].isEmpty
         else { return nil }
         let cell = row.cells[place]
         return cell.hasEscapes ? cell.octets(in: source.table.octets)[...] : source.table.octets[cell.range]
@@ -51,6 +55,7 @@ final class BeaconReader {
     /// The box's serial number.
     func serial(_ number: Int) -> ArraySlice<UInt8>? {
         let beacon = fleet.beacons[number]
+        // The table says where, without a look at the row.
         guard case .table(let source) = fleet.sources[Int(beacon.source)] else {
             return listed(number)?.serial.map { Array($0.utf8)[...] }
         }
@@ -82,11 +87,10 @@ final class BeaconReader {
 
     /// Whether the beacon says where it is.
     func hasPosition(_ number: Int) -> Bool {
-        if case .table(let source) = fleet.sources[Int(fleet.beacons[number].source)] {
-            return load(number) != nil
-                && source.columns.coordinates.contains { place in
-                    place.map { $0 < row.cells.count && !row.cells[$0].isEmpty } ?? false
-                }
+        if let source = load(number) {
+            return source.columns.coordinates.contains { place in
+                place.map { $0 < row.cells.count && !row.cells[$0].isEmpty } ?? false
+            }
         }
         return listed(number)?.position != nil
     }
@@ -114,8 +118,7 @@ final class BeaconReader {
         text.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
-        var octets: [UInt8] = []
-        if case .table(let source) = fleet.sources[Int(beacon.source)] { octets = source.table.octets }
+        let octets = load(number)?.table.octets ?? []
         let entry = allocation.lock.entries[Int(allocation.entries[number])]
         let cells = row.cells
         for slot in plan.slots {
@@ -164,7 +167,7 @@ final class BeaconReader {
             return
         }
         var filled: UInt64 = 0
-        for (index, variable) in columns.variables.enumerated() where !row.cells[variable.column].isEmpty {
+        for index in columns.variables.indices where !row.cells[columns.variables[index].column].isEmpty {
             filled |= 1 << UInt64(index)
         }
         let key = PlanCache.Key(group: beacon.group, source: beacon.source, filled: filled)
