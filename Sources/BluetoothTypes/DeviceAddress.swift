@@ -47,10 +47,9 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// Whether it may be used as a static random address: top bits 11, the other 46 neither all 0 nor all 1.
     public var isValidStaticRandom: Bool {
         guard randomKind == .staticDevice else { return false }
-        let low = octets.octets.dropFirst()
-        let allZero = octets[0] == 0xC0 && low.allSatisfy { $0 == 0 }
-        let allOne = octets[0] == 0xFF && low.allSatisfy { $0 == 0xFF }
-        return !allZero && !allOne
+        let last = octets[5]
+        for index in 1..<5 where octets[index] != last { return true }
+        return !(octets[0] == 0xC0 && last == 0) && !(octets[0] == 0xFF && last == 0xFF)
     }
 
     /// A static random address from any six octets: the two top bits are set, and the two forbidden patterns avoided.

@@ -27,8 +27,11 @@ struct AllocationTests {
               "beacons": { "csv": "boxes.csv" }
             }
             """
-        let rows = boxes.map { "\($0.name),site\($0.site),\($0.serial),\($0.was)" }
-        return (fleet, ["boxes.csv": (["name,site,serial,was"] + rows).joined(separator: "\n") + "\n"])
+        // Without renamings there is no column for them: then beacons are sought beside the last one first.
+        let hasFormerNames = boxes.contains { !$0.was.isEmpty }
+        let rows = boxes.map { "\($0.name),site\($0.site),\($0.serial)" + (hasFormerNames ? ",\($0.was)" : "") }
+        let header = "name,site,serial" + (hasFormerNames ? ",was" : "")
+        return (fleet, ["boxes.csv": ([header] + rows).joined(separator: "\n") + "\n"])
     }
 
     private static func allocate(_ boxes: [Box], _ lock: FleetLock?, releasing: [String] = []) throws

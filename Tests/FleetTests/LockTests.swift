@@ -109,6 +109,17 @@ struct LockTests {
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
 
+    @Test("a conflict is all that is said of a lock that has one, whatever else is wrong before it")
+    func saysConflictsAlone() throws {
+        let text = Self.good
+        let first = try #require(text.firstRange(of: "\"minor\":2"))
+        let changed = text.replacingCharacters(in: first, with: "\"minor\":65536")
+        let last = try #require(changed.firstRange(of: "]\n}\n"))
+        let problems = Self.decode(changed.replacingCharacters(in: last, with: "<<<<<<< HEAD\n]\n}\n")).problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("here begins a merge conflict") == true, "\(problems)")
+    }
+
     @Test("no octets stop the reader", arguments: 1...300)
     func survivesAnything(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))

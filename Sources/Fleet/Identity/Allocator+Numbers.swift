@@ -6,7 +6,7 @@ internal import Profiles
 extension Allocator {
     mutating func nextMinor(scope: UInt32, _ number: Int) -> Int32 {
         let entries = allocation.lock.entries
-        let next = minors[Int(scope)].next {
+        let next = given.minors[Int(scope)].next {
             entries.filter { $0.scope == scope && $0.minor >= 0 }.map { Int($0.minor) }
         }
         if let next { return Int32(truncatingIfNeeded: next) }
@@ -24,18 +24,21 @@ extension Allocator {
     ) -> UInt64 {
         switch rule {
         case .counter:
-            while nextInstance <= AllocationRules.instanceLimit, instances.contains(nextInstance) { nextInstance += 1 }
-            guard nextInstance <= AllocationRules.instanceLimit else {
+            let given = given
+            while given.nextInstance <= AllocationRules.instanceLimit, given.instances.contains(given.nextInstance) {
+                given.nextInstance += 1
+            }
+            guard given.nextInstance <= AllocationRules.instanceLimit else {
                 problems.add(
                     "the instance numbers up to ffffffffffff are all given out: the lock has the last one; release the "
                         + "retired beacons with the highest ones, or take serial numbers (\"from\": \"serial\")",
                     at: fleet.rules.nodes["instance"] ?? fleet.template.node, in: fleet.file)
                 return FleetLock.none
             }
-            let given = nextInstance
-            nextInstance += 1
-            _ = instances.insert(given, index)
-            return given
+            let instance = given.nextInstance
+            given.nextInstance += 1
+            _ = given.instances.insert(instance, index)
+            return instance
         case .serial:
             let place = reader.place(of: number, column: "serial")
             guard let serial else {
@@ -44,13 +47,13 @@ extension Allocator {
                 problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
                 return FleetLock.none
             }
-            let given = Self.instance(fromSerial: serial)
-            if let first = instances.insert(given, index) {
+            let instance = Self.instance(fromSerial: serial)
+            if let first = given.instances.insert(instance, index) {
                 let other = allocation.lock.name(allocation.lock.entries[first])
                 if other == fleet.names.string(number), first >= isTaken.count || !isTaken[first] {
                     // The same box under the same name, counted in another group from now on: its number goes with it.
                     allocation.lock.entries[first].instance = FleetLock.none
-                    return given
+                    return instance
                 }
                 let isGone = fleet.names.find(other) == nil
                 let message =
@@ -59,7 +62,7 @@ extension Allocator {
                 problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
                 return FleetLock.none
             }
-            return given
+            return instance
         }
     }
 
@@ -82,7 +85,7 @@ extension Allocator {
             let address = bits | 0xC000_0000_0000
             attempt += 1
             guard DeviceAddress(number: address).isValidStaticRandom else { continue }
-            if addresses.insert(address, number) == nil { return address }
+            if given.addresses.insert(address, number) == nil { return address }
         }
     }
 }

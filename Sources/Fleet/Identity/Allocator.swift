@@ -7,20 +7,16 @@ struct Allocator {
     var allocation: FleetAllocation
     var problems = ProblemList()
     private let now: RFC3339Time
-    /// The names in the lock, with the first entry of each and the next one of the same name.
-    private var names = NamePool()
-    private var firstEntry: [Int32] = []
-    private var nextEntry: [Int32] = []
+    /// Made when a beacon is not where the last time had it: most fleets stay as they are.
+    private lazy var names = LockNames(allocation.lock, count: isTaken.count)
+    /// Made when something new is given out.
+    private(set) lazy var given = GivenNumbers(allocation.lock, count: isTaken.count, for: fleet)
+    /// Of each entry that was there before, whether a beacon has it.
     private(set) var isTaken: [Bool] = []
     /// Former names that a beacon has claimed.
     private var claimed: Set<String> = []
     /// Whether identities were given out before.
     let isFirst: Bool
-    var addresses = NumberTable(capacity: 0)
-    var instances = NumberTable(capacity: 0)
-    /// One above ``AllocationRules/instanceLimit`` when all are given out.
-    var nextInstance: UInt64 = 1
-    var minors: [MinorSpace] = []
     /// The number of a group's scope in the lock, and of the group that the scope is.
     var groupScopes: [UInt32] = []
     var reader: BeaconReader
@@ -47,7 +43,7 @@ struct Allocator {
         release(releasing)
         renameGroups()
         numberGroups()
-        index()
+        isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
         place()
         retire()
     }
@@ -56,68 +52,63 @@ struct Allocator {
         problems.add(FileProblem(message, at: .init(line: Int(line), column: 1), in: lockFile))
     }
 
-    private mutating func index() {
-        let lock = allocation.lock
-        names.reserve(lock.entries.count, octets: lock.texts.count)
-        nextEntry = [Int32](repeating: -1, count: lock.entries.count)
-        isTaken = [Bool](repeating: false, count: lock.entries.count)
-        let expected = lock.entries.count + fleet.beacons.count
-        addresses = NumberTable(capacity: fleet.template.hasAddress ? expected : 0)
-        instances = NumberTable(capacity: fleet.rules.instance == nil ? 0 : expected)
-        minors = lock.scopes.map { _ in MinorSpace(first: fleet.rules.minor?.first ?? 1) }
-        if case .counter(let first) = fleet.rules.instance { nextInstance = UInt64(max(0, first)) }
-        for (index, entry) in lock.entries.enumerated() {
-            let (name, isNew) = names.insert(lock.texts, entry.nameRange)
-            if isNew { firstEntry.append(-1) }
-            nextEntry[index] = firstEntry[name]
-            firstEntry[name] = Int32(truncatingIfNeeded: index)
-            if entry.address != FleetLock.none { _ = addresses.insert(entry.address, index) }
-            if entry.instance != FleetLock.none {
-                _ = instances.insert(entry.instance, index)
-                nextInstance = max(nextInstance, min(entry.instance, AllocationRules.instanceLimit) + 1)
-            }
-            if entry.minor >= 0 { minors[Int(entry.scope)].use(Int(entry.minor)) }
-        }
-    }
-
     /// The entry of that name in that scope: a live one rather than a retired one.
-    private func entry(named name: Int, scope: UInt32) -> (inScope: Int?, elsewhere: Int?) {
+    private mutating func entry(named name: Int, scope: UInt32) -> (inScope: Int?, elsewhere: Int?) {
         var (live, retired, elsewhere): (Int?, Int?, Int?) = (nil, nil, nil)
-        var index = Int(firstEntry[name])
-        while index >= 0 {
+        for index in names.entries(of: name) where !isTaken[index] {
             let entry = allocation.lock.entries[index]
-            let fits = fleet.rules.minor == nil || entry.scope == scope
-            if !isTaken[index] {
-                if fits, !entry.isRetired { live = index }
-                if fits, entry.isRetired { retired = index }
-                if !fits, !entry.isRetired { elsewhere = index }
-            }
-            index = Int(nextEntry[index])
+            let fits = isCounted(entry, in: scope)
+            if fits, !entry.isRetired { live = index }
+            if fits, entry.isRetired { retired = index }
+            if !fits, !entry.isRetired { elsewhere = index }
         }
         return (live ?? retired, elsewhere)
     }
 
+    /// Whether the entry's numbers are of that scope.
+    private func isCounted(_ entry: FleetLock.Entry, in scope: UInt32) -> Bool {
+        fleet.rules.minor == nil || entry.scope == scope
+    }
+
     private mutating func place() {
         allocation.entries.reserveCapacity(fleet.beacons.count)
-        let text = fleet.names.text
+        if isTaken.isEmpty { allocation.lock.entries.reserveCapacity(fleet.beacons.count) }
         let hasFormerNames = fleet.sources.map(\.hasFormerNames)
+        // Most beacons follow each other as in the lock: behind the entry of the last one.
+        var upcoming = 0
         for number in fleet.beacons.indices {
             let beacon = fleet.beacons[number]
             let scope = groupScopes[Int(beacon.group)]
-            let name = names.find(text, fleet.names.range(number))
-            let found = name.map { entry(named: $0, scope: scope) }
-            var index = found?.inScope
-            if hasFormerNames[Int(beacon.source)], let was = reader.formerName(number) {
-                let former = renamed(from: was, number, scope, isKnown: name != nil)
-                index = former ?? index
-            } else if index == nil, found?.elsewhere != nil {
-                allocation.changes.moved.append(fleet.names.string(number))
-            }
-            let place = index ?? append(number, scope)
+            let mayBeRenamed = hasFormerNames[Int(beacon.source)]
+            let place =
+                !mayBeRenamed && isEntry(upcoming, of: number, scope)
+                ? upcoming : find(number, scope, mayBeRenamed: mayBeRenamed) ?? append(number, scope)
             if place < isTaken.count { isTaken[place] = true }
             fill(place, number)
             allocation.entries.append(UInt32(truncatingIfNeeded: place))
+            upcoming = place + 1
         }
+    }
+
+    /// Whether the lock has the beacon here, live: there is no second one then.
+    private func isEntry(_ index: Int, of number: Int, _ scope: UInt32) -> Bool {
+        guard index < isTaken.count, !isTaken[index] else { return false }
+        let entry = allocation.lock.entries[index]
+        return !entry.isRetired && isCounted(entry, in: scope)
+            && fleet.names.isEqual(number, allocation.lock.texts, entry.nameRange)
+    }
+
+    /// The beacon's entry, wherever it is; `nil` where it has none.
+    private mutating func find(_ number: Int, _ scope: UInt32, mayBeRenamed: Bool) -> Int? {
+        let name = isTaken.isEmpty ? nil : names.find(fleet.names.text, fleet.names.range(number))
+        let found = name.map { entry(named: $0, scope: scope) }
+        if mayBeRenamed, let was = reader.formerName(number) {
+            return renamed(from: was, number, scope, isKnown: name != nil) ?? found?.inScope
+        }
+        if found?.inScope == nil, found?.elsewhere != nil {
+            allocation.changes.moved.append(fleet.names.string(number))
+        }
+        return found?.inScope
     }
 
     /// The entry of the former name, which gets the new one; `nil` where the renaming is done already. What cannot be
@@ -205,7 +196,8 @@ struct Allocator {
         if let serial, !serial.elementsEqual(allocation.lock.texts[entry.boxRange]) {
             record(serial, in: &entry, number)
         }
-        allocation.lock.entries[index] = entry
+        // A lock in which nothing changes is not copied.
+        if entry != allocation.lock.entries[index] { allocation.lock.entries[index] = entry }
     }
 
     private mutating func record(_ serial: ArraySlice<UInt8>, in entry: inout FleetLock.Entry, _ number: Int) {

@@ -42,7 +42,7 @@ public struct FleetLock: Sendable {
     }
 
     /// One beacon's identity.
-    struct Entry: Sendable {
+    struct Entry: Sendable, Equatable {
         var nameStart: UInt32
         var nameCount: UInt8
         var isRetired = false

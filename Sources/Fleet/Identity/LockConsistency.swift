@@ -16,37 +16,56 @@ struct LockConsistency {
             report("the fleet's name: " + fault, line: 3, &problems)
         }
         checkGroups(&problems)
+        // One after the other: the table of what was seen is as large as half of the lock, and is looked up anywhere.
+        checkNames(&problems)
+        checkMinors(&problems)
+        checkInstances(&problems)
+        checkAddresses(&problems)
+    }
+
+    private func checkNames(_ problems: inout ProblemList) {
         var names = NamePool()
         names.reserve(lock.entries.count, octets: lock.texts.count)
         var live: [Int32] = []
         live.reserveCapacity(lock.entries.count)
-        var minors = NumberTable(capacity: lock.entries.count)
-        var instances = NumberTable(capacity: lock.entries.count)
-        var addresses = NumberTable(capacity: lock.entries.count)
         for (index, entry) in lock.entries.enumerated() {
             let (name, isNew) = names.insert(lock.texts, entry.nameRange)
             if isNew { live.append(-1) }
-            if !entry.isRetired {
-                if live[name] >= 0 {
-                    let first = lock.entries[Int(live[name])]
-                    report(
-                        "\"\(lock.name(entry))\" is there twice, first in line \(first.line): delete one of the lines",
-                        line: entry.line, &problems)
-                } else {
-                    live[name] = Int32(truncatingIfNeeded: index)
-                }
+            guard !entry.isRetired else { continue }
+            if live[name] >= 0 {
+                let first = lock.entries[Int(live[name])]
+                report(
+                    "\"\(lock.name(entry))\" is there twice, first in line \(first.line): delete one of the lines",
+                    line: entry.line, &problems)
+            } else {
+                live[name] = Int32(truncatingIfNeeded: index)
             }
-            if entry.minor >= 0, let first = minors.insert(UInt64(entry.scope) << 16 | UInt64(entry.minor), index) {
-                let scope = lock.scopes[Int(entry.scope)]
-                let place = scope.isEmpty ? "" : " in \(scope)"
-                twice("the minor \(entry.minor)\(place)", entry, first, &problems)
-            }
-            if entry.instance != FleetLock.none, let first = instances.insert(entry.instance, index) {
-                var digits: [UInt8] = []
-                digits.append(hexadecimal: entry.instance, octets: 6)
-                twice("the instance \(String(decoding: digits, as: UTF8.self))", entry, first, &problems)
-            }
-            guard entry.address != FleetLock.none else { continue }
+        }
+    }
+
+    private func checkMinors(_ problems: inout ProblemList) {
+        var minors = NumberTable(capacity: lock.entries.count { $0.minor >= 0 })
+        for (index, entry) in lock.entries.enumerated() where entry.minor >= 0 {
+            guard let first = minors.insert(UInt64(entry.scope) << 16 | UInt64(entry.minor), index) else { continue }
+            let scope = lock.scopes[Int(entry.scope)]
+            let place = scope.isEmpty ? "" : " in \(scope)"
+            twice("the minor \(entry.minor)\(place)", entry, first, &problems)
+        }
+    }
+
+    private func checkInstances(_ problems: inout ProblemList) {
+        var instances = NumberTable(capacity: lock.entries.count { $0.instance != FleetLock.none })
+        for (index, entry) in lock.entries.enumerated() where entry.instance != FleetLock.none {
+            guard let first = instances.insert(entry.instance, index) else { continue }
+            var digits: [UInt8] = []
+            digits.append(hexadecimal: entry.instance, octets: 6)
+            twice("the instance \(String(decoding: digits, as: UTF8.self))", entry, first, &problems)
+        }
+    }
+
+    private func checkAddresses(_ problems: inout ProblemList) {
+        var addresses = NumberTable(capacity: lock.entries.count { $0.address != FleetLock.none })
+        for (index, entry) in lock.entries.enumerated() where entry.address != FleetLock.none {
             let address = DeviceAddress(number: entry.address)
             if !address.isValidStaticRandom {
                 report("\(address) is no static random address", line: entry.line, &problems)

@@ -41,9 +41,16 @@ private struct LockReader {
     }
 
     mutating func read() {
-        if hasConflict() { return }
         if readLines() {
             LockConsistency(lock, file: file).check(&problems)
+            return
+        }
+        if let line = conflictLine() {
+            problems = ProblemList()
+            report(
+                "here begins a merge conflict: keep one side's lines as they are, delete the other side's new lines and all "
+                    + "marks, and run `pharos fleet generate`, which gives those beacons identities of their own",
+                line: line)
             return
         }
         guard octets.count <= Self.reformattedLimit else {
@@ -65,22 +72,16 @@ private struct LockReader {
         problems.add(FileProblem(message, at: .init(line: line, column: 1), kind: kind, in: file))
     }
 
-    /// Whether version control has left both sides of a conflict in the file.
-    private mutating func hasConflict() -> Bool {
+    /// Where version control has left both sides of a conflict in the file.
+    private func conflictLine() -> Int? {
         var line = 1
         var isStart = true
         for (index, octet) in octets.enumerated() {
-            if isStart, octet == UInt8(ascii: "<"), octets[index...].starts(with: "<<<<<<< ".utf8) {
-                report(
-                    "here begins a merge conflict: keep one side's lines as they are, delete the other side's new lines "
-                        + "and all marks, and run `pharos fleet generate`, which gives those beacons identities of their "
-                        + "own", line: line)
-                return true
-            }
+            if isStart, octet == UInt8(ascii: "<"), octets[index...].starts(with: "<<<<<<< ".utf8) { return line }
             isStart = octet == 0x0A
             if isStart { line += 1 }
         }
-        return false
+        return nil
     }
 
     /// Reads the text as it is written by us; `false` when it has another form.

@@ -1,45 +1,45 @@
 /// Numbers that were seen, each with the index of the first that had it: an open table of a fixed size that grows.
 struct NumberTable: Sendable {
-    private var keys: [UInt64]
-    private var values: [Int32]
+    /// A number beside its index: one look at the memory for both.
+    private struct Entry {
+        var key: UInt64 = 0
+        /// Negative where nothing is.
+        var value: Int32 = -1
+    }
+
+    private var entries: [Entry]
     private var count = 0
 
     init(capacity: Int) {
         var size = 16
         while size < capacity * 2 { size *= 2 }
-        keys = [UInt64](repeating: 0, count: size)
-        values = [Int32](repeating: -1, count: size)
+        entries = [Entry](repeating: Entry(), count: size)
     }
 
     /// Remembers the number; gives the index of the first one that had it.
     mutating func insert(_ key: UInt64, _ index: Int) -> Int? {
-        if (count + 1) * 2 > keys.count { grow() }
+        if (count + 1) * 2 > entries.count { grow() }
         let slot = slot(of: key)
-        if values[slot] >= 0 { return Int(values[slot]) }
-        keys[slot] = key
-        values[slot] = Int32(truncatingIfNeeded: index)
+        if entries[slot].value >= 0 { return Int(entries[slot].value) }
+        entries[slot] = Entry(key: key, value: Int32(truncatingIfNeeded: index))
         count += 1
         return nil
     }
 
-    func contains(_ key: UInt64) -> Bool { values[slot(of: key)] >= 0 }
+    func contains(_ key: UInt64) -> Bool { entries[slot(of: key)].value >= 0 }
 
     private func slot(of key: UInt64) -> Int {
-        let mask = keys.count - 1
+        let entries = entries.span
+        let mask = entries.count - 1
         var slot = Int(truncatingIfNeeded: StableHash.mixed(key)) & mask
-        while values[slot] >= 0, keys[slot] != key { slot = (slot + 1) & mask }
+        while entries[slot].value >= 0, entries[slot].key != key { slot = (slot + 1) & mask }
         return slot
     }
 
     private mutating func grow() {
-        let old = (keys, values)
-        keys = [UInt64](repeating: 0, count: old.0.count * 2)
-        values = [Int32](repeating: -1, count: old.1.count * 2)
-        for (key, value) in zip(old.0, old.1) where value >= 0 {
-            let slot = slot(of: key)
-            keys[slot] = key
-            values[slot] = value
-        }
+        let old = entries
+        entries = [Entry](repeating: Entry(), count: old.count * 2)
+        for entry in old where entry.value >= 0 { entries[slot(of: entry.key)] = entry }
     }
 }
 
