@@ -12,6 +12,12 @@
 extern long syscall(long number, ...);
 extern int pipe2(int ends[2], int flags);
 extern int syncfs(int descriptor);
+extern int mallopt(int parameter, int value);
+
+// mallopt(3): how much freed memory at the end of the heap goes back to the system, and from which size on a block is
+// mapped for itself.
+static const int PHAROS_M_TRIM_THRESHOLD = -1;
+static const int PHAROS_M_MMAP_THRESHOLD = -3;
 
 static const int PHAROS_SFD_FLAGS = SFD_CLOEXEC | SFD_NONBLOCK;
 

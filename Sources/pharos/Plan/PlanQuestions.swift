@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import LinuxHost
 internal import Planner
 
 struct PlanLatency: ParsableCommand {
@@ -127,6 +128,7 @@ struct PlanDensity: ParsableCommand {
     }
 
     func run() throws {
+        ThisProgram.keepFreedMemory()
         let question = DensityQuestion(
             air: try source.air(interval, packet), scanner: try receiver.presetOrContinuous,
             target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range,
