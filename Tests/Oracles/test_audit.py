@@ -215,6 +215,7 @@ def test_the_text_fits_a_terminal_and_the_page_is_escaped(tmp_path, boxes):
     assert "box1 ibeacon" in html and len(html) < 500_000
 
 
+@pytest.mark.long
 def test_a_beacon_on_the_virtual_air_is_as_its_profile_says(start, tmp_path):
     path = profile(tmp_path, 7)
     socket = tmp_path / "air"

@@ -228,6 +228,7 @@ def test_another_broker(other, reader, listen):
 
 
 # ---- brokers that are away, slow, or tell lies
+@pytest.mark.long
 def test_a_broker_that_comes_late_and_restarts(broker, reader, listen, air):
     broker.stop()
     peer = listen(broker.url)

@@ -115,6 +115,7 @@ def at_second_of_minute():
     return datetime.fromisoformat(at(0).replace("Z", "+00:00")).second
 
 
+@pytest.mark.long
 def test_kills_neither_lose_nor_double_events(tmp_path):
     path = kept(tmp_path)
     chance = random.Random(7)
@@ -177,6 +178,7 @@ def test_a_full_disk_is_said_and_outlived(tmp_path):
         subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.long
 def test_of_two_collectors_the_lower_lease_tells_and_the_other_takes_over(tmp_path, start):
     broker = brokers.Broker(start, tmp_path)
     one, two = tmp_path / "one", tmp_path / "two"

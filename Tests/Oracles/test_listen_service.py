@@ -447,6 +447,7 @@ def test_metrics_are_those_of_prometheus(service, needs):
     assert status["name"] == "hall" and status["state"] == "listening" and status["known"] == 3
 
 
+@pytest.mark.long
 def test_a_flood_of_strangers_changes_nothing_for_the_known(service):
     service.write(NEAR).start()
     service.hears()

@@ -123,6 +123,7 @@ def played(start_shared, tmp_path_factory):
         each.close()
 
 
+@pytest.mark.long
 def test_radios_that_lose_nothing_are_good(played):
     clean = played["clean"]
     assert clean.result.code == 0 and clean.result.err == ""
@@ -139,6 +140,7 @@ def test_radios_that_lose_nothing_are_good(played):
     assert all(radio["extendedClaimed"] and radio["extendedDelivered"] > 0.9 for radio in clean.answer["radios"])
 
 
+@pytest.mark.long
 def test_the_levels_are_those_that_passed(played):
     clean = played["clean"]
     told = [report for report in clean.bridges[1].reports if report.data[5:9] == b"\x4c\0\2\x15"]
@@ -154,6 +156,7 @@ def test_the_levels_are_those_that_passed(played):
     assert clean.phase("legacy", "A")["rssiDbm"]["sd"] == 0
 
 
+@pytest.mark.long
 def test_what_is_sent_is_nobody_elses(played):
     """A random identity, another one in each run, and extended data that no legacy PDU holds."""
     identities = set()
@@ -165,6 +168,7 @@ def test_what_is_sent_is_nobody_elses(played):
     assert lengths == {160}
 
 
+@pytest.mark.long
 def test_a_radio_that_drops_forty_percent_is_usable(played):
     lossy = played["lossy"]
     assert lossy.result.code == 0
@@ -181,6 +185,7 @@ def test_a_radio_that_drops_forty_percent_is_usable(played):
     assert {each["phase"] for each in lossy.answer["phases"]} == {"legacy", "while-sending", "duplicates-filtered"}
 
 
+@pytest.mark.long
 def test_a_radio_that_hears_nothing_is_unfit(played):
     silent = played["silent"]
     assert silent.result.code == 1 and not silent.answer["fit"] and silent.answer["complete"]
@@ -192,6 +197,7 @@ def test_a_radio_that_hears_nothing_is_unfit(played):
     assert silent.phase("duplicates-filtered", "A")["filter"] is None
 
 
+@pytest.mark.long
 def test_a_gap_of_five_seconds_costs_the_best_grade(played):
     gap = played["hole"]
     assert gap.result.code == 0
@@ -203,6 +209,7 @@ def test_a_gap_of_five_seconds_costs_the_best_grade(played):
     assert gap.grades() == {"A": ["good", "usable", "good"], "B": ["usable", "good", "good"]}
 
 
+@pytest.mark.long
 def test_what_is_claimed_and_not_delivered_is_told(played):
     case = played["no-extended"]
     a, b = case.answer["radios"]
@@ -214,6 +221,7 @@ def test_what_is_claimed_and_not_delivered_is_told(played):
     assert case.result.code == 0
 
 
+@pytest.mark.long
 def test_the_filter_of_duplicates_is_told(played):
     for name in ("clean", "no-extended"):
         for receiver in "AB":
@@ -222,6 +230,7 @@ def test_the_filter_of_duplicates_is_told(played):
             assert phase["filter"] == "address" and phase["heard"] == 1 and phase["grade"] is None, phase
 
 
+@pytest.mark.long
 def test_nothing_is_left_on_the_air(played):
     for each in played.values():
         for bridge in each.bridges:
@@ -267,6 +276,7 @@ def test_a_radio_that_goes_away_ends_it(start, tmp_path):
     assert pair[0].is_quiet()
 
 
+@pytest.mark.long
 def test_without_any_hardware():
     text = pharos.checked("qualify", "--sender", "virtual", "--duration-s", "6", timeout=90).out
     assert "A as scanner: good" in text and "B as both at once: good" in text
@@ -282,6 +292,7 @@ def desk(tmp_path):
     return path
 
 
+@pytest.mark.long
 def test_one_radio_alone_by_a_beacon_that_stands_near(desk):
     answer = json.loads(pharos.checked("qualify", "--receiver", "virtual", "--hears", "desk", "--known", desk,
                                        "--duration-s", "10", "--json", timeout=90).out)
