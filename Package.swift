@@ -1,10 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Where CI is set a warning is an error: in our own targets only, those of the dependencies are theirs.
+/// In CI a warning in one of our own targets is an error.
 let warnings: [SwiftSetting] = Context.environment["CI"] == "true" ? [.treatAllWarnings(as: .error)] : []
 
-/// The same strictness everywhere: what the compiler can check, no reviewer has to.
 let strict: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
@@ -14,19 +13,136 @@ let strict: [SwiftSetting] =
         .strictMemorySafety(),
     ] + warnings
 
-/// For modules whose size counts and not their speed, in the static program, which is at most 22 MB. Only
-/// Tests/Support/build-static sets it: a package with unsafe flags cannot be somebody's dependency.
-let small: [SwiftSetting] = strict + (Context.environment["PHAROS_SMALL"] == "true" ? [.unsafeFlags(["-Osize"])] : [])
-
-/// For modules that compute: optimised in debug builds too, with every check left in. The Makefile and
-/// Tests/Support/test set it, since the tests take a fifth of the processor time so.
-let computing: [SwiftSetting] =
-    Context.environment["PHAROS_FAST_DEBUG"] == "true"
-    ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
-
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+
+/// A library in one of the rooms of `Sources`.
+func library(
+    _ name: String, in room: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(room)/\(name)", resources: resources,
+        swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A library that only tests and benchmarks use.
+func testLibrary(_ name: String, at path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// A program that only tests and benchmarks use.
+func testProgram(
+    _ name: String, at path: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: strict)
+}
+
+/// A program that the documentation shows.
+func snippet(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    testProgram(name, at: "Tests/Snippets/\(name)", dependencies, exclude: ["output.txt"])
+}
+
+func cLibrary(_ name: String, pkgConfig: String? = nil, debian package: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
+}
+
+/// The libraries from the ground up: a module imports only modules of its own room and of the rooms above it here
+/// (Tests/Support/module_levels.py).
+let libraries: [Target] = [
+    // Bluetooth
+    library("BluetoothTypes", in: "Bluetooth", []),
+    library("BeaconFrames", in: "Bluetooth", ["BluetoothTypes"]),
+    library("EddystoneSecurity", in: "Bluetooth", ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras]),
+    // Controller
+    library("HCI", in: "Controller", ["BluetoothTypes"]),
+    library("VirtualController", in: "Controller", ["BluetoothTypes", "HCI"]),
+    // System
+    library("LinuxHost", in: "System", ["BluetoothTypes", "CLinux"]),
+    library("Configuration", in: "System", ["BluetoothTypes"]),
+    library("HCITransports", in: "System", ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"]),
+    // Beacon
+    library("Profiles", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "Configuration"]),
+    library("Advertiser", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"]),
+    library(
+        "BeaconService", in: "Beacon",
+        [
+            "Advertiser", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI",
+            "HCITransports", "LinuxHost", "Profiles", "VirtualController",
+        ]),
+    // Fleet
+    library("QRCodes", in: "Fleet", []),
+    library(
+        "Fleet", in: "Fleet",
+        [
+            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles", "QRCodes",
+        ], resources: [.embedInCode("Samples")]),
+    library(
+        "FleetStore", in: "Fleet",
+        [
+            "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost",
+        ], resources: [.embedInCode("Ansible")]),
+    // Planning
+    library("Airtime", in: "Planning", ["BluetoothTypes"]),
+    library("Sites", in: "Planning", ["Airtime", "BluetoothTypes", "Configuration", "Profiles"]),
+    library(
+        "Planner", in: "Planning",
+        [
+            "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
+            "Profiles", "Sites",
+        ], resources: [.embedInCode("Page")]),
+    // Listening
+    library("Sightings", in: "Listening", ["BeaconFrames", "BluetoothTypes"]),
+    library(
+        "Auditing", in: "Listening",
+        [
+            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Planner", "Sightings",
+        ]),
+    library(
+        "Listener", in: "Listening",
+        [
+            "Advertiser", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration",
+            "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Profiles", "Sightings",
+            "VirtualController",
+        ]),
+    // Hub
+    library("Zones", in: "Hub", ["BluetoothTypes", "Configuration", "Sightings"]),
+    library(
+        "Positioning", in: "Hub",
+        [
+            "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "FleetStore",
+            "LinuxHost", "Listener", "Planner", "Sightings", "Sites",
+        ], resources: [.embedInCode("Page")]),
+    library("Collector", in: "Hub", ["Airtime", "Configuration", "Messaging", "Positioning", "Sightings", "Sites"]),
+    library(
+        "Inventory", in: "Hub",
+        [
+            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites",
+        ]),
+    library(
+        "Messaging", in: "Hub",
+        [
+            "BeaconFrames", "BluetoothTypes", "CPaho", "Configuration", "LinuxHost", "Sightings",
+        ]),
+    library("Store", in: "Hub", ["CPostgreSQL", "CSQLite", "LinuxHost"]),
+    library(
+        "HubService", in: "Hub",
+        [
+            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "HCI", "Inventory",
+            "LinuxHost", "Listener", "Messaging", "Sightings", "Store", "Zones", crypto,
+        ]),
+]
 
 let package = Package(
     name: "pharos",
@@ -35,429 +151,175 @@ let package = Package(
         .executable(name: "pharos-hub", targets: ["pharos-hub"]),
         .executable(name: "pharos-benchmark", targets: ["pharos-benchmark"]),
         .executable(name: "pharos-endurance", targets: ["pharos-endurance"]),
-        .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
-        .library(name: "BeaconFrames", targets: ["BeaconFrames"]),
-        .library(name: "EddystoneSecurity", targets: ["EddystoneSecurity"]),
-        .library(name: "HCI", targets: ["HCI"]),
-        .library(name: "HCITransports", targets: ["HCITransports"]),
-        .library(name: "VirtualController", targets: ["VirtualController"]),
-        .library(name: "Advertiser", targets: ["Advertiser"]),
-        .library(name: "Configuration", targets: ["Configuration"]),
-        .library(name: "BeaconStatus", targets: ["BeaconStatus"]),
-        .library(name: "BeaconService", targets: ["BeaconService"]),
-        .library(name: "Profiles", targets: ["Profiles"]),
-        .library(name: "Payloads", targets: ["Payloads"]),
-        .library(name: "Airtime", targets: ["Airtime"]),
-        .library(name: "Sightings", targets: ["Sightings"]),
-        .library(name: "Listener", targets: ["Listener"]),
-        .library(name: "ListenerService", targets: ["ListenerService"]),
-        .library(name: "Auditing", targets: ["Auditing"]),
-        .library(name: "Sites", targets: ["Sites"]),
-        .library(name: "PlanReport", targets: ["PlanReport"]),
-        .library(name: "QRCodes", targets: ["QRCodes"]),
-        .library(name: "Fleet", targets: ["Fleet"]),
-        .library(name: "FleetStore", targets: ["FleetStore"]),
-        .library(name: "Planner", targets: ["Planner"]),
-        .library(name: "Positioning", targets: ["Positioning"]),
-        .library(name: "ESPHomeAPI", targets: ["ESPHomeAPI"]),
-        .library(name: "PositioningFiles", targets: ["PositioningFiles"]),
-        .library(name: "Inventory", targets: ["Inventory"]),
-        .library(name: "PositioningReport", targets: ["PositioningReport"]),
-        .library(name: "Publishing", targets: ["Publishing"]),
-        .library(name: "Broker", targets: ["Broker"]),
-        .library(name: "Collector", targets: ["Collector"]),
-    ],
+    ] + libraries.map { .library(name: $0.name, targets: [$0.name]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
-    targets: [
-        .systemLibrary(name: "CBlueZ", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "BluetoothTypes", swiftSettings: strict + computing),
-        .target(name: "TextEscaping", swiftSettings: small),
-        .systemLibrary(name: "CLinux"),
-        .target(name: "LinuxHost", dependencies: ["BluetoothTypes", "CLinux"], swiftSettings: small),
-        // What every received octet passes is inlined by attribute, for size too.
-        .target(name: "BeaconFrames", dependencies: ["BluetoothTypes"], swiftSettings: small + computing),
-        .target(
-            name: "EddystoneSecurity", dependencies: ["BeaconFrames", "BluetoothTypes", crypto, cryptoExtras],
-            swiftSettings: small),
-        .target(name: "HCI", dependencies: ["BluetoothTypes"], swiftSettings: small + computing),
-        .target(name: "VirtualController", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: small + computing),
-        .target(
-            name: "HCITransports",
-            dependencies: ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"],
-            swiftSettings: small),
-        .target(
-            name: "Advertiser", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"],
-            swiftSettings: small),
-        .target(
-            name: "Configuration", dependencies: ["BluetoothTypes", "TextEscaping"], swiftSettings: small + computing),
-        .target(
-            name: "Profiles", dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration"], swiftSettings: small),
-        .target(
-            name: "BeaconStatus", dependencies: ["BluetoothTypes", "Configuration", "LinuxHost", "TextEscaping"],
-            swiftSettings: small),
-        .target(
-            name: "Payloads",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI"],
-            swiftSettings: small),
-        .target(name: "Airtime", dependencies: ["BluetoothTypes"], swiftSettings: strict + computing),
-        .target(
-            name: "Sightings", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict + computing),
-        .target(
-            name: "Zones", dependencies: ["BluetoothTypes", "Configuration", "Sightings"],
-            swiftSettings: strict + computing),
-        .target(
-            name: "Listener", dependencies: ["Advertiser", "BluetoothTypes", "HCI", "Sightings"],
-            swiftSettings: small + computing),
-        .target(
-            name: "Auditing",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "PlanReport", "Sightings", "TextEscaping",
-            ],
-            swiftSettings: small + computing),
-        .target(
-            name: "Sites", dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles"],
-            swiftSettings: small + computing),
-        .target(
-            name: "Positioning",
-            dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping"],
-            swiftSettings: strict + computing),
-        .target(
-            name: "PositioningFiles",
-            dependencies: [
-                "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
-                "FleetStore", "LinuxHost", "Listener", "ListenerService", "Planner", "Positioning", "Sightings",
-                "Sites", "TextEscaping",
-            ],
-            swiftSettings: strict + computing),
-        .target(
-            name: "Inventory",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites", "TextEscaping",
-            ],
-            swiftSettings: strict + computing),
-        .target(
-            name: "Collector",
-            dependencies: ["Airtime", "Configuration", "Positioning", "Publishing", "Sightings", "Sites"],
-            swiftSettings: strict + computing),
-        // The page's script and style are real files, embedded as they are.
-        .target(
-            name: "PlanReport", dependencies: ["Airtime", "TextEscaping"], resources: [.embedInCode("Page")],
-            swiftSettings: small + computing),
-        .target(
-            name: "PositioningReport",
-            dependencies: ["Airtime", "Configuration", "PlanReport", "Positioning", "Sites", "TextEscaping"],
-            resources: [.embedInCode("Page")], swiftSettings: strict + computing),
-        .target(name: "QRCodes", swiftSettings: small),
-        .target(
-            name: "Fleet",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles",
-                "QRCodes", "TextEscaping",
-            ],
-            // The samples of `profiles/fleets`.
-            resources: [.embedInCode("Samples")], swiftSettings: strict + computing),
-        .target(
-            name: "FleetStore",
-            dependencies: [
-                "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "LinuxHost",
-            ],
-            // The role that `fleet export ansible` writes, with the units as they are shipped.
-            resources: [.embedInCode("Ansible")], swiftSettings: small + computing),
-        .target(
-            name: "Planner",
-            dependencies: [
-                "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
-                "PlanReport", "Profiles", "Sites", "TextEscaping",
-            ],
-            swiftSettings: small + computing),
-        .target(
-            name: "BeaconService",
-            dependencies: [
-                "Advertiser", "BeaconFrames", "BeaconStatus", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "HCI", "HCITransports", "LinuxHost", "Profiles", "TextEscaping", "VirtualController",
-            ],
-            swiftSettings: small),
-        .target(
-            name: "ListenerService",
-            dependencies: [
-                "Advertiser", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration",
-                "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Payloads",
-                "Profiles", "Sightings", "VirtualController",
-            ],
-            swiftSettings: small),
-        // The only one that knows SQLite.
-        .target(name: "Store", dependencies: ["CSQLite", "LinuxHost"], swiftSettings: strict),
-        // The only one that knows PostgreSQL.
-        .target(name: "CPostgreSQL"),
-        .target(name: "SiteStore", dependencies: ["CPostgreSQL", "LinuxHost"], swiftSettings: strict),
-        .target(
-            name: "Publishing",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "TextEscaping"],
-            swiftSettings: strict),
-        .systemLibrary(name: "CPaho", providers: [.apt(["libpaho-mqtt-dev"])]),
-        .target(name: "Broker", dependencies: ["CPaho", "LinuxHost"], swiftSettings: strict),
-        .target(
-            name: "HubService",
-            dependencies: [
-                "Advertiser", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes", "Broker",
-                "Configuration", "HCI", "Inventory", "LinuxHost", "Listener", "ListenerService", "Publishing",
-                "Sightings", "Store", "TextEscaping", "Zones",
-            ],
-            swiftSettings: strict),
-        // What the two programs' command lines share.
-        .target(
-            name: "CommandSupport",
-            dependencies: [
-                "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "ListenerService", "Planner", "Profiles",
-                "Sightings",
-                "TextEscaping", "VirtualController", argumentParser,
-            ],
-            swiftSettings: small),
-        .executableTarget(
-            name: "pharos",
-            dependencies: [
-                "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BeaconStatus", "BluetoothTypes",
-                "CommandSupport", "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports",
-                "LinuxHost",
-                "Listener", "ListenerService", "Payloads", "PlanReport", "Planner", "Profiles", "Sightings", "Sites",
-                "TextEscaping", "VirtualController", argumentParser,
-            ],
-            swiftSettings: small),
-        // ESPHome's native API, as a Bluetooth proxy of Home Assistant speaks it.
-        .target(name: "ESPHomeAPI", dependencies: ["BluetoothTypes", crypto], swiftSettings: strict),
-        // Keeps what is heard; links Debian's libraries of C dynamically, which the static program must not.
-        .executableTarget(
-            name: "pharos-hub",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Broker", "Collector",
-                "CommandSupport", "Configuration", "ESPHomeAPI", "FleetStore", "HCITransports", "HubService",
-                "Inventory", "LinuxHost",
-                "Listener", "ListenerService", "Positioning", "PositioningFiles", "PositioningReport", "Publishing",
-                "Sightings", "SiteStore", "Sites", "Store", "TextEscaping", "Zones", argumentParser,
-            ],
-            swiftSettings: strict),
-        .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
-        .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
-        .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
-        .executableTarget(
-            name: "pharos-benchmark",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
-                "Configuration", "EddystoneSecurity", "Fleet", "HCI", "Inventory", "LinuxHost", "Listener",
-                "ListenerService", "Positioning", "PositioningFiles", "PositioningWorlds", "Profiles", "Sightings",
-                "Sites", "VirtualController",
-            ],
-            path: "Tests/Benchmarks/Benchmark", swiftSettings: strict),
-        // A beacon's life under a hand-moved clock: a few hundred sequences of faults in the unit tests, ten thousand and
-        // a year in a release build.
-        .target(
-            name: "EnduranceWorld",
-            dependencies: ["Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "VirtualController"],
-            path: "Tests/Endurance/World", swiftSettings: strict + computing),
-        // Audits of fleets with known faults: each kind once in the unit tests, thousands in a release build.
-        .target(
-            name: "EnduranceAudits", dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "Sightings"],
-            path: "Tests/Endurance/Audits", swiftSettings: strict + computing),
-        // Beacons that stay in zones, come and go: hours in the unit tests, a year in a release build.
-        .target(
-            name: "EnduranceZones", dependencies: ["BluetoothTypes", "Sightings", "Zones"],
-            path: "Tests/Endurance/Zones", swiftSettings: strict + computing),
-        .executableTarget(
-            name: "pharos-endurance",
-            dependencies: [
-                "Advertiser", "Auditing", "BluetoothTypes", "EnduranceAudits", "EnduranceWorld", "EnduranceZones",
-                "HCI", "LinuxHost",
-            ],
-            path: "Tests/Endurance/Program", swiftSettings: strict),
-        // The programs that the documentation shows.
-        .executableTarget(
-            name: "EncodeFrame", dependencies: ["BeaconFrames", "BluetoothTypes"], path: "Tests/Snippets/EncodeFrame",
-            exclude: ["output.txt"], swiftSettings: strict),
-        .executableTarget(
-            name: "DecodeReport", dependencies: ["BeaconFrames", "BluetoothTypes"], path: "Tests/Snippets/DecodeReport",
-            exclude: ["output.txt"], swiftSettings: strict),
-        .executableTarget(
-            name: "HearBeacon", dependencies: ["BluetoothTypes", "Sightings"], path: "Tests/Snippets/HearBeacon",
-            exclude: ["output.txt"], swiftSettings: strict),
-        .executableTarget(
-            name: "ReadCapture", dependencies: ["BluetoothTypes", "HCI"], path: "Tests/Snippets/ReadCapture",
-            exclude: ["output.txt"], swiftSettings: strict),
-        .executableTarget(
-            name: "DriveController", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
-            path: "Tests/Snippets/DriveController", exclude: ["output.txt"], swiftSettings: strict),
-        .executableTarget(
-            name: "CollisionProbability", dependencies: ["Airtime", "BluetoothTypes"],
-            path: "Tests/Snippets/CollisionProbability",
-            exclude: ["output.txt"], swiftSettings: strict),
-        // Surveys to hold positioning against: public recordings, and buildings that do not exist.
-        .target(
-            name: "PositioningWorlds", dependencies: ["Airtime", "BluetoothTypes", "Positioning"],
-            path: "Tests/PositioningWorlds", swiftSettings: strict + computing),
-        // Prints scores and fields for the independent implementations.
-        .executableTarget(
-            name: "PositioningProgram", dependencies: ["Airtime", "Positioning"], path: "Tests/PositioningProgram",
-            swiftSettings: strict + computing),
-        .target(name: "TestSupport", dependencies: ["LinuxHost"], path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "TextEscapingTests", dependencies: ["TextEscaping"], swiftSettings: strict),
-        .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: strict),
-        .testTarget(
-            name: "BeaconFramesTests", dependencies: ["BeaconFrames", "BluetoothTypes"], swiftSettings: strict),
-        .testTarget(
-            name: "EddystoneSecurityTests", dependencies: ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity"],
-            swiftSettings: strict),
-        .testTarget(name: "HCITests", dependencies: ["BluetoothTypes", "HCI"], swiftSettings: strict),
-        .testTarget(
-            name: "VirtualControllerTests", dependencies: ["BluetoothTypes", "HCI", "VirtualController"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ConfigurationTests", dependencies: ["BluetoothTypes", "Configuration"], swiftSettings: strict),
-        .testTarget(
-            name: "BeaconStatusTests",
-            dependencies: ["BeaconStatus", "BluetoothTypes", "Configuration", "LinuxHost", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ProfilesTests",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PayloadsTests",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI", "Payloads"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "SightingsTests", dependencies: ["BeaconFrames", "BluetoothTypes", "Sightings"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ZonesTests",
-            dependencies: ["BluetoothTypes", "Configuration", "EnduranceZones", "Sightings", "Zones"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "InventoryTests",
-            dependencies: [
-                "BeaconFrames", "BluetoothTypes", "Configuration", "Inventory", "Sightings", "Sites", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "CollectorTests",
-            dependencies: [
-                "Airtime", "Collector", "Configuration", "Positioning", "Publishing", "Sightings", "Sites",
-                "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "AuditingTests",
-            dependencies: ["Auditing", "BeaconFrames", "BluetoothTypes", "EnduranceAudits", "Sightings"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ListenerTests",
-            dependencies: [
-                "Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "Listener", "Sightings", "VirtualController",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ListenerServiceTests",
-            dependencies: [
-                "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCI",
-                "HCITransports", "LinuxHost", "Listener", "ListenerService", "Sightings", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "StoreTests", dependencies: ["LinuxHost", "Store", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "HubServiceTests",
-            dependencies: [
-                "BeaconService", "Configuration", "HubService", "LinuxHost", "ListenerService", "Sightings", "Store",
-                "TestSupport", "Zones",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "AirtimeTests", dependencies: ["Airtime", "BluetoothTypes"], swiftSettings: strict),
-        .testTarget(
-            name: "SitesTests",
-            dependencies: ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PositioningTests",
-            dependencies: [
-                "Airtime", "BluetoothTypes", "Configuration", "Positioning", "PositioningWorlds", "Sightings", "Sites",
-                "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "ESPHomeAPITests", dependencies: ["BluetoothTypes", "ESPHomeAPI"], swiftSettings: strict),
-        .testTarget(
-            name: "PositioningFilesTests",
-            dependencies: [
-                "Airtime", "BluetoothTypes", "Configuration", "HCI", "ListenerService", "Positioning",
-                "PositioningFiles", "Sites", "TestSupport", "VirtualController",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PositioningReportTests",
-            dependencies: [
-                "Airtime", "Configuration", "PlanReport", "Positioning", "PositioningReport", "PositioningWorlds",
-                "Sites", crypto,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "FleetTests",
-            dependencies: [
-                "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles",
-                "QRCodes",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "FleetStoreTests",
-            dependencies: [
-                "BeaconStatus", "BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PlannerTests",
-            dependencies: [
-                "Airtime", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost", "PlanReport", "Planner", "Profiles",
-                "Sites", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "PlanReportTests", dependencies: ["Airtime", "PlanReport", crypto], swiftSettings: strict),
-        .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"], swiftSettings: strict),
-        .testTarget(
-            name: "AdvertiserTests",
-            dependencies: [
-                "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "EnduranceWorld", "HCI",
-                "VirtualController",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "LinuxHostTests",
-            dependencies: ["BluetoothTypes", "LinuxHost", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "HCITransportsTests",
-            dependencies: ["BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "TestSupport", "VirtualController"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BeaconServiceTests",
-            dependencies: [
-                "Advertiser", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-                "HCITransports", "LinuxHost", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PublishingTests",
-            dependencies: ["BeaconFrames", "BluetoothTypes", "Configuration", "Publishing", "Sightings"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BrokerTests", dependencies: ["Broker", "LinuxHost", "TestSupport"], swiftSettings: strict),
-        // Runs the built program as a user does, and links nothing of it.
-        .testTarget(
-            name: "PharosCommandTests",
-            dependencies: ["BluetoothTypes", "Configuration", "HCI", "LinuxHost", "Profiles", "TestSupport"],
-            swiftSettings: strict),
-    ],
+    targets: libraries,
     swiftLanguageModes: [.v6]
 )
+
+package.targets += [
+    cLibrary("CBlueZ", pkgConfig: "bluez", debian: "libbluetooth-dev"),
+    cLibrary("CLinux"),
+    cLibrary("CPaho", debian: "libpaho-mqtt-dev"),
+    cLibrary("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+    .target(name: "CPostgreSQL", path: "Sources/CLibraries/CPostgreSQL"),
+]
+
+package.targets += [
+    library(
+        "CommandSupport", in: "Programs",
+        [
+            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+            "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Planner", "Profiles", "Sightings",
+            "VirtualController", argumentParser,
+        ]),
+    program(
+        "pharos",
+        [
+            "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport",
+            "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost",
+            "Listener", "Planner", "Profiles", "Sightings", "Sites", "VirtualController", argumentParser,
+        ]),
+    // Links Debian's C libraries dynamically, which the static program `pharos` cannot.
+    program(
+        "pharos-hub",
+        [
+            "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
+            "Configuration", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
+            "Messaging", "Positioning", "Sightings", "Sites", "Store", "Zones", argumentParser,
+        ]),
+]
+
+package.targets += [
+    .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
+    .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
+    .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
+    testProgram(
+        "pharos-benchmark", at: "Tests/Benchmarks/Benchmark",
+        [
+            "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
+            "Configuration", "EddystoneSecurity", "Fleet", "HCI", "Inventory", "LinuxHost", "Listener", "Positioning",
+            "PositioningWorlds", "Profiles", "Sightings", "Sites", "VirtualController",
+        ]),
+    // Simulated lives of beacons, audits and zones: short in the unit tests, thousands in a release build.
+    testLibrary(
+        "EnduranceWorld", at: "Tests/Endurance/World",
+        [
+            "Advertiser", "BeaconFrames", "BluetoothTypes", "HCI", "VirtualController",
+        ]),
+    testLibrary(
+        "EnduranceAudits", at: "Tests/Endurance/Audits",
+        [
+            "Auditing", "BeaconFrames", "BluetoothTypes", "Sightings",
+        ]),
+    testLibrary("EnduranceZones", at: "Tests/Endurance/Zones", ["BluetoothTypes", "Sightings", "Zones"]),
+    testProgram(
+        "pharos-endurance", at: "Tests/Endurance/Program",
+        [
+            "Advertiser", "Auditing", "BluetoothTypes", "EnduranceAudits", "EnduranceWorld", "EnduranceZones", "HCI",
+            "LinuxHost",
+        ]),
+    // Surveys for the tests of positioning: public recordings, and simulated buildings.
+    testLibrary("PositioningWorlds", at: "Tests/PositioningWorlds", ["Airtime", "BluetoothTypes", "Positioning"]),
+    // Prints scores and fields for the independent implementations.
+    testProgram("PositioningProgram", at: "Tests/PositioningProgram", ["Airtime", "Positioning"]),
+    testLibrary("TestSupport", at: "Tests/TestSupport", ["LinuxHost"]),
+    snippet("EncodeFrame", ["BeaconFrames", "BluetoothTypes"]),
+    snippet("DecodeReport", ["BeaconFrames", "BluetoothTypes"]),
+    snippet("HearBeacon", ["BluetoothTypes", "Sightings"]),
+    snippet("ReadCapture", ["BluetoothTypes", "HCI"]),
+    snippet("DriveController", ["BluetoothTypes", "HCI", "VirtualController"]),
+    snippet("CollisionProbability", ["Airtime", "BluetoothTypes"]),
+]
+
+package.targets += [
+    tests(
+        "AdvertiserTests",
+        [
+            "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "EnduranceWorld", "HCI",
+            "VirtualController",
+        ]),
+    tests("AirtimeTests", ["Airtime", "BluetoothTypes"]),
+    tests("AuditingTests", ["Auditing", "BeaconFrames", "BluetoothTypes", "EnduranceAudits", "Sightings"]),
+    tests("BeaconFramesTests", ["BeaconFrames", "BluetoothTypes"]),
+    tests(
+        "BeaconServiceTests",
+        [
+            "Advertiser", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCITransports",
+            "LinuxHost", "TestSupport",
+        ]),
+    tests("BluetoothTypesTests", ["BluetoothTypes"]),
+    tests(
+        "CollectorTests",
+        [
+            "Airtime", "Collector", "Configuration", "Messaging", "Positioning", "Sightings", "Sites", "TestSupport",
+        ]),
+    tests("ConfigurationTests", ["BluetoothTypes", "Configuration"]),
+    tests("EddystoneSecurityTests", ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity"]),
+    tests(
+        "FleetStoreTests",
+        [
+            "BeaconService", "BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport",
+        ]),
+    tests(
+        "FleetTests",
+        [
+            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles",
+            "QRCodes",
+        ]),
+    tests("HCITests", ["BluetoothTypes", "HCI"]),
+    tests(
+        "HCITransportsTests",
+        [
+            "BluetoothTypes", "HCI", "HCITransports", "LinuxHost", "TestSupport", "VirtualController",
+        ]),
+    tests(
+        "HubServiceTests",
+        [
+            "BeaconService", "BluetoothTypes", "Configuration", "HubService", "LinuxHost", "Listener", "Sightings",
+            "Store", "TestSupport", "Zones",
+        ]),
+    tests(
+        "InventoryTests",
+        [
+            "BeaconFrames", "BluetoothTypes", "Configuration", "Inventory", "Sightings", "Sites", "TestSupport",
+        ]),
+    tests("LinuxHostTests", ["BluetoothTypes", "LinuxHost", "TestSupport"]),
+    tests(
+        "ListenerTests",
+        [
+            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+            "HCI", "HCITransports", "LinuxHost", "Listener", "Sightings", "TestSupport", "VirtualController",
+        ]),
+    tests(
+        "MessagingTests",
+        [
+            "BeaconFrames", "BluetoothTypes", "Configuration", "LinuxHost", "Messaging", "Sightings", "TestSupport",
+        ]),
+    tests("PharosCommandTests", ["BluetoothTypes", "Configuration", "HCI", "LinuxHost", "Profiles", "TestSupport"]),
+    tests(
+        "PlannerTests",
+        [
+            "Airtime", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost", "Planner", "Profiles", "Sites",
+            "TestSupport", crypto,
+        ]),
+    tests(
+        "PositioningTests",
+        [
+            "Airtime", "BluetoothTypes", "Configuration", "HCI", "Listener", "Planner", "Positioning",
+            "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController", crypto,
+        ]),
+    tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
+    tests("QRCodesTests", ["QRCodes"]),
+    tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),
+    tests("SitesTests", ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"]),
+    tests("StoreTests", ["LinuxHost", "Store", "TestSupport"]),
+    tests("VirtualControllerTests", ["BluetoothTypes", "HCI", "VirtualController"]),
+    tests("ZonesTests", ["BluetoothTypes", "Configuration", "EnduranceZones", "Sightings", "Zones"]),
+]
 
 // The thread sanitizer wants a build of its own (Tests/Support/sanitize-threads): of no more than the tests named here,
 // and what they import.

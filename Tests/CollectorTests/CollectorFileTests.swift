@@ -1,7 +1,7 @@
 import Airtime
 import Collector
 import Configuration
-import Publishing
+import Messaging
 import TestSupport
 import Testing
 

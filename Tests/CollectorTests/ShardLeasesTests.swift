@@ -1,6 +1,6 @@
 import Collector
 import Configuration
-import Publishing
+import Messaging
 import Testing
 
 /// Who of several collectors tells of a shard.

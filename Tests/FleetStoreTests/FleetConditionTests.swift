@@ -1,4 +1,4 @@
-import BeaconStatus
+import BeaconService
 import BluetoothTypes
 import Configuration
 import Fleet

@@ -1,7 +1,7 @@
 import BeaconService
 import Configuration
 import LinuxHost
-import ListenerService
+import Listener
 import Sightings
 import TestSupport
 import Testing

@@ -10,7 +10,7 @@ import pharos
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACES = (ROOT / "Sources/pharos/pharos.docc/Places.md").read_text()
+PLACES = (ROOT / "Sources/Programs/pharos/pharos.docc/Places.md").read_text()
 
 
 def site(folder, **more):

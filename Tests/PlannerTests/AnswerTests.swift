@@ -1,7 +1,6 @@
 import Airtime
 import BluetoothTypes
 import Configuration
-import PlanReport
 import Planner
 import Testing
 

@@ -41,7 +41,7 @@ def extract(module):
     for old in folder.iterdir():
         old.unlink()
     # Of system libraries, and of modules of C that the build has made one for.
-    paths = [*ROOT.glob("Sources/*/module.modulemap"), *BUILD.glob("C*.build/module.modulemap")]
+    paths = [*ROOT.glob("Sources/CLibraries/*/module.modulemap"), *BUILD.glob("C*.build/module.modulemap")]
     maps = [f"-fmodule-map-file={path}" for path in paths]
     command = ["swift-symbolgraph-extract", "-module-name", module, "-I", str(BUILD / "Modules"), "-output-dir", folder]
     command += ["-target", target(), "-sdk", "/", "-minimum-access-level", "public", "-skip-synthesized-members"]

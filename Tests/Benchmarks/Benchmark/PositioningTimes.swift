@@ -2,9 +2,8 @@ import Airtime
 import BluetoothTypes
 import Glibc
 import LinuxHost
-import ListenerService
+import Listener
 import Positioning
-import PositioningFiles
 import PositioningWorlds
 import Sightings
 

@@ -1,7 +1,6 @@
 import Configuration
 import Listener
-import ListenerService
-import Publishing
+import Messaging
 import Zones
 
 /// Any file gives a listener or the reason why not; so do its zones, and its broker, which have readers of their own.

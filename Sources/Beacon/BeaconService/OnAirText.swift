@@ -1,0 +1,222 @@
+public import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+public import Configuration
+
+/// The live view's words: what is on the air, since when, asked and granted.
+public enum OnAirText {
+    /// The block of the live view: a title, whether it is on the air, and the advertisements.
+    ///
+    /// - Parameters:
+    ///   - heard: what a second virtual controller hears of it; `nil` on real adapters.
+    ///   - width: longer lines are cut, because a wrapped one could not be drawn over.
+    public static func lines(
+        _ facts: OnAirFacts, _ session: some KeptSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
+    ) -> [String] {
+        let advertisements = session.advertisements
+        let title = "\(facts.name) on \(facts.adapter) · \(controller(session.controller, advertisements))"
+        let sign = (color ? "\u{1B}[1;32m●\u{1B}[0m " : "● ") + "on the air for \(clock(session.secondsOnAir))"
+        var body: [String]
+        if advertisements.count == 1, let only = advertisements.first, let asked = facts.asked.first {
+            body = labelled(rows(only, asked, events(session)))
+        } else {
+            body = labelled(powers(advertisements) + sharing(advertisements))
+            body += table(advertisements, facts.asked)
+            body += labelled([("events", events(session))])
+        }
+        if let heard { body += labelled([("heard", heard.text)]) }
+        // A radio power that is not the one that was asked for has its row already.
+        if session.controller.family == .managed { body += labelled(session.warnings.map { ("warning", $0) }) }
+        body = body.map { $0.count > width ? String($0.prefix(max(0, width - 1))) + "…" : $0 }
+        return [String(title.prefix(width)), sign] + body
+    }
+
+    /// What is said in the end: how long it was on the air, and how often.
+    public static func farewell(_ session: some KeptSession, _ heard: HeardOnAir?) -> [String] {
+        var lines = [
+            "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
+        ]
+        if let heard { lines.append("heard by a second virtual controller: \(heard.text)") }
+        return lines
+    }
+
+    private static func labelled(_ rows: [(String, String)]) -> [String] {
+        rows.map { label, value in "  " + (label + String(repeating: " ", count: 12)).prefix(12) + "  " + value }
+    }
+
+    // MARK: One advertisement
+
+    private static func rows(
+        _ status: OnAirAdvertisement, _ asked: RequestedInterval, _ events: String
+    ) -> [(String, String)] {
+        let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
+        return [
+            ("payload", payload(status)),
+            ("octets", Hexadecimal.text(status.payload.octets, separator: " ")),
+            ("address", address(status)),
+        ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)]) + [
+            (
+                "interval",
+                "asked \(asked.milliseconds) ms, granted \(status.setIntervalText); an event every \(mean) ms on average"
+            ),
+            ("radio power", power(status)),
+            ("events", events),
+        ]
+    }
+
+    // MARK: Several
+
+    /// What the radio sends with, once where all are alike.
+    private static func powers(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
+        var seen: [String] = []
+        for status in advertisements where !seen.contains(power(status)) { seen.append(power(status)) }
+        return seen.map { ("radio power", $0) }
+    }
+
+    private static func sharing(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
+        var seen: Set<OnAirAdvertisement.Place> = []
+        return advertisements.compactMap { status in
+            guard status.sharers > 1, case .set = status.place, seen.insert(status.place).inserted else { return nil }
+            let mean = DecimalText.thousandths(
+                status.setInterval.lowerBound.microseconds + AdvertisingInterval.meanDelayMicroseconds)
+            return (
+                status.place.text,
+                "shared by \(status.sharers), at \(status.setIntervalText); an event every \(mean) ms on average"
+            )
+        }
+    }
+
+    private static func table(
+        _ advertisements: [OnAirAdvertisement], _ asked: [RequestedInterval]
+    ) -> [String] {
+        var table = Table(
+            ["", "asked ms", "granted ms", "events", "set", "address", "payload"],
+            alignment: [.left, .right, .right, .right])
+        for (status, asked) in zip(advertisements, asked) {
+            table.add([
+                status.isItsTurn ? "▸" : " ", asked.milliseconds,
+                status.grantedMilliseconds, String(status.events), place(status), address(status), payload(status),
+            ])
+        }
+        return table.text.split(separator: "\n").map { "  " + $0 }
+    }
+
+    // MARK: Words
+
+    private static func place(_ status: OnAirAdvertisement) -> String {
+        guard case .set(let position) = status.place else { return status.place.text }
+        return "\(position + 1) \(status.sharers > 1 ? "shared" : "own")"
+    }
+
+    private static func controller(_ controller: OnAirController, _ advertisements: [OnAirAdvertisement]) -> String {
+        let way = controller.family == .managed ? "through the kernel, " : ""
+        let family =
+            controller.hasExtendedAdvertising ? "extended advertising, legacy PDUs" : "legacy advertising"
+        let pdus = Set(advertisements.map(\.advertisement.pdu.specificationName)).sorted().joined(separator: ", ")
+        return "\(way)\(controller.version), \(family), \(pdus)"
+    }
+
+    private static func payload(_ status: OnAirAdvertisement) -> String {
+        guard let frame = BeaconFrame(decoding: status.payload) else {
+            return "\(status.advertisement.content.typeName), \(status.payload.octets.count) octets"
+        }
+        return frame.sentence
+    }
+
+    private static func address(_ status: OnAirAdvertisement) -> String {
+        guard let address = status.address else { return "chosen by the kernel, which does not tell it" }
+        return "\(address) (\(status.isAddressRandom ? "static random" : "public"))"
+    }
+
+    private static func power(_ status: OnAirAdvertisement) -> String {
+        let asked = status.advertisement.radioPower.map { "asked \($0), " } ?? ""
+        return asked + status.grant.description
+    }
+
+    private static func events(_ session: some KeptSession) -> String {
+        let who = session.controller.family == .managed ? "the kernel" : "this controller"
+        return "\(session.computedEvents) (computed: \(who) does not count them)"
+    }
+
+    static func clock(_ seconds: Int) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+}
+
+/// `advertise --json`: one object for each thing that happens.
+public enum OnAirJSON {
+    /// The event `on-air`.
+    public static func onAir(_ facts: OnAirFacts, _ session: some KeptSession) -> JSONValue {
+        let advertisements = zip(session.advertisements, facts.asked).map(members)
+        var line: [(String, JSONValue)] = [
+            ("event", .string("on-air")),
+            ("name", .string(facts.name)),
+            ("adapter", .string(facts.adapter)),
+            ("family", .string(session.controller.family.rawValue)),
+        ]
+        // What reads a single advertisement need not know of lists.
+        if advertisements.count == 1 { line += advertisements[0] }
+        line.append(("advertisements", .array(advertisements.map(JSONValue.record))))
+        line.append(("warnings", .array(session.warnings.map(JSONValue.string))))
+        return .record(line)
+    }
+
+    private static func members(
+        _ status: OnAirAdvertisement, _ asked: RequestedInterval
+    ) -> [(String, JSONValue)] {
+        let wanted = status.advertisement
+        return [
+            ("address", .optional(status.address) { .string($0.description) }),
+            (
+                "addressType",
+                .optional(status.address) { _ in .string(status.isAddressRandom ? "random-static" : "public") }
+            ),
+            ("type", .string(wanted.content.typeName)),
+            ("pdu", .string(wanted.pdu.rawValue)),
+            ("intervalMs", .decimal(asked.milliseconds)),
+            ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
+            ("sharedBy", .integer(status.sharers)),
+            ("instance", .optional(status.place.instance) { .integer($0) }),
+            ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
+            ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
+            ("radioPowerNote", .string(status.grant.description)),
+            ("octets", .hex(status.payload.octets)),
+        ]
+    }
+
+    /// The event `off-air`.
+    ///
+    /// - Parameter heard: What a second virtual controller has heard of it; `nil` on real adapters.
+    public static func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),
+            ("eventsCounted", .boolean(false)),
+        ]
+        if let heard { members.append(("heard", .integer(heard.reports))) }
+        let advertisements = session.advertisements.map { status in
+            JSONValue.record([
+                ("type", .string(status.advertisement.content.typeName)),
+                ("events", .integer(Int(clamping: status.events))),
+            ])
+        }
+        members.append(("advertisements", .array(advertisements)))
+        return .record(members)
+    }
+}
+
+extension OnAirAdvertisement.Place {
+    /// The number of the kernel's instance; `nil` for a set.
+    var instance: Int? {
+        guard case .instance(let number) = self else { return nil }
+        return Int(number)
+    }
+
+    /// `set 1`, `instance 3`.
+    var text: String {
+        switch self {
+        case .set(let position): "set \(position + 1)"
+        case .instance(let number): "instance \(number)"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Configuration
+internal import HCI
+internal import LinuxHost
+
+/// What a service leaves for others to read: its status and its metrics. Written when something has changed, which in
+/// the steady state is the verification alone. A file that cannot be written is logged once, and costs nothing else.
+struct ServiceReport {
+    private let directories: ServiceDirectories
+    private let log: (Supervisor.LogPriority, String) -> Void
+    private var last: Change?
+    private var changesSeen: Int?
+    private var stateSince = RFC3339Time.now
+    private var lost: Set<String> = []
+
+    /// What makes a report out of date.
+    private struct Change: Equatable {
+        let state: InstanceStatus.State
+        let verified: HCIInstant?
+        let rearms: Int
+        let hash: String
+        let error: String?
+        let eidClockAhead: Int?
+    }
+
+    init(_ directories: ServiceDirectories, log: @escaping (Supervisor.LogPriority, String) -> Void) {
+        self.directories = directories
+        self.log = log
+    }
+
+    mutating func update(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox) {
+        guard keeper.changes != changesSeen || box.eidClockAhead != last?.eidClockAhead else { return }
+        changesSeen = keeper.changes
+        let supervisor = keeper.supervisor
+        let change = Change(
+            state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
+            rearms: supervisor.rearms.values.reduce(0, +), hash: box.job.hash, error: supervisor.lastError,
+            eidClockAhead: box.eidClockAhead)
+        guard change != last else { return }
+        if change.state != last?.state { stateSince = .now }
+        last = change
+        let status = status(keeper, box, change)
+        let directory = directories.runtime
+        let isOnAir = change.state == .onAir
+        write(directories.statusFile(status.name), isOnAir: isOnAir) { () throws(SystemError) in
+            try StatusFile.write(status, in: directory)
+        }
+        let metrics = directories.metricsFile(status.name)
+        write(metrics, isOnAir: isOnAir) { () throws(SystemError) in
+            try Files.replace(metrics, with: Array(Metrics.text(for: [status]).utf8), isDurable: false)
+        }
+    }
+
+    private mutating func write(_ path: String, isOnAir: Bool, _ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) {
+            try body()
+            if lost.remove(path) != nil { log(.notice, "\(path) can be written again") }
+        } catch {
+            guard lost.insert(path).inserted else { return }
+            log(
+                .warning,
+                "\(error): it tells nothing new until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
+            )
+        }
+    }
+
+    private func status(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox, _ change: Change) -> InstanceStatus {
+        let supervisor = keeper.supervisor
+        var status = InstanceStatus(name: box.job.name, adapter: box.job.adapterText, state: change.state)
+        status.since = stateSince
+        status.lastVerified = supervisor.lastVerified.map(RFC3339Time.init)
+        status.profileHash = box.job.hash
+        status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
+        status.lastError = supervisor.lastError
+        status.process = .current
+        status.eidClockAhead = change.eidClockAhead
+        if let session = keeper.session {
+            status.address = session.controller.address
+            status.controller = session.controller.description
+            status.advertisements = session.advertisements.map(InstanceStatus.AdvertisementStatus.init)
+        }
+        status.telemetry = telemetry(box.sensors)
+        return status
+    }
+
+    private func telemetry(_ sensors: ServiceSensors) -> InstanceStatus.TelemetryStatus? {
+        guard sensors.lastTemperature != nil || sensors.lastBattery != nil else { return nil }
+        return InstanceStatus.TelemetryStatus(
+            temperature: sensors.lastTemperature?.value,
+            temperatureSensor: sensors.lastTemperature?.sensor.map { "\($0)" }, battery: sensors.lastBattery?.value,
+            batterySensor: sensors.lastBattery?.sensor.map { "\($0)" })
+    }
+}
+
+extension InstanceStatus.State {
+    fileprivate init(_ state: Supervisor.State) {
+        switch state {
+        case .starting: self = .starting
+        case .onAir: self = .onAir
+        case .recovering: self = .recovering
+        case .off: self = .off
+        }
+    }
+}
+
+extension InstanceStatus.AdvertisementStatus {
+    fileprivate init(_ status: OnAirAdvertisement) {
+        self.init(
+            type: status.advertisement.content.typeName, address: status.address,
+            interval: status.advertisement.interval.microseconds, grantedInterval: status.grantedMicroseconds,
+            radioPower: status.advertisement.radioPower.map { Int($0.dBm) },
+            grantedRadioPower: status.grant.power.map { Int($0.dBm) }, events: Int(clamping: status.events))
+    }
+}
+
+extension RFC3339Time {
+    static var now: RFC3339Time { RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)) }
+
+    /// When the monotonic clock showed this, as the wall clock is now.
+    fileprivate init(_ instant: HCIInstant) {
+        let age =
+            MonotonicClock.nanoseconds() / 1_000_000_000
+            - min(
+                instant.nanoseconds / 1_000_000_000, MonotonicClock.nanoseconds() / 1_000_000_000)
+        self.init(secondsSince1970: RFC3339Time.now.secondsSince1970 - Int(age))
+    }
+}

@@ -1,0 +1,121 @@
+internal import BluetoothTypes
+internal import Configuration
+
+/// Metrics in Prometheus' text format (version 0.0.4), as node_exporter's textfile collector reads them.
+struct MetricsText {
+    enum Kind: String {
+        case counter
+        case gauge
+    }
+
+    private(set) var text = ""
+
+    /// One metric with all its samples; nothing is written where there are none, because a metric that nobody has a
+    /// value of is absent, not zero.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: [(String, String)], String)]) {
+        guard !samples.isEmpty else { return }
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        for (labels, value) in samples {
+            text += name
+            text += "{"
+            for (index, (label, value)) in labels.enumerated() {
+                if index > 0 { text += "," }
+                text += label
+                text += "="
+                text += PrometheusText.label(value)
+            }
+            text += "} "
+            text += value
+            text += "\n"
+        }
+    }
+}
+
+/// What a box's beacons are measured by.
+public enum Metrics {
+    /// The metrics of `instances`; a metric that nobody has a value of is absent.
+    public static func text(for instances: [InstanceStatus]) -> String {
+        var metrics = MetricsText()
+        add(instances, to: &metrics)
+        addFrames(instances, to: &metrics)
+        return metrics.text
+    }
+
+    private static func add(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
+        metrics.add(
+            "pharos_on_air", .gauge, "Whether the beacon is on the air: 1 or 0.",
+            instances.map { ($0.labels(), $0.state == .onAir ? "1" : "0") })
+        metrics.add(
+            "pharos_info", .gauge, "What sends the beacon; always 1.",
+            instances.map { status in
+                let labels = [
+                    ("profile_hash", status.profileHash ?? ""), ("adapter", status.adapter),
+                    ("address", status.address?.description ?? ""), ("controller", status.controller ?? ""),
+                ]
+                return (status.labels(labels), "1")
+            })
+        metrics.add(
+            "pharos_last_verified_timestamp_seconds", .gauge,
+            "When the radio was last known to be advertising, in seconds since 1970.",
+            instances.compactMap { status in
+                status.lastVerified.map { (status.labels(), String($0.secondsSince1970)) }
+            })
+        metrics.add(
+            "pharos_rearms_total", .counter, "How often the beacon was brought back on the air, by cause.",
+            instances.flatMap { status in
+                status.rearms.sorted { $0.key < $1.key }.map { (status.labels([("cause", $0.key)]), String($0.value)) }
+            })
+        metrics.add(
+            "pharos_eid_clock_ahead_seconds", .gauge,
+            "By how much the clock of ephemeral ids is ahead of the wall clock; absent up to a day.",
+            instances.compactMap { status in status.eidClockAhead.map { (status.labels(), String($0)) } })
+        metrics.add(
+            "pharos_temperature_celsius", .gauge, "The temperature that telemetry sends.",
+            instances.compactMap { status in
+                status.telemetry?.temperature.map { (status.labels(), DecimalText.thousandths($0)) }
+            })
+        metrics.add(
+            "pharos_battery_volts", .gauge, "The battery or supply voltage that telemetry sends.",
+            instances.compactMap { status in
+                status.telemetry?.battery.map { (status.labels(), DecimalText.thousandths($0)) }
+            })
+    }
+
+    private static func addFrames(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
+        metrics.add(
+            "pharos_interval_seconds", .gauge, "The advertising interval that the controller keeps, by frame.",
+            samples(instances) { $0.grantedInterval.map { seconds($0.lowerBound) } })
+        metrics.add(
+            "pharos_longest_interval_seconds", .gauge,
+            "The longest advertising interval that the kernel may choose, by frame; absent where it has no choice.",
+            samples(instances) { status in
+                status.grantedInterval.flatMap { $0.count > 1 ? seconds($0.upperBound) : nil }
+            })
+        metrics.add(
+            "pharos_radio_power_dbm", .gauge, "The radio power that the controller granted, by frame.",
+            samples(instances) { $0.grantedRadioPower.map(String.init) })
+        metrics.add(
+            "pharos_events_total", .counter,
+            "Advertising events sent, by frame; computed from the time on the air where the controller counts none.",
+            samples(instances) { $0.events.map(String.init) })
+        metrics.add(
+            "pharos_events_counted", .gauge, "Whether the controller counted the events (1) or they are computed (0).",
+            samples(instances) { $0.events == nil ? nil : $0.eventsCounted ? "1" : "0" })
+    }
+
+    private static func seconds(_ microseconds: Int) -> String { String(Double(microseconds) / 1_000_000) }
+
+    private static func samples(
+        _ instances: [InstanceStatus], _ value: (InstanceStatus.AdvertisementStatus) -> String?
+    ) -> [(labels: [(String, String)], String)] {
+        instances.flatMap { status in
+            zip(status.frameNames, status.advertisements).compactMap { name, advertisement in
+                value(advertisement).map { (status.labels([("frame", name)]), $0) }
+            }
+        }
+    }
+}
+
+extension InstanceStatus {
+    fileprivate func labels(_ more: [(String, String)] = []) -> [(String, String)] { [("profile", name)] + more }
+}

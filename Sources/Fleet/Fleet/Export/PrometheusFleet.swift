@@ -1,0 +1,100 @@
+internal import Configuration
+
+/// What Prometheus has to know of a fleet: where to ask, and when to raise an alarm.
+///
+/// Boxes leave their metrics to node_exporter's textfile collector; a box is asked for them at its `host`.
+public struct PrometheusFleet {
+    private let manifest: FleetManifest
+    private let port: Int
+
+    /// - Parameter port: Where node_exporter listens on every box.
+    public init(_ manifest: FleetManifest, port: Int = 9100) {
+        self.manifest = manifest
+        self.port = port
+    }
+
+    /// The beacons whose box has no `host`, so that nobody can be asked.
+    public var withoutHost: [String] { manifest.beacons.filter { $0.host == nil }.map(\.name) }
+
+    /// Targets for `file_sd_configs`: each host once, with the groups that all its beacons share.
+    public var targets: String {
+        var order: [String] = []
+        var beacons: [String: [FleetManifest.Beacon]] = [:]
+        for beacon in manifest.beacons {
+            guard let host = beacon.host else { continue }
+            if beacons[host] == nil { order.append(host) }
+            beacons[host, default: []].append(beacon)
+        }
+        let targets = order.map { host -> JSONValue in
+            let here = beacons[host] ?? []
+            var labels: [JSONValue.Member] = [
+                .init("fleet", .string(manifest.fleet)),
+                .init("beacons", .string(here.map(\.name).joined(separator: ","))),
+            ]
+            for (label, path) in [("site", \FleetManifest.Beacon.site), ("floor", \.floor), ("room", \.room)] {
+                let values = Set(here.map { $0[keyPath: path] })
+                if values.count == 1, let value = values.first ?? nil { labels.append(.init(label, .string(value))) }
+            }
+            let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            return .object([
+                .init("targets", .array([.string(place)])), .init("labels", .object(labels)),
+            ])
+        }
+        return JSONValue.array(targets).pretty
+    }
+
+    /// Rules: what there should be as a series a beacon, and three alarms that compare it with what there is.
+    ///
+    /// Names stand in labels of series only, never in expressions or templates, where they could mean something else.
+    public var rules: String {
+        var text = """
+            groups:
+              - name: pharos-fleet
+                rules:
+
+            """
+        for beacon in manifest.beacons {
+            text += """
+                      - record: pharos_beacon_expected
+                        expr: vector(1)
+                        labels:
+                          fleet: \(YAMLText.quoted(manifest.fleet))
+                          profile: \(YAMLText.quoted(beacon.name))
+                          profile_hash: \(YAMLText.quoted(beacon.profileHash))
+
+                """
+        }
+        return text + """
+              - name: pharos-alerts
+                rules:
+                  - alert: PharosBeaconSilent
+                    expr: pharos_beacon_expected unless on (profile) (pharos_on_air == 1)
+                    for: 60s
+                    labels:
+                      severity: critical
+                    annotations:
+                      summary: "Beacon {{ $labels.profile }} has been silent for a minute."
+                  - alert: PharosMetricsStale
+                    expr: >-
+                      pharos_beacon_expected
+                      and on (profile) (pharos_on_air == 1)
+                      unless on (profile) (time() - pharos_last_verified_timestamp_seconds < 60)
+                    for: 30s
+                    labels:
+                      severity: critical
+                    annotations:
+                      summary: "Beacon {{ $labels.profile }} has not been verified for a minute."
+                  - alert: PharosProfileHashDiffers
+                    expr: >-
+                      pharos_beacon_expected
+                      and on (profile) pharos_info
+                      unless on (profile, profile_hash) pharos_info
+                    for: 5m
+                    labels:
+                      severity: warning
+                    annotations:
+                      summary: "Beacon {{ $labels.profile }} does not send the profile that the fleet has for it."
+
+            """
+    }
+}

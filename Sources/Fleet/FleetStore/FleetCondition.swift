@@ -1,0 +1,235 @@
+public import BeaconService
+internal import BluetoothTypes
+public import Configuration
+public import Fleet
+
+/// How a fleet is: what its boxes say, held against what its manifest wants.
+public struct FleetCondition: Sendable {
+    /// One beacon of the manifest.
+    public struct Entry: Sendable {
+        public let beacon: FleetManifest.Beacon
+        /// `nil` where nobody has said anything.
+        public let report: BeaconReport?
+        /// None where all is as it should be.
+        public let problems: [BeaconProblem]
+    }
+
+    /// In the manifest's order.
+    public let entries: [Entry]
+    /// What is reported and in no manifest.
+    public let strangers: [BeaconReport]
+
+    public var isGood: Bool { entries.allSatisfy { $0.problems.isEmpty } }
+
+    /// - Parameters:
+    ///   - reports: In any order. Where several have one name, the one from the beacon's own host is its.
+    ///   - reasons: Why nothing was heard of a beacon, by its host.
+    ///   - now: What times are held against.
+    ///   - staleAfter: Seconds after which a beacon that nobody has looked at counts as silent.
+    public init(
+        _ manifest: FleetManifest, _ reports: [BeaconReport], reasons: [String: String] = [:], now: RFC3339Time,
+        staleAfter: Int
+    ) {
+        var byName: [String: [BeaconReport]] = [:]
+        for report in reports { byName[report.name, default: []].append(report) }
+        entries = manifest.beacons.map { beacon in
+            let own = byName.removeValue(forKey: beacon.name) ?? []
+            let report = own.first { $0.source == beacon.host } ?? own.first
+            var problems: [BeaconProblem]
+            if let report {
+                problems = Self.problems(beacon, report, now, staleAfter)
+            } else {
+                problems = [.noReport(beacon.host.flatMap { reasons[$0] } ?? "nothing is known of it")]
+            }
+            let onAir = own.filter { $0.state == .onAir }.map(\.source)
+            if onAir.count > 1 { problems.append(.several(onAir)) }
+            return Entry(beacon: beacon, report: report, problems: problems)
+        }
+        strangers = reports.filter { byName[$0.name] != nil }
+    }
+
+    private static func problems(
+        _ beacon: FleetManifest.Beacon, _ report: BeaconReport, _ now: RFC3339Time, _ staleAfter: Int
+    ) -> [BeaconProblem] {
+        var problems: [BeaconProblem] = []
+        if report.state != .onAir {
+            problems.append(.silent(report.state, since: report.since, lastError: report.lastError))
+        } else if let verified = report.lastVerified {
+            if now.secondsSince1970 - verified.secondsSince1970 > staleAfter {
+                problems.append(.stale(since: verified))
+            }
+        } else {
+            problems.append(.stale(since: nil))
+        }
+        if let hash = report.profileHash, hash != beacon.profileHash {
+            // What it grants is of another profile and says nothing about this one.
+            return problems + [.otherProfile(hash)]
+        }
+        var rest = report.advertisements
+        for wanted in beacon.advertisements {
+            guard let index = rest.firstIndex(where: { $0.type == wanted.type }) else { continue }
+            let granted = rest.remove(at: index)
+            // Half a unit of 0.625 ms more is the controller's nearest.
+            if let interval = granted.grantedInterval?.lowerBound, interval - 313 > wanted.intervalMicroseconds {
+                problems.append(
+                    .slow(type: wanted.type, asked: wanted.intervalMicroseconds, granted: interval))
+            }
+            if let asked = wanted.radioPower, let power = granted.grantedRadioPower, power < asked {
+                problems.append(.weak(type: wanted.type, asked: asked, granted: power))
+            }
+        }
+        return problems
+    }
+}
+
+/// What one box says of one beacon, and from where it was heard.
+@dynamicMemberLookup
+public struct BeaconReport: Hashable, Sendable {
+    /// What was said. The instance's name is the beacon's.
+    public var status: InstanceStatus
+    /// The host or file that said so.
+    public var source: String
+
+    /// - Parameter source: The host or file that said so.
+    public init(_ status: InstanceStatus, from source: String) {
+        self.status = status
+        self.source = source
+    }
+
+    /// The values of ``status`` as they are.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<InstanceStatus, Value>) -> Value {
+        get { status[keyPath: path] }
+        set { status[keyPath: path] = newValue }
+    }
+}
+
+/// Why a beacon is not as its fleet wants it.
+public enum BeaconProblem: Hashable, Sendable {
+    /// Nobody has said anything about it.
+    case noReport(String)
+    /// It says that it is not on the air.
+    case silent(InstanceStatus.State, since: RFC3339Time?, lastError: String?)
+    /// It says that it is, but nobody has looked for so long.
+    case stale(since: RFC3339Time?)
+    /// It sends another profile than the fleet has for it.
+    case otherProfile(String)
+    /// An advertisement goes out more rarely than was asked for; in µs.
+    case slow(type: String, asked: Int, granted: Int)
+    /// The transmitter is weaker than was asked for; in dBm.
+    case weak(type: String, asked: Int, granted: Int)
+    /// Several boxes send as this beacon.
+    case several([String])
+
+    /// A word for programs.
+    public var kind: String {
+        switch self {
+        case .noReport: "no-report"
+        case .silent: "silent"
+        case .stale: "stale"
+        case .otherProfile: "other-profile"
+        case .slow: "slow"
+        case .weak: "weak"
+        case .several: "several"
+        }
+    }
+
+    /// Since when, where that is known.
+    public var since: RFC3339Time? {
+        switch self {
+        case .silent(_, let since, _), .stale(let since): since
+        default: nil
+        }
+    }
+}
+
+extension BeaconProblem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noReport(let reason): reason
+        case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
+        case .stale: "says that it is on the air, but has not looked lately"
+        case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
+        case .slow(let type, let asked, let granted):
+            "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(asked)) ms"
+        case .weak(let type, let asked, let granted): "\(type) with \(granted) dBm instead of \(asked) dBm"
+        case .several(let sources): "is sent by several boxes: \(sources.joined(separator: ", "))"
+        }
+    }
+}
+
+/// A fleet's condition as `fleet status` prints it.
+extension FleetCondition {
+    /// Columns that a beacon's problems, and a stranger's name, may take.
+    private static let columnLimit = 400
+    /// More strangers than these are counted only.
+    private static let strangerLimit = 5
+
+    /// A row for each beacon with a problem, then how many beacons are as they should be.
+    ///
+    /// - Parameters:
+    ///   - fleet: The fleet's name.
+    ///   - now: What times are told from.
+    ///   - all: Whether beacons without a problem get a row too.
+    public func text(of fleet: String, at now: RFC3339Time, all: Bool = false) -> String {
+        let shown = entries.filter { all || !$0.problems.isEmpty }
+        var table = Table(["beacon", "place", "host", "since", "what"])
+        for entry in shown {
+            let problems = entry.problems.map(\.description)
+            let since = entry.problems.first.map(\.since) ?? entry.report?.since
+            table.add([
+                entry.beacon.name, entry.beacon.group.joined(separator: "/"), entry.beacon.host ?? "-",
+                since.map { StatusText.duration(from: $0, to: now) } ?? "-",
+                Self.line(problems.isEmpty ? "on the air" : problems.joined(separator: "; ")),
+            ])
+        }
+        var text = shown.isEmpty ? "" : table.text + "\n"
+        text += "\(good) of \(entries.count) beacons of \(fleet) are as they should be.\n"
+        if !strangers.isEmpty {
+            let names = strangers.prefix(Self.strangerLimit).map { Self.line("\($0.name) (\($0.source))") }
+            let rest = strangers.count - Self.strangerLimit
+            text += "Not of this fleet: \(names.joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
+        }
+        return text
+    }
+
+    private static func line(_ text: String) -> String {
+        TerminalText.line(TerminalText.shortened(text, to: columnLimit))
+    }
+
+    /// How many beacons are as they should be.
+    public var good: Int { entries.count { $0.problems.isEmpty } }
+
+    /// The same for programs: every beacon.
+    ///
+    /// - Parameters:
+    ///   - fleet: The fleet's name.
+    ///   - now: When the reports were looked at.
+    public func json(of fleet: String, at now: RFC3339Time) -> JSONValue {
+        .record([
+            ("fleet", .string(fleet)), ("time", .string(now.description)), ("beacons", .integer(entries.count)),
+            ("good", .integer(good)), ("entries", .array(entries.map(Self.json))),
+            (
+                "strangers",
+                .array(strangers.map { .record([("name", .string($0.name)), ("source", .string($0.source))]) })
+            ),
+        ])
+    }
+
+    private static func json(_ entry: Entry) -> JSONValue {
+        .record([
+            ("name", .string(entry.beacon.name)), ("group", .array(entry.beacon.group.map(JSONValue.string))),
+            ("host", .optional(entry.beacon.host, JSONValue.string)),
+            ("state", .optional(entry.report?.state) { .string($0.rawValue) }),
+            ("since", .optional(entry.report?.since) { .string($0.description) }),
+            ("lastVerified", .optional(entry.report?.lastVerified) { .string($0.description) }),
+            ("problems", .array(entry.problems.map(Self.json))),
+        ])
+    }
+
+    private static func json(_ problem: BeaconProblem) -> JSONValue {
+        .record([
+            ("kind", .string(problem.kind)), ("message", .string(problem.description)),
+            ("since", .optional(problem.since) { .string($0.description) }),
+        ])
+    }
+}

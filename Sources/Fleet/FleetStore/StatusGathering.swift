@@ -1,0 +1,130 @@
+internal import BeaconService
+internal import Configuration
+public import Fleet
+internal import LinuxHost
+
+/// What boxes say of themselves, from files or by ssh.
+public struct StatusGathering: Sendable {
+    /// In the order in which they were found.
+    public private(set) var reports: [BeaconReport] = []
+    /// Why a host has said nothing.
+    public private(set) var reasons: [String: String] = [:]
+    /// Files and answers that say nothing, each with the reason.
+    public private(set) var problems: [String] = []
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Far more than any box has to say.
+    private static let sizeLimit = 1 << 22
+
+    /// What listeners and collectors leave in the same directory of a box.
+    private static let others = [".listener.json", ".where.json"]
+
+    private static func mayBeStatus(_ name: String) -> Bool {
+        name.hasSuffix(".json") && !name.hasPrefix(".") && !others.contains { name.hasSuffix($0) }
+    }
+
+    /// Reads all files `*.json` of a directory and of the directories in it, but those of listeners and collectors.
+    public mutating func read(_ directory: String) throws(FleetStoreError) {
+        guard Files.isDirectory(directory) else {
+            throw FleetStoreError(.missing, "\(directory): there is no such directory")
+        }
+        for name in Files.names(in: directory) where !name.hasPrefix(".") {
+            let path = "\(directory)/\(name)"
+            if Files.isDirectory(path) {
+                for inner in Files.names(in: path) where Self.mayBeStatus(inner) {
+                    readFile("\(path)/\(inner)", from: name)
+                }
+            } else if Self.mayBeStatus(name) {
+                readFile(path, from: path)
+            }
+        }
+    }
+
+    private mutating func readFile(_ path: String, from source: String) {
+        do throws(FleetStoreError) {
+            add(try SourceFile.read(path, limit: Self.sizeLimit), from: source, called: path)
+        } catch {
+            problems += error.messages
+        }
+    }
+
+    /// Asks every host once. What a host may be called is settled here again: it becomes an argument of ssh.
+    ///
+    /// - Parameters:
+    ///   - parallel: How many boxes are asked at a time.
+    ///   - timeoutSeconds: How long a box may take to answer.
+    public mutating func ask(
+        _ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int
+    ) throws(FleetStoreError) {
+        var hosts: [String] = []
+        var known: Set<String> = []
+        for beacon in beacons {
+            guard let host = beacon.host, known.insert(host).inserted else { continue }
+            guard Self.isHost(host) else {
+                reasons[host] = "its host is no name or address that ssh could be given"
+                continue
+            }
+            hosts.append(host)
+        }
+        let jobs = hosts.map { host in
+            [
+                "ssh", "-nT", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o",
+                "ConnectTimeout=\(timeoutSeconds)", "--", host, "pharos", "status", "--json",
+            ]
+        }
+        let answers: [ProcessPool.Answer]
+        do throws(SystemError) {
+            answers = try ProcessPool.run(
+                jobs, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
+        } catch {
+            throw FleetStoreError(error, at: "ssh")
+        }
+        for (host, answer) in zip(hosts, answers) {
+            switch answer {
+            case .ended(let output, let errors, let code):
+                let before = reports.count
+                if !output.isEmpty { add(output, from: host, called: host) }
+                guard reports.count == before else { continue }
+                let said = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).last
+                reasons[host] =
+                    said.map { "ssh: \($0)" }
+                    ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this box")
+            case .late: reasons[host] = "no answer within \(timeoutSeconds) s"
+            case .notStarted(let error): throw FleetStoreError(.system, "ssh: \(error)")
+            }
+        }
+    }
+
+    private mutating func add(_ octets: [UInt8], from source: String, called name: String) {
+        let (root, faults) = JSONDocument.parse(octets)
+        guard let root, faults.isEmpty else {
+            problems.append("\(name): it is no status: \(faults.first?.description ?? "it is empty")")
+            return
+        }
+        var nodes = [root]
+        if case .array(let instances) = root["instances"]?.value { nodes = instances }
+        for node in nodes {
+            do throws(StatusFileError) {
+                reports.append(BeaconReport(try InstanceStatus(node), from: source))
+            } catch {
+                problems.append("\(name): \(error.reason)")
+            }
+        }
+    }
+
+    /// Letters, digits, `.`, `-`, `_`, `:` and one `@`, no dash first: nothing that ssh takes for an option.
+    private static func isHost(_ host: String) -> Bool {
+        guard let first = host.utf8.first, first != UInt8(ascii: "-"), host.utf8.count <= 255 else { return false }
+        return host.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: ":"), UInt8(ascii: "@"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+internal import Configuration
+internal import Messaging
+internal import Sightings
+
+/// One line of what a receiver has heard, as `pharos scan --json`, `pharos listen --print --json` and a broker's
+/// subscriber (`mosquitto_sub -F %J`) give it.
+public struct ReceiverLine: Hashable, Sendable {
+    /// Who heard it; `nil` where the line does not say.
+    public var receiver: String?
+    /// By the receiver's wall clock, in milliseconds since 1970; `nil` where the line does not say.
+    public var unixMilliseconds: Int?
+    /// How the receiver numbers its lines; `nil` for lines without numbers.
+    public var number: Number?
+    /// Whether it can hear; `nil` where the line does not say.
+    public var isListening: Bool?
+    public var beacons: [Heard] = []
+
+    /// Tells a line that comes twice.
+    public struct Number: Hashable, Sendable {
+        public var boot: String
+        public var sequence: Int
+        /// When its window ended, in milliseconds since the machine started.
+        public var bootMilliseconds: Int
+
+        /// See the properties of the same names.
+        public init(boot: String, sequence: Int, bootMilliseconds: Int) {
+            self.boot = boot
+            self.sequence = sequence
+            self.bootMilliseconds = bootMilliseconds
+        }
+    }
+
+    /// One beacon in a line.
+    public struct Heard: Hashable, Sendable {
+        /// Its name; `nil` for a stranger.
+        public var name: String?
+        /// Its identity; `nil` where only the name is told.
+        public var identity: String?
+        public var reports: Int
+        /// In dBm; `nil` where no report had a level.
+        public var level: Double?
+        /// What a receiver sees at 1 m, in dBm.
+        public var powerAtOneMeter: Int?
+        /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
+        public var batteryMillivolts: Int?
+        public var temperature: Int?
+
+        /// See the properties of the same names.
+        public init(
+            name: String?, identity: String? = nil, reports: Int = 1, level: Double?, powerAtOneMeter: Int? = nil
+        ) {
+            self.name = name
+            self.identity = identity
+            self.reports = reports
+            self.level = level
+            self.powerAtOneMeter = powerAtOneMeter
+        }
+
+        /// The part of a site's beacons to which receivers count it.
+        var shard: Int { TopicTree.shard(of: name ?? identity ?? "") }
+    }
+
+    /// A line of one's own.
+    public init(receiver: String?, unixMilliseconds: Int?, beacons: [Heard] = []) {
+        self.receiver = receiver
+        self.unixMilliseconds = unixMilliseconds
+        self.beacons = beacons
+    }
+
+    /// Whether it says nothing of a beacon, nor of how the receiver hears.
+    public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
+
+    /// Lines longer than this are none, in octets.
+    public static let limit = 1 << 18
+    /// What a name or an identity may have at most, in octets.
+    static let nameLimit = 400
+    /// How long a machine runs at most, in milliseconds: a hundred years.
+    private static let uptimes = 0...3_155_760_000_000
+
+    /// Reads a line; `nil` for what is no object of JSON.
+    public init?(_ octets: [UInt8]) {
+        guard octets.count <= Self.limit, let node = JSONDocument.parse(octets).root, node.members != nil else {
+            return nil
+        }
+        if let topic = node["topic"]?.string {
+            self.init(topic: topic, time: node["tst"]?.string.flatMap(Self.milliseconds), node["payload"])
+        } else {
+            self.init(node)
+        }
+    }
+
+    /// Reads a message of a broker; `nil` for what says nothing of a receiver.
+    public init?(topic: String, payload octets: [UInt8]) {
+        guard octets.count <= Self.limit else { return nil }
+        // A status is a word, and no JSON.
+        let word = String(decoding: octets, as: UTF8.self)
+        let payload =
+            ["online", "offline"].contains(word)
+            ? JSONNode(.string(word), at: JSONPosition(line: 1, column: 1), path: .root)
+            : JSONDocument.parse(octets).root
+        guard let payload, payload.string != nil || payload.members != nil else { return nil }
+        self.init(topic: topic, time: nil, payload)
+        if receiver == nil { return nil }
+    }
+
+    private init(_ node: JSONNode) {
+        receiver = (node["receiver"]?.string ?? node["listener"]?.string).flatMap(Self.name)
+        unixMilliseconds = node["at"]?.string.flatMap(Self.milliseconds)
+        if node["b"]?.elements != nil {
+            take(batch: node)
+            return
+        }
+        switch node["event"]?.string {
+        case "report":
+            let power = node["frames"]?.elements?.lazy.compactMap(Self.power).first
+            let telemetry = node["frames"]?.elements?.first { $0["type"]?.string == "eddystone-tlm" }
+            take(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power, telemetry)
+        case "beacons":
+            if let state = node["state"]?.string { isListening = Self.hears(state) }
+            for beacon in node["beacons"]?.elements ?? [] {
+                guard let reports = beacon["heard"]?.integer, reports > 0 else { continue }
+                take(
+                    beacon, reports: min(reports, 1_000_000),
+                    level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil,
+                    beacon["telemetry"])
+            }
+        case "state": if let state = node["state"]?.string { isListening = Self.hears(state) }
+        default: break
+        }
+    }
+
+    /// `pharos/SITE/sightings/SHARD/RECEIVER`, and a receiver's own state.
+    private init(topic: String, time: Int?, _ payload: JSONNode?) {
+        let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        unixMilliseconds = time
+        guard levels.count == 5, levels[0] == "pharos", let payload else { return }
+        if levels[2] == "sightings" {
+            receiver = Self.name(levels[4])
+            take(batch: payload)
+        } else if levels[2] == "receivers" {
+            receiver = Self.name(levels[3])
+            if levels[4] == "status" { isListening = payload.string.map { $0 == "online" } }
+            if levels[4] == "state", let state = payload["state"]?.string { isListening = Self.hears(state) }
+        }
+    }
+
+    private mutating func take(batch node: JSONNode) {
+        guard node["v"]?.integer == 1, let boot = node["boot"]?.string.flatMap(Self.name),
+            let sequence = node["seq"]?.integer, let at = node["bootMs"]?.integer, Self.uptimes.contains(at)
+        else { return }
+        number = Number(boot: boot, sequence: sequence, bootMilliseconds: at)
+        for beacon in node["b"]?.elements ?? [] {
+            guard let id = beacon["id"]?.string.flatMap(Self.name), let reports = beacon["n"]?.integer, reports > 0
+            else { continue }
+            // An identity has a colon, and no name has one.
+            let isIdentity = id.contains(":")
+            var heard = Heard(
+                name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
+                level: Self.level(beacon["rssi"]?.thousandths.map { Double($0) / 1000 }))
+            heard.batteryMillivolts = beacon["batteryV"]?.thousandths.flatMap(Self.battery)
+            heard.temperature = beacon["temperatureC"]?.thousandths.flatMap(Self.temperature)
+            beacons.append(heard)
+        }
+    }
+
+    private mutating func take(
+        _ node: JSONNode, reports: Int, level: Double?, power: Int?, _ telemetry: JSONNode?
+    ) {
+        let name = node["beacon"]?.string.flatMap(Self.name)
+        let identity = node["identity"]?.string.flatMap(Self.name)
+        guard name != nil || identity != nil else { return }
+        var heard = Heard(
+            name: name, identity: identity, reports: reports, level: Self.level(level), powerAtOneMeter: power)
+        heard.batteryMillivolts = telemetry?["batteryMv"]?.integer.flatMap(Self.battery)
+        heard.temperature = telemetry?["temperatureC"]?.thousandths.flatMap(Self.temperature)
+        beacons.append(heard)
+    }
+
+    // MARK: Values
+
+    private static func name(_ text: String) -> String? {
+        (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
+    }
+
+    private static func hears(_ state: String) -> Bool { state == "listening" || state == "online" }
+
+    /// A battery that tells of itself; 0 is that of a beacon on the mains.
+    private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }
+
+    /// What telemetry can say.
+    private static func temperature(_ thousandths: Int) -> Int? {
+        (-128_000...128_000).contains(thousandths) ? thousandths : nil
+    }
+
+    /// A level that can be.
+    private static func level(_ level: Double?) -> Double? {
+        level.flatMap { $0 < 0 && $0 >= -127 ? $0 : nil }
+    }
+
+    /// What a frame says of its power, at 1 m.
+    private static func power(_ frame: JSONNode) -> Int? {
+        guard let power = frame["measuredPowerDbm"]?.integer, let type = frame["type"]?.string else { return nil }
+        // Eddystone's is at 0 m.
+        let atOneMeter = type.hasPrefix("eddystone") ? power - 41 : power
+        return DistanceEstimate.plausiblePowers.contains(atOneMeter) ? atOneMeter : nil
+    }
+
+    /// RFC 3339 with its fraction.
+    static func milliseconds(_ text: String) -> Int? {
+        guard let time = RFC3339Time(text) else { return nil }
+        var fraction = 0
+        if let point = text.firstIndex(of: ".") {
+            let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }.prefix(3)
+            fraction = (Int(digits) ?? 0) * [1, 100, 10, 1][digits.count]
+        }
+        return time.secondsSince1970 * 1000 + fraction
+    }
+
+    /// RFC 3339 with three digits of a second.
+    static func text(_ milliseconds: Int) -> String {
+        let seconds = Int((Double(milliseconds) / 1000).rounded(.down))
+        let fraction = String(1000 + milliseconds - seconds * 1000).dropFirst()
+        return "\(RFC3339Time(secondsSince1970: seconds))".dropLast() + ".\(fraction)Z"
+    }
+}

@@ -1,0 +1,391 @@
+public import Airtime
+internal import Configuration
+internal import Messaging
+
+/// Puts together what all receivers of a site hear: who is there, in which room, and how surely.
+///
+/// Time is that of the lines, in milliseconds since 1970, and goes on second by second. A receiver that says nothing for
+/// 15 s, or that it is deaf, is dead: that it hears nothing counts for nothing, and what only it could hear is unknown.
+public struct SightingCollector: Sendable {
+    public let file: CollectorFile
+    let plan: RoomPlan
+    private(set) var trails: [BeaconTrail] = []
+    /// Of each trail, by name or, for a stranger, identity.
+    private var numbers: [String: Int] = [:]
+    private let described: [String: CollectorFile.Beacon]
+    private let namesOfIdentities: [String: String]
+    private let receiverNumbers: [String: Int]
+    private(set) var receivers: [Receiver]
+    public private(set) var counts = Counts()
+    /// When the second that goes on began; `nil` before the first line.
+    private var start: Int?
+    private var strangers: Set<String> = []
+    /// Whether ``takeSightings()`` is asked now and then.
+    public var keepsSightings = false
+    private var sightings: [Sighting] = []
+    private var blindCells: BlindCells
+    private var workspace = CellWorkspace()
+    /// Asked again and again while a second is judged, which may take long at a large site: where it says no, the rest
+    /// is left out, and what was found by then is told. For whoever ends.
+    public var goesOn: @Sendable () -> Bool = { true }
+    /// Beacons that are judged between two questions.
+    private static let beaconsBetween = 16
+
+    /// What one receiver is.
+    struct Receiver: Sendable {
+        var lastLine: Int?
+        var isDeaf = false
+        /// In the second that goes on.
+        var hasSpoken = false
+        var isAlive = false
+        var lines = 0
+        var reports = 0
+        var runs = ReceiverRuns()
+    }
+
+    /// What came in, and what was not taken.
+    public struct Counts: Hashable, Sendable {
+        public var lines = 0
+        public var reports = 0
+        /// Lines that came twice.
+        public var duplicates = 0
+        /// Lines of a time that was over.
+        public var late = 0
+        /// Lines of receivers that the file does not name.
+        public var unknownReceivers = 0
+        /// Lines whose clock is more than a day ahead.
+        public var wrongClocks = 0
+        /// Beacons without a name, where they are only counted.
+        public var strangers = 0
+        /// Beacons that were one too many.
+        public var crowded = 0
+    }
+
+    /// Something that has changed.
+    public struct Event: Hashable, Sendable {
+        /// What has.
+        public enum Kind: String, Hashable, Sendable, CaseIterable {
+            case enter, room, unknown, known, exit
+            /// A receiver is dead, or alive again.
+            case receiverDead = "receiver-dead"
+            case receiverAlive = "receiver-alive"
+        }
+
+        public var kind: Kind
+        public var unixMilliseconds: Int
+        /// That no other event has, and the same wherever the same lines are put together.
+        public var id = ""
+        public var beacon: String?
+        public var receiver: String?
+        /// Where it is now, and where it was told to be before.
+        public var room: String?
+        public var from: String?
+        public var floor: String?
+        /// How likely the room is; `nil` where nobody knows.
+        public var probability: Double?
+        /// On the floor's plan; `nil` without one.
+        public var position: FloorPosition?
+        /// Since when it is there, in milliseconds since 1970.
+        public var since: Int?
+        /// To which part of the site's beacons it belongs; `nil` for receivers.
+        public var shard: Int?
+    }
+
+    /// After so many milliseconds without a line a receiver is dead.
+    public static let deadAfter = 15_000
+    /// What is so much older than the second that goes on comes too late for presence.
+    public static let lateness = 2000
+    /// A line whose clock is farther ahead than this is not believed.
+    static let jump = 86_400_000
+    /// After so many empty seconds nothing changes any more.
+    static let quiet = 400
+    /// Beacons that are followed at most.
+    public static let limit = 20_000
+
+    /// - Parameter plan: Of the same file.
+    public init(_ file: CollectorFile, _ plan: RoomPlan) {
+        self.file = file
+        self.plan = plan
+        described = Dictionary(file.beacons.map { ($0.name, $0) }) { first, _ in first }
+        namesOfIdentities = Dictionary(file.beacons.map { ("\($0.identity)", $0.name) }) { first, _ in first }
+        receiverNumbers = Dictionary(file.receivers.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        receivers = file.receivers.map { _ in Receiver() }
+        blindCells = BlindCells(plan)
+    }
+
+    // MARK: Lines
+
+    /// Takes a line.
+    ///
+    /// - Parameters:
+    ///   - name: Who heard it, where the line does not say.
+    ///   - arrival: When it came, in milliseconds since 1970, for lines without a time.
+    /// - Returns: what has changed before it.
+    public mutating func take(_ line: ReceiverLine, from name: String?, arrival: Int) -> [Event] {
+        counts.lines += 1
+        guard let receiver = (line.receiver ?? name).flatMap({ receiverNumbers[$0] }) else {
+            counts.unknownReceivers += 1
+            return []
+        }
+        var time = line.unixMilliseconds ?? arrival
+        if let number = line.number {
+            switch receivers[receiver].runs.take(number, arrival: time) {
+            case .again:
+                counts.duplicates += 1
+                return []
+            case .timeless:
+                counts.late += 1
+                return []
+            case .at(let moment): time = moment
+            }
+        }
+        if let start, time > start + Self.jump {
+            counts.wrongClocks += 1
+            return []
+        }
+        let events = advance(to: time)
+        if let start, time < start - Self.lateness {
+            counts.late += 1
+            note(line, receiver, at: time, isLate: true)
+            return events
+        }
+        note(line, receiver, at: time, isLate: false)
+        receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
+        receivers[receiver].lines += 1
+        receivers[receiver].hasSpoken = true
+        if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
+        for heard in line.beacons { take(heard, from: receiver) }
+        return events
+    }
+
+    private mutating func take(_ heard: ReceiverLine.Heard, from receiver: Int) {
+        counts.reports += heard.reports
+        receivers[receiver].reports += heard.reports
+        guard let key = name(of: heard) else {
+            if strangers.count < Self.limit, let identity = heard.identity { strangers.insert(identity) }
+            counts.strangers = strangers.count
+            return
+        }
+        let number: Int
+        if let known = numbers[key] {
+            number = known
+        } else {
+            guard trails.count < Self.limit else {
+                counts.crowded += 1
+                return
+            }
+            number = trails.count
+            numbers[key] = number
+            trails.append(
+                BeaconTrail(
+                    name: key, identity: heard.identity ?? described[key].map { "\($0.identity)" },
+                    shard: heard.shard, described: described[key], power: heard.powerAtOneMeter))
+        }
+        let offset = Double(file.receivers[receiver].levelOffset)
+        trails[number].hear(heard, level: heard.level.map { $0 + offset }, from: receiver)
+    }
+
+    /// What a beacon is called; `nil` for strangers that are only counted.
+    private func name(of heard: ReceiverLine.Heard) -> String? {
+        heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
+    }
+
+    // MARK: What is kept
+
+    /// What a receiver has heard, for whoever keeps it.
+    public struct Sighting: Hashable, Sendable {
+        public var receiver: String
+        /// As the line is numbered; a line without a number has the boot `line` and its time.
+        public var boot: String
+        public var sequence: Int
+        public var unixMilliseconds: Int
+        /// Whether it came too late for presence.
+        public var isLate: Bool
+        public var beacon: String
+        public var shard: Int
+        public var reports: Int
+        /// In dBm, with the receiver's offset; `nil` where no report had a level.
+        public var level: Double?
+    }
+
+    private mutating func note(_ line: ReceiverLine, _ receiver: Int, at time: Int, isLate: Bool) {
+        guard keepsSightings else { return }
+        let given = file.receivers[receiver]
+        for heard in line.beacons {
+            guard let name = name(of: heard) else { continue }
+            sightings.append(
+                Sighting(
+                    receiver: given.name, boot: line.number?.boot ?? "line", sequence: line.number?.sequence ?? time,
+                    unixMilliseconds: time, isLate: isLate, beacon: name, shard: heard.shard, reports: heard.reports,
+                    level: heard.level.map { $0 + Double(given.levelOffset) }))
+        }
+    }
+
+    /// Hands over what was heard since the last time, where ``keepsSightings`` asks for it.
+    public mutating func takeSightings() -> [Sighting] {
+        defer { sightings.removeAll(keepingCapacity: true) }
+        return sightings
+    }
+
+    /// A beacon that was there when an earlier run ended.
+    public struct Stay: Hashable, Sendable {
+        public var beacon: String
+        /// `nil` where it was not known.
+        public var room: String?
+        /// When it came, in milliseconds since 1970.
+        public var since: Int
+        public var isKnown: Bool
+
+        /// See the properties of the same names.
+        public init(beacon: String, room: String?, since: Int, isKnown: Bool) {
+            self.beacon = beacon
+            self.room = room
+            self.since = since
+            self.isKnown = isKnown
+        }
+    }
+
+    /// Goes on where an earlier run has ended: who was there has not come anew, and leaves when nobody hears it.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970; who came later is not believed.
+    public mutating func resume(_ stays: [Stay], at time: Int) {
+        for stay in stays where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
+            numbers[stay.beacon] = trails.count
+            let known = described[stay.beacon]
+            let identity = known.map { "\($0.identity)" }
+            // Receivers that do not know its name count it by its identity; it was ours then.
+            let shards = [stay.beacon, identity ?? stay.beacon].map(TopicTree.shard)
+            var trail = BeaconTrail(
+                name: stay.beacon, identity: identity, shard: shards.first(where: file.shards.contains) ?? shards[0],
+                described: known, power: nil)
+            trail.resume(
+                room: stay.room.flatMap { room in plan.rooms.firstIndex { $0.name == room } }, since: stay.since,
+                isKnown: stay.isKnown, at: time)
+            trails.append(trail)
+        }
+    }
+
+    /// Who is there now, of some shards.
+    public func stays(in shards: Set<Int>) -> [Stay] {
+        trails.filter { $0.isPresent && shards.contains($0.shard) }.map { trail in
+            Stay(
+                beacon: trail.name, room: trail.toldRoom.map { plan.rooms[$0].name }, since: trail.since ?? 0,
+                isKnown: trail.isKnown)
+        }
+    }
+
+    /// Who was there and is no more, of some shards.
+    public func gone(in shards: Set<Int>) -> [String] {
+        trails.filter { !$0.isPresent && shards.contains($0.shard) }.map(\.name)
+    }
+
+    // MARK: Time
+
+    /// Lets time pass: every second that is over by `time` is judged.
+    public mutating func advance(to time: Int) -> [Event] {
+        guard var start else {
+            // Of several collectors all judge at the same moments.
+            self.start = time - time % 1000
+            return []
+        }
+        var events: [Event] = []
+        var passed = 0
+        while start + 1000 <= time, goesOn() {
+            start += 1000
+            events += endSecond(start)
+            passed += 1
+            // Everybody is dead by now.
+            if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
+        }
+        self.start = start
+        return events
+    }
+
+    /// Nothing more comes: the second that goes on ends.
+    public mutating func finish() -> [Event] {
+        guard let start else { return [] }
+        return advance(to: start + 1000)
+    }
+
+    /// Follows a clock that was set back: nothing would be judged before it is where it was. Who is there stays, and all else
+    /// begins anew.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    /// - Returns: whether it was set back.
+    public mutating func follow(clock time: Int) -> Bool {
+        guard let start, start - time > Self.deadAfter else { return false }
+        let stays = stays(in: Set(0..<TopicTree.shards)).map { stay in
+            Stay(beacon: stay.beacon, room: stay.room, since: min(stay.since, time), isKnown: stay.isKnown)
+        }
+        var new = SightingCollector(file, plan)
+        (new.counts, new.strangers) = (counts, strangers)
+        (new.keepsSightings, new.sightings, new.goesOn) = (keepsSightings, sightings, goesOn)
+        new.resume(stays, at: time)
+        self = new
+        return true
+    }
+
+    private mutating func endSecond(_ end: Int) -> [Event] {
+        var events: [Event] = []
+        for number in receivers.indices {
+            let isAlive =
+                !receivers[number].isDeaf
+                && receivers[number].lastLine.map { end - $0 <= Self.deadAfter } ?? false
+            guard isAlive != receivers[number].isAlive else { continue }
+            receivers[number].isAlive = isAlive
+            blindCells.change(number, isAlive: isAlive)
+            let kind = isAlive ? Event.Kind.receiverAlive : .receiverDead
+            events.append(
+                Event(
+                    kind: kind, unixMilliseconds: end, id: id(kind, file.receivers[number].name, at: end),
+                    receiver: file.receivers[number].name))
+        }
+        let isAlive = receivers.map(\.isAlive)
+        let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
+        let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
+        let now = BeaconTrail.Surroundings(
+            plan: plan, isAlive: isAlive, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
+            isRecent: receivers.indices.map {
+                isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
+            }, lastLines: receivers.map(\.lastLine), hasBlindCells: blindCells.areSome,
+            hasDead: isAlive.contains(false), end: end)
+        for number in trails.indices {
+            guard number % Self.beaconsBetween > 0 || goesOn() else { break }
+            for change in trails[number].endSecond(now, &workspace) {
+                events.append(event(change, of: trails[number], at: end))
+            }
+        }
+        for number in receivers.indices { receivers[number].hasSpoken = false }
+        return events
+    }
+
+    private func event(_ change: BeaconTrail.Change, of trail: BeaconTrail, at time: Int) -> Event {
+        var event = Event(kind: .enter, unixMilliseconds: time, beacon: trail.name)
+        var from: Int?
+        switch change {
+        case .enter: event.kind = .enter
+        case .exit(let room): (event.kind, from) = (.exit, room)
+        case .known: event.kind = .known
+        case .unknown(let room): (event.kind, from) = (.unknown, room)
+        case .room(let room): (event.kind, from) = (.room, room)
+        }
+        event.from = from.map { plan.rooms[$0].name }
+        if trail.isKnown, let room = trail.room {
+            event.room = plan.rooms[room].name
+            event.floor = plan.rooms[room].floor
+        }
+        event.id = id(event.kind, trail.name, at: time)
+        (event.since, event.shard) = (trail.since, trail.shard)
+        if trail.isPresent {
+            event.probability = trail.probability
+            event.position = trail.filter.flatMap(plan.place)?.position
+        }
+        return event
+    }
+
+    private func id(_ kind: Event.Kind, _ name: String, at time: Int) -> String {
+        // Of one moment in the order in which they are told.
+        let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
+        return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
+    }
+}

@@ -1,0 +1,138 @@
+internal import Airtime
+public import Configuration
+public import Messaging
+internal import Sightings
+
+/// What the collector knows, for other programs: where every beacon is, and who listens.
+extension SightingCollector {
+    /// The version of the state file.
+    public static let stateVersion = 1
+
+    /// One object: the state file, from which `pharos where` reads.
+    ///
+    /// - Parameter written: When, by the wall clock of this machine.
+    public func state(written: RFC3339Time) -> JSONValue {
+        .record([
+            ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
+            ("written", .string("\(written)")), ("at", .optional(time) { .string(ReceiverLine.text($0)) }),
+            ("receivers", .array(receivers.indices.map(receiverJSON))), ("beacons", .array(beaconsJSON)),
+            ("strangers", .integer(counts.strangers)),
+            (
+                "lines",
+                .record([
+                    (
+                        "taken",
+                        .integer(
+                            counts.lines - counts.duplicates - counts.late - counts.unknownReceivers
+                                - counts.wrongClocks)
+                    ),
+                    ("duplicates", .integer(counts.duplicates)), ("late", .integer(counts.late)),
+                    ("unknownReceivers", .integer(counts.unknownReceivers)),
+                    ("wrongClocks", .integer(counts.wrongClocks)),
+                ])
+            ),
+        ])
+    }
+
+    /// When the last second ended; `nil` before the first line.
+    public var time: Int? { receivers.compactMap(\.lastLine).max() }
+
+    /// A moment as the JSON of this library has it: RFC 3339 with milliseconds.
+    public static func time(_ unixMilliseconds: Int) -> String { ReceiverLine.text(unixMilliseconds) }
+
+    /// Those that were heard so far, by name.
+    public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
+
+    /// Those of some shards that were heard so far, by name, as a broker is told of them.
+    public func states(in shards: Set<Int>) -> [(name: String, state: BeaconState)] {
+        trails.filter { shards.contains($0.shard) }.sorted { $0.name < $1.name }.map { trail in
+            let state = BeaconState(
+                isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
+                level: trail.loudest?.level, distance: distance(of: trail),
+                lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts)
+            return (trail.name, state)
+        }
+    }
+
+    /// To the receiver that hears it loudest.
+    private func distance(of trail: BeaconTrail) -> DistanceEstimate? {
+        trail.loudest?.level.flatMap {
+            DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
+        }
+    }
+
+    private func receiverJSON(_ number: Int) -> JSONValue {
+        let (given, receiver) = (file.receivers[number], receivers[number])
+        return .record([
+            ("name", .string(given.name)), ("floor", .optional(given.floor, JSONValue.string)),
+            ("room", .optional(given.room, JSONValue.string)),
+            ("state", .string(receiver.isAlive ? "alive" : receiver.isDeaf ? "deaf" : "dead")),
+            ("lastLine", .optional(receiver.lastLine) { .string(ReceiverLine.text($0)) }),
+            ("reports", .integer(receiver.reports)),
+        ])
+    }
+
+    /// One beacon: where it is and how surely; what is not known is null.
+    private func json(_ trail: BeaconTrail) -> JSONValue {
+        let room = trail.room.map { plan.rooms[$0] }
+        let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
+        let distance = distance(of: trail)
+        func rounded(_ value: Double, _ step: Int) -> JSONValue {
+            .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))
+        }
+        return .record([
+            ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
+            ("present", .string(trail.isPresent ? "ON" : "OFF")), ("known", .boolean(trail.isKnown)),
+            ("room", .optional(room?.name, JSONValue.string)),
+            ("floor", .optional(room?.floor ?? place.map { file.floors[$0.floor].name }, JSONValue.string)),
+            (
+                "position",
+                .optional(place) { .record([("x", rounded($0.position.x, 10)), ("y", rounded($0.position.y, 10))]) }
+            ),
+            ("radiusM", .optional(place) { rounded($0.radius, 100) }),
+            ("probability", .optional(trail.probability) { rounded($0, 1) }),
+            ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
+            ("rssiDbm", .optional(trail.loudest?.level) { rounded($0, 10) }),
+            ("distanceM", .optional(distance?.meters) { rounded($0, 10) }),
+            ("distanceLowM", .optional(distance?.lowMeters) { rounded($0, 10) }),
+            ("distanceHighM", .optional(distance?.highMeters) { rounded($0, 10) }),
+            ("batteryV", .optional(trail.batteryMillivolts) { .number(JSONNumber(thousandths: $0)) }),
+            ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
+            ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
+            ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
+        ])
+    }
+}
+
+extension SightingCollector.Event {
+    /// One line.
+    public var json: JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("event", .string(kind.rawValue)), ("id", .string(id)),
+            ("at", .string(ReceiverLine.text(unixMilliseconds))),
+        ]
+        if kind == .receiverDead || kind == .receiverAlive {
+            members.append(("receiver", .optional(receiver, JSONValue.string)))
+            return .record(members)
+        }
+        func rounded(_ value: Double) -> JSONValue {
+            .number(JSONNumber(thousandths: Int((value * 100).rounded()) * 10))
+        }
+        members += [
+            ("beacon", .optional(beacon, JSONValue.string)), ("room", .optional(room, JSONValue.string)),
+            ("floor", .optional(floor, JSONValue.string)), ("from", .optional(from, JSONValue.string)),
+            ("position", .optional(position) { .record([("x", rounded($0.x)), ("y", rounded($0.y))]) }),
+            (
+                "probability",
+                .optional(probability) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
+            ),
+        ]
+        return .record(members)
+    }
+
+    /// When, for people.
+    public var time: String { ReceiverLine.text(unixMilliseconds) }
+
+    /// The place that it belongs to: where the beacon is, or was.
+    public var place: String { room ?? from ?? "" }
+}

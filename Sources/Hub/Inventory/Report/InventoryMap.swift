@@ -1,0 +1,141 @@
+internal import Airtime
+internal import Configuration
+public import Sites
+
+/// Where things are, on the plan of a site: each as a dot in the colour of what the last count says of it.
+public struct InventoryMap: Sendable {
+    /// How many things stand on the plan.
+    public let placed: Int
+    /// How many have no position, or stand outside of everything.
+    public var unplaced: Int { entries.count - placed }
+
+    private struct Entry {
+        let item: Inventory.Item
+        let position: Inventory.Position?
+        let state: ItemState?
+    }
+
+    private let title: String
+    private let site: Site?
+    private let entries: [Entry]
+    private let bounds: (low: FloorPosition, high: FloorPosition)
+
+    /// In pixels, without the margins.
+    private static let width = 1000.0
+    private static let margin = 30.0
+    /// More names than this hide the plan.
+    private static let labelLimit = 80
+
+    /// - Parameters:
+    ///   - site: `nil` for a plan without walls.
+    ///   - report: What a count says; `nil` where there was none.
+    public init(_ inventory: Inventory, on site: Site?, _ report: CountReport? = nil) {
+        title = inventory.heading
+        self.site = site
+        let states = Dictionary((report?.outcomes ?? []).map { ($0.item.id, $0.state) }) { first, _ in first }
+        entries = inventory.items.map {
+            Entry(item: $0, position: inventory.position(of: $0), state: states[$0.id])
+        }
+        placed = entries.count { $0.position != nil }
+        let positions = entries.compactMap { $0.position.map(Self.floor) }
+        let around = site?.bounds
+        let all = positions + [around?.low, around?.high].compactMap(\.self)
+        let (xs, ys) = (all.map(\.x), all.map(\.y))
+        bounds = (
+            FloorPosition(x: xs.min() ?? 0, y: ys.min() ?? 0), FloorPosition(x: xs.max() ?? 1, y: ys.max() ?? 1)
+        )
+    }
+
+    private static func floor(_ position: Inventory.Position) -> FloorPosition {
+        FloorPosition(x: Double(position.east) / 1000, y: Double(position.north) / 1000)
+    }
+
+    private var scale: Double { Self.width / max(1, bounds.high.x - bounds.low.x, (bounds.high.y - bounds.low.y) / 2) }
+
+    private var height: Double { max(60, (bounds.high.y - bounds.low.y) * scale) }
+
+    private func point(_ position: FloorPosition) -> (x: Double, y: Double) {
+        (
+            Self.margin + (position.x - bounds.low.x) * scale,
+            Self.margin + height - (position.y - bounds.low.y) * scale
+        )
+    }
+
+    /// Two decimals.
+    private static func number(_ value: Double) -> String {
+        let hundredths = Int((min(1e7, max(-1e7, value)) * 100).rounded())
+        let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)
+        return (hundredths < 0 ? "-" : "") + "\(whole)" + (rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)")
+    }
+
+    private func path(_ positions: [FloorPosition]) -> String {
+        positions.map(point).enumerated().map { index, point in
+            (index == 0 ? "M" : "L") + Self.number(point.x) + " " + Self.number(point.y)
+        }.joined()
+    }
+
+    /// The drawing alone, which stands by itself as a file.
+    public var svg: String {
+        let (width, height) = (Self.width + 2 * Self.margin, self.height + 2 * Self.margin + 30)
+        var body = ""
+        if let outline = site?.outline {
+            body += "<path d=\"\(path(outline.corners))Z\" fill=\"#f6f8fa\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+        }
+        for wall in site?.walls ?? [] {
+            body += "<path d=\"\(path([wall.from, wall.to]))\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+        }
+        var taken: [Inventory.Position: Int] = [:]
+        for entry in entries {
+            guard let position = entry.position else { continue }
+            // Things of one place stand around it.
+            let rank = taken[position, default: 0]
+            taken[position] = rank + 1
+            let base = point(Self.floor(position))
+            let ring = Double((rank + 5) / 6), angle = Double(rank % 6)
+            let offsets = [(1.0, 0.0), (0.5, 0.87), (-0.5, 0.87), (-1.0, 0.0), (-0.5, -0.87), (0.5, -0.87)]
+            let (across, down) = rank == 0 ? (0, 0) : offsets[Int(angle)]
+            let (x, y) = (base.x + across * ring * 14, base.y + down * ring * 14)
+            let state = entry.state.map { ", " + CountReport.words($0) } ?? ""
+            body +=
+                "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"6\" fill=\"\(ReportPage.color(entry.state))\">"
+                + "<title>\(MarkupText.escaped("\(entry.item.name) (\(entry.item.id))\(state)"))</title></circle>\n"
+            if placed <= Self.labelLimit {
+                body += "<text x=\"\(Self.number(x + 9))\" y=\"\(Self.number(y + 4))\">"
+                body += MarkupText.escaped(TerminalText.shortened(entry.item.name, to: 28)) + "</text>\n"
+            }
+        }
+        return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" "
+            + "width=\"\(Self.number(width))\" height=\"\(Self.number(height))\" role=\"img\" "
+            + "aria-label=\"\(MarkupText.escaped(MarkupText.shortened(title, to: 200))): \(placed) items on the plan\" "
+            + "font-family=\"DejaVu Sans, Arial, Helvetica, sans-serif\" font-size=\"12\" fill=\"#1f2328\">\n"
+            + "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
+    }
+
+    private func legend(_ y: Double) -> String {
+        let states = ItemState.allCases.filter { state in entries.contains { $0.state == state } }.map { Optional($0) }
+        let all = states + (entries.contains { $0.state == nil } ? [nil] : [])
+        return all.enumerated().map { index, state in
+            let x = Self.margin + Double(index) * 150
+            return "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y - 4))\" r=\"6\" "
+                + "fill=\"\(ReportPage.color(state))\"/><text x=\"\(Self.number(x + 10))\" y=\"\(Self.number(y))\">"
+                + "\(state.map(CountReport.words) ?? "not counted")</text>\n"
+        }.joined()
+    }
+
+    /// One page for a browser: the drawing, and the same as a table.
+    public var html: String {
+        var body = "<h1>\(ReportPage.text(title))</h1>\n"
+        body += ReportPage.facts([("on the plan", "\(placed)"), ("without a position", "\(unplaced)")])
+        body += svg
+        body += ReportPage.table(
+            caption: "Items", header: ["item", "place", "position m", "state"],
+            rows: entries.map { entry in
+                [
+                    ("\(entry.item.name) (\(entry.item.id))", ""), (entry.item.place ?? "", ""),
+                    (entry.position.map { $0.json.line } ?? "none", ""),
+                    (entry.state.map(CountReport.words) ?? "not counted", entry.state?.rawValue ?? ""),
+                ]
+            })
+        return ReportPage.html(title: "\(title): map", body: body)
+    }
+}

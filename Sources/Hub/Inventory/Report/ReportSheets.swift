@@ -1,0 +1,169 @@
+internal import Configuration
+
+/// A report on paper: pages of A4 across, each an SVG of its own size, for a program that makes one document of them.
+public struct ReportSheets: Sendable {
+    /// Each page's SVG, in their order; at least one.
+    public private(set) var pages: [String] = []
+
+    private var body = ""
+    /// From the upper edge, in hundredths of a millimetre.
+    private var bottom = 0
+    private let title: String
+
+    private static let (width, height) = (29_700, 21_000)
+    private static let (margin, lineHeight, size) = (1200, 380, 260)
+    /// Columns of a terminal that fit into two centimetres at ``size``, about.
+    private static let columnsInTwoCentimetres = 11
+
+    /// Lays a report out.
+    public init(_ report: CountReport) {
+        title = "\(report.title): count \(report.count)"
+        beginPage()
+        line([(Self.margin, report.title)], size: 600, isBold: true)
+        for (name, value) in report.facts {
+            for (index, part) in Self.lines(value, millimetres: 220, limit: 4).enumerated() {
+                line([(Self.margin, index == 0 ? name : ""), (Self.margin + 3600, part)])
+            }
+        }
+        for warning in report.warnings {
+            for part in Self.lines(warning, millimetres: 270, limit: 3) {
+                line([(Self.margin, part)], color: "#cf222e")
+            }
+        }
+        table(
+            "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
+            report.receivers.map { (CountReport.cells($0), nil) })
+        let widths = [70, 36, 33, 37, 37, 17, 20, 23]
+        // Of two lines, so that the id has one of its own.
+        let names = 60
+        table(
+            "Items", CountReport.columns, widths,
+            report.outcomes.map { (CountReport.cells($0, nameColumns: names), $0.state) })
+        table(
+            "Of other inventories", ["item", "inventory"] + CountReport.columns.dropFirst(2), widths,
+            report.foreigners.map { (CountReport.cells($0, nameColumns: names), .foreign) })
+        table(
+            "Changes since \(report.previous ?? "the count before")", ["item", "change"], [100, 170],
+            report.changes.map { ([CountReport.label($0.name, $0.id, columns: names), CountReport.words($0)], nil) })
+        sign()
+        endPage()
+    }
+
+    /// - Parameters:
+    ///   - widths: Of the columns, in millimetres.
+    ///   - rows: The cells, and the state that colours the third.
+    private mutating func table(
+        _ caption: String, _ header: [String], _ widths: [Int], _ rows: [([String], ItemState?)]
+    ) {
+        guard !rows.isEmpty else { return }
+        if bottom + 5 * Self.lineHeight > Self.height - 2 * Self.margin { turn() }
+        bottom += Self.lineHeight
+        line([(Self.margin, caption)], size: 380, isBold: true)
+        head(header, widths)
+        for (cells, state) in rows {
+            let parts = zip(cells, widths).map { Self.lines($0, millimetres: $1 - 2, limit: 3) }
+            let count = max(1, parts.map(\.count).max() ?? 1)
+            if bottom + count * Self.lineHeight > Self.height - Self.margin - 600 {
+                turn()
+                head(header, widths)
+            }
+            for index in 0..<count {
+                let texts = parts.enumerated().map { column, lines in
+                    (Self.left(column, widths), lines.indices.contains(index) ? lines[index] : "")
+                }
+                line(texts, color: state.map { ReportPage.color($0) }, colored: 2)
+            }
+        }
+    }
+
+    private mutating func head(_ header: [String], _ widths: [Int]) {
+        line(header.enumerated().map { (Self.left($0, widths), $1) }, color: "#57606a")
+        body +=
+            "<path d=\"M\(Self.margin) \(bottom + 110)H\(Self.width - Self.margin)\" stroke=\"#d0d7de\" stroke-width=\"20\"/>\n"
+        bottom += 60
+    }
+
+    private static func left(_ column: Int, _ widths: [Int]) -> Int {
+        margin + widths.prefix(column).reduce(0, +) * 100
+    }
+
+    private mutating func sign() {
+        if bottom + 2400 > Self.height - Self.margin { turn() }
+        bottom += 2000
+        let places = [("date", Self.margin, 6000), ("name", 8000, 9000), ("signature", 18_000, 10_000)]
+        for (_, left, length) in places {
+            body += "<path d=\"M\(left) \(bottom)h\(length)\" stroke=\"#1f2328\" stroke-width=\"25\"/>\n"
+        }
+        line(places.map { ($0.1, $0.0) }, color: "#57606a")
+    }
+
+    /// - Parameter colored: The only text that has the colour; `nil` for all.
+    private mutating func line(
+        _ texts: [(left: Int, text: String)], size: Int = Self.size, isBold: Bool = false, color: String? = nil,
+        colored: Int? = nil
+    ) {
+        bottom += max(Self.lineHeight, size * 14 / 10)
+        for (index, (left, text)) in texts.enumerated() where !text.isEmpty {
+            let fill = color.flatMap { colored == nil || colored == index ? " fill=\"\($0)\"" : nil } ?? ""
+            let weight = isBold ? " font-weight=\"bold\"" : ""
+            body += "<text x=\"\(left)\" y=\"\(bottom)\" font-size=\"\(size)\"\(weight)\(fill)>"
+            body += MarkupText.escaped(text) + "</text>\n"
+        }
+    }
+
+    private mutating func beginPage() {
+        body = ""
+        bottom = Self.margin
+    }
+
+    private mutating func turn() {
+        endPage()
+        beginPage()
+    }
+
+    private mutating func endPage() {
+        let foot = MarkupText.escaped(TerminalText.shortened(title, to: 100)) + ", page \(pages.count + 1)"
+        pages.append(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <svg xmlns="http://www.w3.org/2000/svg" width="297mm" height="210mm" \
+            viewBox="0 0 \(Self.width) \(Self.height)" fill="#1f2328" \
+            font-family="DejaVu Sans, Noto Sans, Arial, Helvetica, sans-serif">
+            <rect width="\(Self.width)" height="\(Self.height)" fill="white"/>
+            \(body)<text x="\(Self.margin)" y="\(Self.height - 700)" font-size="250" fill="#57606a">\(foot)</text>
+            </svg>
+
+            """)
+    }
+
+    /// Breaks a text between words, or where a word is too long for a line.
+    private static func lines(_ text: String, millimetres: Int, limit: Int) -> [String] {
+        let columns = max(4, millimetres * columnsInTwoCentimetres / 20)
+        var lines: [String] = []
+        var current = ""
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var word = String(word)
+            let joined = current.isEmpty ? word : current + " " + word
+            if TerminalText.columns(of: joined) <= columns {
+                current = joined
+                continue
+            }
+            if !current.isEmpty { lines.append(current) }
+            while TerminalText.columns(of: word) > columns {
+                var part = ""
+                for character in word where TerminalText.columns(of: part + String(character)) <= columns {
+                    part.append(character)
+                    if TerminalText.columns(of: part) == columns { break }
+                }
+                if part.isEmpty { part = String(word.prefix(1)) }
+                lines.append(part)
+                word = String(word.dropFirst(part.count))
+                if lines.count > limit { break }
+            }
+            current = word
+        }
+        lines.append(current)
+        guard lines.count > limit else { return lines }
+        return Array(lines.prefix(limit - 1)) + [TerminalText.shortened(lines[limit - 1] + "…", to: columns)]
+    }
+}

@@ -1,0 +1,73 @@
+public import Configuration
+
+/// Every problem of surveys, each with its file, its line and its stay as far as it has these.
+public struct CheckReport: Sendable {
+    private struct Row {
+        var file: String?
+        var line: Int?
+        var stay: Int?
+        var isError: Bool
+        var message: String
+    }
+
+    private var rows: [Row] = []
+    private let summary: String
+
+    /// Looks at all of the surveys together.
+    public init(_ files: SurveyFiles) {
+        rows = files.problems.map {
+            Row(file: $0.file, line: $0.line, stay: nil, isError: $0.isError, message: $0.message)
+        }
+        if files.isEmpty {
+            rows.append(Row(isError: true, message: "there is no second of any stay in there"))
+        } else {
+            for finding in SurveyCheck(files.survey).findings {
+                let stay = finding.stay.map { files.survey.stays[$0] }
+                rows.append(
+                    Row(
+                        file: finding.stay.map { files.fileOfStay[$0] }, line: stay?.line, stay: stay?.number,
+                        isError: finding.isError, message: finding.message))
+            }
+        }
+        let stays = files.survey.stays.filter { !$0.isDropped }
+        summary =
+            "\(MapText.count(stays.count, "stay")) of \(files.survey.vectorCount) s, "
+            + MapText.count(files.survey.beacons.count, "beacon")
+    }
+
+    /// Whether there is no error; warnings may be there.
+    public var isGood: Bool { !rows.contains(where: \.isError) }
+
+    /// One line a problem, then how many there are.
+    public var text: String {
+        var text = ""
+        for row in rows {
+            if let file = row.file { text += "\(file):\(row.line.map { "\($0):" } ?? "") " }
+            if !row.isError { text += "warning: " }
+            if let stay = row.stay { text += "stay \(stay): " }
+            text += row.message + "\n"
+        }
+        let errors = rows.count(where: \.isError)
+        return text + "\(summary): \(MapText.count(errors, "error")), "
+            + MapText.count(rows.count - errors, "warning") + "\n"
+    }
+
+    /// The same for programs.
+    public var json: JSONValue {
+        .record([
+            ("good", .boolean(isGood)),
+            (
+                "problems",
+                .array(
+                    rows.map { row in
+                        .record([
+                            ("file", .optional(row.file, JSONValue.string)),
+                            ("line", .optional(row.line) { .integer($0) }),
+                            ("stay", .optional(row.stay) { .integer($0) }),
+                            ("severity", row.isError ? "error" : "warning"), ("message", .string(row.message)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}

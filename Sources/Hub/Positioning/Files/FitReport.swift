@@ -1,0 +1,152 @@
+public import Configuration
+
+/// What was tried to make a map, what was taken and why, and how good it is: as text and as JSON.
+public struct FitReport: Sendable {
+    private let choice: AlgorithmChoice
+    private let output: String
+    private let sessions: Int
+    private let stays: Int
+    private let vectors: Int
+
+    /// - Parameters:
+    ///   - survey: What the map was made of.
+    ///   - output: Where the map was written.
+    public init(_ choice: AlgorithmChoice, _ survey: Survey, output: String) {
+        self.choice = choice
+        self.output = output
+        let counted = survey.stays.filter { !$0.isDropped && !$0.vectors.isEmpty }
+        stays = counted.count
+        vectors = counted.reduce(0) { $0 + $1.vectors.count }
+        sessions = Set(counted.map { survey.session(of: $0) ?? "" }).count
+    }
+
+    private var map: SignalMap { choice.map }
+
+    /// For people.
+    public var text: String {
+        var text =
+            "\(MapText.count(map.places.count, "place")), \(MapText.count(map.beacons.count, "beacon")), "
+            + "\(vectors) s of \(MapText.count(stays, "stay")) in \(MapText.count(sessions, "session"))\n\n"
+        if !choice.trials.isEmpty {
+            var table = Table(
+                ["algorithm", "mean m", "95 % of the mean", "75 % m", "95 % m", "exact %", "answered %", "behind m"],
+                alignment: [.left, .right, .right, .right, .right, .right, .right, .right])
+            for trial in choice.trials { table.add(row(trial)) }
+            text += table.text + "\n"
+        }
+        for sentence in sentences { text += sentence + "\n" }
+        return text
+    }
+
+    private func row(_ trial: AlgorithmChoice.Trial) -> [String] {
+        let evaluation = trial.evaluation
+        return [
+            evaluation.algorithm.rawValue, MapText.metres(evaluation.mean), MapText.interval(evaluation.meanInterval),
+            MapText.metres(evaluation.percentile75), MapText.metres(evaluation.percentile95),
+            MapText.percent(evaluation.exact), MapText.percent(evaluation.availability),
+            trial.behind.map { "\(MapText.metres($0.mean)) (\(MapText.interval([$0.low, $0.high])))" } ?? "",
+        ]
+    }
+
+    /// What was taken, how good it is, and what would help, one sentence each.
+    var sentences: [String] {
+        [taken] + honesty + worst
+            + MapAdvice(map).wants.map {
+                "one more \($0.kind.rawValue) would help at \(MapText.name(map.places[$0.place])): \($0.reason)"
+            }
+    }
+
+    private var taken: String {
+        let name = map.settings.algorithm.rawValue
+        guard let best = choice.trials.first else {
+            return "took \(name): nothing can be left out, so nobody knows how good it is; record more visits"
+        }
+        guard choice.trials.count > 1 else { return "took \(name), as asked" }
+        guard let next = choice.trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
+            let share = MapText.percent(best.evaluation.exact)
+            return "took \(name): \(share) % of the seconds left out are at the right place"
+        }
+        let other = next.settings.algorithm.rawValue
+        let difference = "\(MapText.metres(behind.mean)) m (\(MapText.interval([behind.low, behind.high])))"
+        return behind.isCertain && behind.mean > 0
+            ? "took \(name): its error is \(difference) less than that of \(other)"
+            : "took \(name): its error is \(difference) less than that of \(other), which may be chance"
+    }
+
+    private var honesty: [String] {
+        guard let evaluation = map.evaluation else { return [] }
+        var sentences: [String] = []
+        if let mean = evaluation.mean {
+            let interval =
+                evaluation.meanInterval.isEmpty
+                ? "" : " (95 % interval \(MapText.interval(evaluation.meanInterval)))"
+            sentences.append(
+                "expected error, by leaving visits out: \(MapText.metres(mean)) m in the mean\(interval), "
+                    + "\(MapText.metres(evaluation.percentile75)) m in 75 %, "
+                    + "\(MapText.metres(evaluation.percentile95)) m in 95 %")
+        }
+        if let coverage = evaluation.coverage95 {
+            sentences.append(
+                "the 95 % region holds the truth in \(MapText.percent(coverage)) % of the seconds left out")
+        }
+        if sessions < 2 {
+            sentences.append(
+                "one session only: a visit left out leaves its whole place out, and regions are optimistic for another "
+                    + "day; survey on a second day")
+        }
+        return sentences
+    }
+
+    private var worst: [String] {
+        guard let evaluation = map.evaluation else { return [] }
+        let places = evaluation.byPlace.enumerated().filter { $0.element.meanError != nil }
+            .sorted { ($0.element.meanError ?? 0, $1.offset) > ($1.element.meanError ?? 0, $0.offset) }.prefix(3)
+        let named = places.map { "\(MapText.line($0.element.place)) (\(MapText.metres($0.element.meanError)) m)" }
+        var sentences = named.isEmpty ? [] : ["worst places: " + named.joined(separator: ", ")]
+        let taken = evaluation.confusion.prefix(3).filter { $0.share >= 0.2 }.map {
+            "\(MapText.line($0.place)) for \(MapText.line($0.taken)) (\(MapText.percent($0.share)) %)"
+        }
+        if !taken.isEmpty { sentences.append("taken for another: " + taken.joined(separator: ", ")) }
+        return sentences
+    }
+
+    /// The same for programs.
+    public var json: JSONValue {
+        .record([
+            ("map", .string(output)), ("places", .integer(map.places.count)),
+            ("beacons", .integer(map.beacons.count)), ("vectors", .integer(vectors)), ("stays", .integer(stays)),
+            ("sessions", .integer(sessions)), ("algorithm", map.settings.json),
+            ("evaluation", .optional(map.evaluation, \.json)),
+            (
+                "trials",
+                .array(
+                    choice.trials.map { trial in
+                        .record([
+                            ("algorithm", .string(trial.settings.algorithm.rawValue)),
+                            ("evaluation", trial.evaluation.json),
+                            (
+                                "behindM",
+                                .optional(trial.behind) {
+                                    .record([
+                                        ("mean", MapText.json($0.mean)), ("low", MapText.json($0.low)),
+                                        ("high", MapText.json($0.high)), ("certain", .boolean($0.isCertain)),
+                                    ])
+                                }
+                            ),
+                        ])
+                    })
+            ),
+            (
+                "advice",
+                .array(
+                    MapAdvice(map).wants.map {
+                        .record([
+                            ("kind", .string($0.kind.rawValue)), ("place", .string(map.places[$0.place].name)),
+                            ("reason", .string($0.reason)),
+                        ])
+                    })
+            ),
+            ("notices", .array(map.notices.map(JSONValue.string))),
+        ])
+    }
+}

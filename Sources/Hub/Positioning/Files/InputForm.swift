@@ -1,0 +1,136 @@
+internal import BeaconService
+internal import Configuration
+internal import Listener
+
+/// What an input is, by its first octets.
+enum InputForm: Hashable, Sendable {
+    /// btsnoop, pcap or pcapng.
+    case recording
+    /// One JSON object a line.
+    case lines
+    /// One JSON object, such as a map.
+    case object
+    /// Everything else.
+    case table
+
+    private static let marks: [[UInt8]] = [
+        Array("btsnoop\0".utf8), [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4], [0x4D, 0x3C, 0xB2, 0xA1],
+        [0xA1, 0xB2, 0x3C, 0x4D], [0x0A, 0x0D, 0x0D, 0x0A],
+    ]
+
+    init(_ octets: [UInt8]) {
+        if Self.marks.contains(where: { octets.starts(with: $0) }) {
+            self = .recording
+        } else {
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            let text = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]
+            let first = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+            guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+                self = .table
+                return
+            }
+            self = SurveyLine.isOneObject(octets) ? .object : .lines
+        }
+    }
+}
+
+/// The first line of a file of JSON.
+enum SurveyLine {
+    private static func start(_ octets: [UInt8]) -> [UInt8] {
+        octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+    }
+
+    private static func begins(_ text: [UInt8], _ keys: [String]) -> Bool {
+        keys.contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
+    }
+
+    /// Whether it is one of a survey.
+    static func isFirst(_ octets: [UInt8]) -> Bool {
+        begins(start(octets), ["survey", "stay", "t", "end", "drop", "move"])
+    }
+
+    /// Whether it is one of those that `pharos scan --json` prints.
+    static func isScan(_ octets: [UInt8]) -> Bool {
+        let text = octets.prefix(256).filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }
+        return begins(Array(text), ["event"])
+    }
+
+    /// Whether the object that begins there goes on in the next line, or is a file of another kind in one line.
+    static func isOneObject(_ octets: [UInt8]) -> Bool {
+        let text = start(octets)
+        guard !isFirst(octets), !isScan(octets) else { return false }
+        if text == Array("{".utf8) || begins(text, ["version", "$schema"]) { return true }
+        let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") })
+        let isOpen = [UInt8(ascii: ","), UInt8(ascii: "{"), UInt8(ascii: "[")].contains { text.last == $0 }
+        if line.count <= 4096, line.count < octets.count, isOpen { return true }
+        return JSONDocument.parse(line).root.map { FileKind($0) != nil } ?? false
+    }
+}
+
+/// Says of a file that is not what a command takes what it is, and which command takes it: one sentence, in place of one
+/// for each key or line.
+enum WrongFile {
+    /// What the command takes.
+    enum Wanted: String {
+        case map = "a map"
+        case survey = "a survey"
+        case run = "a run, which has one second a line"
+        case site = "a site file"
+        case positions = "a site or a fleet"
+        case truth = "a table of where a receiver was"
+    }
+
+    /// Larger objects are not looked into, in octets.
+    private static let limit = 1 << 26
+
+    /// - Parameter start: What was taken of `pieces`, which are read to their end only where there is one object in them.
+    static func refusal(
+        _ pieces: InputPieces, _ start: [UInt8], wanted: Wanted
+    ) throws(ListenerServiceError) -> ListenerServiceError? {
+        guard InputForm(start) == .object else { return refusal(start, pieces.name, wanted: wanted) }
+        var whole = start
+        while whole.count <= limit {
+            let piece = try pieces.next()
+            if piece.isEmpty { break }
+            whole += piece
+        }
+        return refusal(whole, pieces.name, wanted: wanted)
+    }
+
+    /// `nil` where the file may be what is wanted.
+    static func refusal(_ octets: [UInt8], _ name: String, wanted: Wanted) -> ListenerServiceError? {
+        let path = name == "standard input" ? "-" : name
+        func error(_ found: String, _ hint: String) -> ListenerServiceError {
+            .refused(.malformed, "\(name): this is \(found), not \(wanted.rawValue): \(hint)")
+        }
+        let recording = "`pharos map record SURVEY.jsonl --from \(path)` makes a survey of it"
+        switch InputForm(octets) {
+        case .table: return nil
+        case .recording: return wanted == .run ? nil : error("a recording of packets", recording)
+        case .lines:
+            if SurveyLine.isScan(octets) {
+                return wanted == .run ? nil : error("what `pharos scan --json` prints", recording)
+            }
+            guard wanted != .run, wanted != .survey, SurveyLine.isFirst(octets) else { return nil }
+            return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map of it")
+        // Their own readers know each other's files.
+        case .object where wanted == .site || wanted == .positions: return nil
+        case .object:
+            guard let kind = JSONDocument.parse(octets).root.flatMap({ FileKind($0) }) else {
+                guard wanted == .survey || wanted == .run else { return nil }
+                return .refused(
+                    .malformed,
+                    "\(name): this is one JSON object and no \(wanted == .run ? "run" : "survey"), "
+                        + "which has one a line")
+            }
+            switch (kind, wanted) {
+            case (.signalMap, .map): return nil
+            case (.site, .map):
+                return error(kind.name, "`pharos map fit --from-site \(path) --output MAP.json` makes a map of it")
+            case (.signalMap, .survey):
+                return error(kind.name, "`pharos map show` and `pharos map evaluate MAP --test SURVEY` take it")
+            default: return error(kind.name, "`\(kind.command)` takes it")
+            }
+        }
+    }
+}

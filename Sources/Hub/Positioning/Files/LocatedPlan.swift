@@ -1,0 +1,51 @@
+internal import Airtime
+
+/// A floor in a terminal: the surveyed places, the 95 % region, and where the receiver is.
+public enum LocatedPlan {
+    /// Lines of equal length, north up; empty where nothing has a position.
+    ///
+    /// - Parameters:
+    ///   - columns: The width, at least 10.
+    ///   - rows: The height at most.
+    public static func text(_ instant: LocatedInstant, on map: SignalMap, columns: Int, rows: Int) -> String {
+        let floor = instant.answer.floor
+        let spots = map.places.filter { instant.answer.state == .none || $0.floor == floor }.compactMap(\.position)
+        guard let first = spots.first, columns >= 10, rows >= 3 else { return "" }
+        var (low, high) = (first, first)
+        for spot in spots + [instant.answer.position].compactMap(\.self) {
+            low = FloorPosition(x: min(low.x, spot.x), y: min(low.y, spot.y))
+            high = FloorPosition(x: max(high.x, spot.x), y: max(high.y, spot.y))
+        }
+        // A character is about twice as high as it is wide.
+        let step = max((high.x - low.x) / Double(columns - 1), (high.y - low.y) / Double(2 * (rows - 1)), 0.05)
+        let width = Int((high.x - low.x) / step) + 1
+        let height = Int((high.y - low.y) / (2 * step)) + 1
+        var cells = [[Character]](repeating: [Character](repeating: " ", count: width), count: height)
+        func mark(_ spot: FloorPosition, _ character: Character) {
+            let column = min(width - 1, max(0, Int(((spot.x - low.x) / step).rounded())))
+            let row = min(height - 1, max(0, Int(((high.y - spot.y) / (2 * step)).rounded())))
+            cells[row][column] = character
+        }
+        if let region = instant.answer.region95 {
+            for row in 0..<height {
+                for column in 0..<width {
+                    let spot = FloorPosition(
+                        x: low.x + Double(column) * step, y: high.y - Double(row) * 2 * step)
+                    if isInside(spot, region.polygon) { cells[row][column] = "░" }
+                }
+            }
+        }
+        for spot in spots { mark(spot, "·") }
+        if let position = instant.answer.position { mark(position, "●") }
+        return cells.map { String($0) + "\n" }.joined()
+    }
+
+    /// Whether a convex polygon, counterclockwise, holds a point.
+    static func isInside(_ point: FloorPosition, _ polygon: [FloorPosition]) -> Bool {
+        guard polygon.count > 2 else { return false }
+        return polygon.indices.allSatisfy { index in
+            let (from, to) = (polygon[index], polygon[(index + 1) % polygon.count])
+            return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x) >= 0
+        }
+    }
+}

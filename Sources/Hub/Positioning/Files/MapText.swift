@@ -1,0 +1,73 @@
+internal import BluetoothTypes
+public import Configuration
+
+/// Numbers and names of maps as people and programs read them.
+public enum MapText {
+    /// With two digits behind the point; a dash for `nil`.
+    public static func metres(_ value: Double?) -> String { decimal(value, 100) }
+
+    /// A share in whole per cent; a dash for `nil`.
+    public static func percent(_ share: Double?) -> String {
+        share.map { "\(Int(min(1e6, max(-1e6, ($0 * 100).rounded()))))" } ?? "-"
+    }
+
+    /// Both ends, such as `1.52–2.31`; a dash where nothing can be said.
+    public static func interval(_ ends: [Double]) -> String {
+        ends.count == 2 ? "\(metres(ends[0]))…\(metres(ends[1]))" : "-"
+    }
+
+    /// `1 place`, `2 places`.
+    public static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+
+    /// A name out of a file, which may be anything, fit for one line of a terminal.
+    public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }
+
+    /// A place by its name, with its floor where it has one.
+    public static func name(_ place: Place) -> String {
+        line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
+    }
+
+    /// A number with so many digits behind the point; null for what is none.
+    public static func json(_ value: Double?, digits: Int = 3) -> JSONValue {
+        guard let value, value.isFinite, abs(value) < 1e12 else { return .null }
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        return number((value * scale).rounded() / scale)
+    }
+
+    /// A score with twelve significant digits; null for no candidate, "infinity" for an impossible one.
+    public static func score(_ value: Double?) -> JSONValue {
+        guard let value, !value.isNaN else { return .null }
+        guard value.isFinite else { return "infinity" }
+        return number(significant(value))
+    }
+
+    /// Rounded to twelve significant digits.
+    static func significant(_ value: Double) -> Double {
+        guard value != 0, value.isFinite else { return value }
+        let text = "\(abs(value))"
+        // Nothing is lost where there are no more digits than these.
+        guard text.utf8.count > 12 else { return value }
+        var exponent = 0
+        var scale = 1.0
+        while abs(value) * scale < 1e11, exponent < 300 {
+            scale *= 10
+            exponent += 1
+        }
+        if exponent > 0 { return (value * scale).rounded() / scale }
+        while abs(value) / scale >= 1e12 { scale *= 10 }
+        return (value / scale).rounded() * scale
+    }
+
+    private static func number(_ value: Double) -> JSONValue {
+        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
+        return JSONNumber("\(value)").map(JSONValue.number) ?? .null
+    }
+
+    private static func decimal(_ value: Double?, _ scale: Int) -> String {
+        guard let value, value.isFinite else { return "-" }
+        let number = Int(min(1e12, max(-1e12, (value * Double(scale)).rounded())))
+        let (whole, rest) = abs(number).quotientAndRemainder(dividingBy: scale)
+        return (number < 0 ? "-" : "") + "\(whole)." + "\(scale + rest)".dropFirst()
+    }
+}

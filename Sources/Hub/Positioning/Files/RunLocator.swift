@@ -1,0 +1,181 @@
+internal import Airtime
+public import Configuration
+public import Listener
+public import Sites
+
+/// Locates runs on a map, second by second, and says what it found as lines.
+public struct RunLocator: Sendable {
+    private var locator: Locator
+    /// Whether answers hold every place's score.
+    public var wantsScores: Bool {
+        get { locator.wantsScores }
+        set { locator.wantsScores = newValue }
+    }
+    private var session: String?
+    private var numbers: [BeaconKey: Int?] = [:]
+
+    /// - Parameters:
+    ///   - settings: The map's own without them.
+    ///   - walls: Nobody walks through them (`hmm`).
+    /// - Throws: where the map has nothing for the algorithm.
+    public init(_ map: SignalMap, settings: LocatorSettings, walls: [Wall] = []) throws(ListenerServiceError) {
+        do throws(PositioningError) {
+            locator = try Locator(map, settings: settings, walls: walls)
+        } catch {
+            throw MapFitting.refusal(error)
+        }
+    }
+
+    public var map: SignalMap { locator.map }
+
+    /// Another run begins.
+    public mutating func begin(session: String?) {
+        self.session = session
+        locator.begin()
+    }
+
+    /// Takes the next second of the run and says where the receiver is.
+    public mutating func locate(seconds: Double, _ heard: [HeardBeacon]) -> LocatedInstant {
+        var levels: [Int: [Double]] = [:]
+        var strangers = 0
+        for beacon in heard {
+            if let number = number(of: beacon) {
+                levels[number, default: []] += beacon.levels
+            } else {
+                strangers += 1
+            }
+        }
+        let vector = SignalVector(
+            seconds: seconds,
+            readings: levels.map { .init(beacon: $0.key, level: $0.value.reduce(0, +) / Double($0.value.count)) })
+        let answer = locator.locate(vector, strangers: strangers)
+        return LocatedInstant(session: session, seconds: seconds, answer: answer)
+    }
+
+    /// The first of the beacon's keys that the map has.
+    private mutating func number(of beacon: HeardBeacon) -> Int? {
+        // Whoever floods the air with identities gets no more memory.
+        if numbers.count > 2 * Survey.beaconLimit { numbers.removeAll() }
+        for key in beacon.keys {
+            let number = numbers[key] ?? map.number(of: key)
+            numbers[key] = .some(number)
+            if let number { return number }
+        }
+        return nil
+    }
+}
+
+/// Where a receiver was found to be at one instant, with where it really was if somebody knows.
+public struct LocatedInstant: Sendable {
+    /// What the run is called; `nil` for one without a name.
+    public let session: String?
+    /// Since the run's start.
+    public let seconds: Double
+    public let answer: LocatorAnswer
+    /// Where the receiver really was.
+    public var truth: RunTruth.Spot?
+
+    /// In metres, in the plane; `nil` without a truth and without an answer.
+    public var error: Double? {
+        guard let truth, let position = answer.position else { return nil }
+        return position.distance(to: truth.position)
+    }
+
+    /// One object for a line.
+    ///
+    /// - Parameter hasScores: Whether every place's score stands in it.
+    public func json(on map: SignalMap, hasScores: Bool = false) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("session", .optional(session, JSONValue.string)), ("time", MapText.json(seconds)),
+            ("state", .string(answer.state.rawValue)),
+        ]
+        if answer.state == .none {
+            members.append(("reason", .optional(answer.reason) { .string($0.rawValue) }))
+        } else {
+            members += placed(on: map)
+        }
+        members += [
+            ("heard", .integer(answer.heard)), ("used", .integer(answer.used)),
+            ("receiverOffsetDb", MapText.json(answer.receiverOffset)),
+            ("algorithm", .string(map.settings.algorithm.rawValue)),
+        ]
+        if let truth {
+            members.append(("truth", truth.json))
+            members.append(("errorM", MapText.json(error)))
+        }
+        if hasScores { members.append(("scores", scores(on: map))) }
+        return .record(members)
+    }
+
+    private func placed(on map: SignalMap) -> [(String, JSONValue)] {
+        [
+            ("floor", .optional(answer.floor, JSONValue.string)),
+            ("position", .optional(answer.position) { Self.point($0) }),
+            ("place", .optional(answer.place) { .string(map.places[$0].name) }),
+            ("probability", MapText.json(answer.probability, digits: 4)),
+            (
+                "candidates",
+                .array(
+                    answer.candidates.map {
+                        .record([
+                            ("place", .string(map.places[$0.place].name)),
+                            ("probability", MapText.json($0.probability, digits: 4)),
+                        ])
+                    })
+            ),
+            ("region95", .optional(answer.region95, Self.region)),
+        ]
+    }
+
+    private static func point(_ position: FloorPosition) -> JSONValue {
+        .record([("x", MapText.json(position.x, digits: 6)), ("y", MapText.json(position.y, digits: 6))])
+    }
+
+    private static func region(_ region: Region) -> JSONValue {
+        .record([
+            ("areaM2", MapText.json(region.area)), ("radiusM", MapText.json(region.radius)),
+            (
+                "polygon",
+                .array(region.polygon.map { .array([MapText.json($0.x), MapText.json($0.y)]) })
+            ),
+        ])
+    }
+
+    /// By the place's name; of places of one name each further one has its floor or its number behind it.
+    private func scores(on map: SignalMap) -> JSONValue {
+        var taken: Set<String> = []
+        return .record(
+            map.places.enumerated().map { number, place in
+                let score = answer.scores.indices.contains(number) ? answer.scores[number] : nil
+                var name = place.name
+                if taken.contains(name), let floor = place.floor { name = "\(name) (\(floor))" }
+                var count = 2
+                while taken.contains(name) {
+                    name = "\(place.name) (\(count))"
+                    count += 1
+                }
+                taken.insert(name)
+                return (name, MapText.score(score))
+            })
+    }
+
+    /// One line for people.
+    public func text(on map: SignalMap) -> String {
+        let time = "\(MapText.metres(seconds).dropLast(3)) s"
+        let start = (session.map { MapText.line($0) + "  " } ?? "") + time
+        let error = error.map { "  off by \(MapText.metres($0)) m" } ?? ""
+        guard answer.state != .none else { return "\(start)  none: \(answer.reason?.rawValue ?? "")" }
+        var parts = [start]
+        if answer.state == .poor { parts.append("poor") }
+        if let place = answer.place {
+            let share = answer.probability.map { " \(MapText.percent($0)) %" } ?? ""
+            parts.append(MapText.name(map.places[place]) + share)
+        }
+        if let position = answer.position {
+            let radius = answer.region95.map { " within \(MapText.metres($0.radius)) m" } ?? ""
+            parts.append("\(MapText.metres(position.x)), \(MapText.metres(position.y)) m\(radius)")
+        }
+        parts.append("\(answer.used) of \(MapText.count(answer.heard, "beacon"))")
+        return parts.joined(separator: "  ") + error
+    }
+}

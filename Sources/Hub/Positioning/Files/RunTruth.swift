@@ -1,0 +1,85 @@
+public import Airtime
+internal import BeaconService
+internal import Configuration
+public import Listener
+
+/// Where a receiver really was, by session and time: from a table with the columns `x` and `y`, and `session`, `time`,
+/// `floor` and `place` as far as they are known.
+public struct RunTruth: Sendable {
+    /// A place at a moment.
+    public struct Spot: Hashable, Sendable {
+        public let position: FloorPosition
+        /// `nil` where nobody said.
+        public let floor: String?
+        public let place: String?
+
+        var json: JSONValue {
+            .record([
+                ("x", MapText.json(position.x, digits: 6)), ("y", MapText.json(position.y, digits: 6)),
+                ("floor", .optional(floor, JSONValue.string)), ("place", .optional(place, JSONValue.string)),
+            ])
+        }
+    }
+
+    /// By session, in the order of time; `nil` as a time is all of the session.
+    private var marks: [String?: [(time: Double?, spot: Spot)]] = [:]
+
+    /// - Throws: where the table is missing, or has no such columns.
+    public init(_ path: String) throws(ListenerServiceError) {
+        let octets = try MapFile.contents(path, limit: 1 << 28)
+        let name = path == "-" ? "standard input" : path
+        if let problem = WrongFile.refusal(octets, name, wanted: .truth) { throw problem }
+        let (found, problems) = CSVTable.open(octets, file: name)
+        guard let table = found, !problems.contains(where: \.isError) else {
+            throw .service(.refused(.malformed, SurveyFiles.sentences(problems.map { $0.inFile(name) })))
+        }
+        var columns: [String: Int] = [:]
+        for (index, column) in table.header.enumerated() { columns[column] = columns[column] ?? index }
+        guard columns["x"] != nil, columns["y"] != nil else {
+            throw .refused(
+                .malformed, "\(name):1:1: a truth has the columns x and y, and time and session where it moves")
+        }
+        var rows = table.rows
+        var row = CSVRow()
+        while rows.next(&row) {
+            func text(_ column: String) -> String? {
+                guard let index = columns[column], index < row.cells.count else { return nil }
+                let text = row.cells[index].string(in: table.octets)
+                return text.isEmpty ? nil : text
+            }
+            func number(_ column: String) throws(ListenerServiceError) -> Double? {
+                guard let text = text(column) else { return nil }
+                guard let value = Double(text), value.isFinite, abs(value) <= 1e9 else {
+                    throw .refused(
+                        .malformed, "\(name):\(row.line):1: \(column) is no number: \(ProblemText.quoted(text))")
+                }
+                return value
+            }
+            guard let x = try number("x"), let y = try number("y") else { continue }
+            let spot = Spot(position: FloorPosition(x: x, y: y), floor: text("floor"), place: text("place"))
+            marks[text("session"), default: []].append((try number("time"), spot))
+        }
+        for session in marks.keys { marks[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
+    }
+
+    /// Where the receiver was: between two marks on the straight line from one to the other. `nil` where nobody said;
+    /// half a second beside the first and the last mark these count.
+    public func spot(session: String?, seconds: Double) -> Spot? {
+        guard let marks = marks[session] ?? marks[nil], let first = marks.first, let last = marks.last else {
+            return nil
+        }
+        guard let start = first.time, let end = last.time else { return first.spot }
+        guard seconds > start else { return start - seconds <= 0.5 ? first.spot : nil }
+        guard seconds < end else { return seconds - end <= 0.5 ? last.spot : nil }
+        let next = marks.firstIndex { ($0.time ?? 0) >= seconds } ?? marks.count - 1
+        let (from, to) = (marks[next - 1], marks[next])
+        guard let before = from.time, let after = to.time, after > before else { return to.spot }
+        let share = (seconds - before) / (after - before)
+        if share >= 1 { return to.spot }
+        return Spot(
+            position: FloorPosition(
+                x: from.spot.position.x + share * (to.spot.position.x - from.spot.position.x),
+                y: from.spot.position.y + share * (to.spot.position.y - from.spot.position.y)),
+            floor: share < 0.5 ? from.spot.floor : to.spot.floor, place: nil)
+    }
+}

@@ -1,0 +1,93 @@
+internal import BluetoothTypes
+internal import Configuration
+internal import Listener
+internal import Sightings
+
+/// Reads what `pharos scan --json` prints, one report a line, and hands it on as if it came from the radio.
+struct ScanLines {
+    private let gatherer: SecondGatherer
+    private let clock: HearingClock
+    private let name: String
+    private var wall = RecordingClock()
+    /// The wall clock's time less that of the machine, at the first report, in microseconds.
+    private var difference: Int64?
+    private var pending: [UInt8] = []
+    private var line = 0
+    private(set) var reports = 0
+    private var rounds = 0
+    private var faults = 0
+
+    init(_ gatherer: SecondGatherer, _ clock: HearingClock, name: String) {
+        self.gatherer = gatherer
+        self.clock = clock
+        self.name = name
+    }
+
+    mutating func take(_ octets: [UInt8]) {
+        for octet in octets {
+            if octet == UInt8(ascii: "\n") {
+                end()
+            } else if pending.count < 1 << 20 {
+                pending.append(octet)
+            }
+        }
+    }
+
+    mutating func finish() {
+        // A line without an end was cut.
+        pending = []
+        if rounds > 0, reports == 0 {
+            gatherer.onSentence("\(name): these are rounds, not packets; leave --every-s out of pharos scan", true)
+        }
+        if faults > 1 { gatherer.onSentence("\(name): \(faults) lines are no reports, and were left out", true) }
+        gatherer.finish(at: wall.now)
+    }
+
+    private mutating func end() {
+        line += 1
+        defer { pending.removeAll(keepingCapacity: true) }
+        guard !pending.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) else { return }
+        let (root, problems) = JSONDocument.parse(pending)
+        guard problems.isEmpty, let root, let event = root["event"]?.string else { return fault() }
+        if event == "beacons" { rounds += 1 }
+        guard event == "report" else { return }
+        guard let data = root["data"]?.string, let octets = try? Hexadecimal.octets(data), let time = time(root) else {
+            return fault()
+        }
+        reports += 1
+        let instant = wall.instant(unixMicroseconds: time)
+        clock.follow(wall)
+        let sender = root["address"]?.string.flatMap { DeviceAddress($0) }
+            .map { Sender($0, isRandom: root["addressType"]?.string?.hasPrefix("random") ?? true) }
+        let rssi = root["rssiDbm"]?.integer.flatMap { Int8(exactly: $0) }
+        let sighting = Sighting(
+            at: instant, from: sender, rssi: rssi, isScanResponse: root["pdu"]?.string == "SCAN_RSP")
+        gatherer.advance(to: instant)
+        gatherer.hear(sighting, octets.span, octets.indices, name: root["beacon"]?.string)
+    }
+
+    private mutating func fault() {
+        faults += 1
+        if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is no report of `pharos scan --json`", true) }
+    }
+
+    /// The machine's own time never steps: it counts where it is there.
+    private mutating func time(_ root: JSONNode) -> Int64? {
+        let wall = root["at"]?.string.flatMap(Self.microseconds)
+        guard let boot = root["bootNs"]?.integer else { return wall }
+        let difference = self.difference ?? wall.map { $0 - Int64(boot / 1000) } ?? 0
+        self.difference = difference
+        return Int64(boot / 1000) + difference
+    }
+
+    /// Microseconds since 1970 of a time in RFC 3339.
+    private static func microseconds(_ text: String) -> Int64? {
+        guard let time = RFC3339Time(text) else { return nil }
+        var fraction = Int64(0)
+        if let point = text.firstIndex(of: ".") {
+            let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }.prefix(6)
+            fraction = Int64(digits + String(repeating: "0", count: 6 - digits.count)) ?? 0
+        }
+        return Int64(time.secondsSince1970) * 1_000_000 + fraction
+    }
+}

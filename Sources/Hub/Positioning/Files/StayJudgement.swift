@@ -1,0 +1,110 @@
+internal import Airtime
+public import Configuration
+
+/// What was recorded just now, judged beside all else that the survey holds.
+public struct StayJudgement: Sendable {
+    /// Fewer beacons than these are unreliable.
+    public static let fewestBeacons = 4
+
+    private let stays: [Int]
+    private let place: String
+    private let position: FloorPosition?
+    private let floor: String?
+    private let seconds: Int
+    private let beacons: Int
+    private let rare: Int
+    private let packetsPerSecond: Double?
+    private let spread: Double?
+    private let alike: (place: String, share: Double)?
+
+    /// - Parameters:
+    ///   - survey: With the stays in it.
+    ///   - numbers: Of the stays to judge.
+    public init(_ survey: Survey, stays numbers: [Int]) {
+        let recorded = survey.stays.filter { numbers.contains($0.number) && !$0.isDropped }
+        stays = numbers
+        position = recorded.first?.position
+        floor = recorded.first?.floor
+        place = recorded.first.map(Self.name) ?? ""
+        var levels: [Int: [Double]] = [:]
+        var heard: [Int: Int] = [:]
+        var seconds = 0
+        for stay in recorded {
+            seconds += stay.vectors.count
+            for vector in stay.vectors {
+                for (reading, packets) in zip(survey.vector(vector).readings, survey.packets(vector)) {
+                    levels[reading.beacon, default: []] += packets
+                    heard[reading.beacon, default: 0] += 1
+                }
+            }
+        }
+        self.seconds = seconds
+        beacons = heard.count
+        rare = heard.values.count { 2 * $0 < seconds }
+        let packets = levels.values.reduce(0) { $0 + $1.count }
+        packetsPerSecond =
+            heard.isEmpty || seconds == 0 ? nil : Double(packets) / Double(seconds * heard.count)
+        let deviations = levels.values.compactMap { levels -> Double? in
+            guard levels.count > 1 else { return nil }
+            let mean = levels.reduce(0, +) / Double(levels.count)
+            return (levels.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(levels.count - 1)).squareRoot()
+        }
+        spread = Percentiles(deviations.sorted()).mean
+        alike = recorded.first.flatMap { Self.alike(survey, $0) }
+    }
+
+    private static func name(_ stay: Survey.Stay) -> String {
+        stay.place ?? stay.position.map { "\(MapText.metres($0.x)), \(MapText.metres($0.y))" } ?? ""
+    }
+
+    private static func alike(_ survey: Survey, _ stay: Survey.Stay) -> (place: String, share: Double)? {
+        guard let map = try? SignalMap(survey) else { return nil }
+        let own = map.places.firstIndex { place in
+            guard place.floor == stay.floor else { return false }
+            guard let here = stay.position, let there = place.position else { return place.name == stay.place }
+            return here.distance(to: there) <= 0.5
+        }
+        guard let own, let nearest = PlaceOverlap(map).nearest(to: own) else { return nil }
+        return (map.places[nearest.place].name, nearest.share)
+    }
+
+    /// What should be said, one sentence each.
+    public var warnings: [String] {
+        guard beacons > 0 else { return ["nothing was heard: is this receiver near any beacon?"] }
+        return beacons < Self.fewestBeacons
+            ? ["\(MapText.count(beacons, "beacon")): fewer than four are unreliable, ten are good, twenty no better"]
+            : []
+    }
+
+    /// One line.
+    public var text: String {
+        var text = "\(MapText.count(beacons, "beacon")) in \(seconds) s"
+        if rare > 0 { text += ", \(rare) of them in less than half of the seconds" }
+        if let alike, alike.share >= 0.005 {
+            text +=
+                "; \(MapText.line(place)) looks like \(MapText.line(alike.place)): \(MapText.percent(alike.share)) % overlap"
+        }
+        return text + "\n"
+    }
+
+    /// The same for programs.
+    public var json: JSONValue {
+        .record([
+            ("stays", .array(stays.map { .integer($0) })), ("place", .string(place)),
+            (
+                "position",
+                .optional(position) { .array([MapText.json($0.x), MapText.json($0.y)]) }
+            ),
+            ("floor", .optional(floor, JSONValue.string)), ("seconds", .integer(seconds)),
+            ("beacons", .integer(beacons)), ("rareBeacons", .integer(rare)),
+            ("packetsPerSecond", MapText.json(packetsPerSecond)), ("spreadDb", MapText.json(spread)),
+            (
+                "alike",
+                .optional(alike) {
+                    .record([("place", .string($0.place)), ("overlap", MapText.json($0.share))])
+                }
+            ),
+            ("warnings", .array(warnings.map(JSONValue.string))),
+        ])
+    }
+}

@@ -1,0 +1,96 @@
+internal import Airtime
+internal import Configuration
+internal import Planner
+
+/// A layer of a map for a terminal: a block of characters a floor, darker where it is worse, with the surveyed places.
+public struct MapHeatMap {
+    private let picture: MapPicture
+    private let layer: MapLayer
+    /// Columns that it may take.
+    private let width: Int
+    private let isPlain: Bool
+
+    private static let blocks = ["░", "░", "▒", "▒", "▓", "▓", "█", "█"]
+    private static let letters = [".", ".", ":", ":", "+", "+", "#", "#"]
+    /// A character is about twice as high as it is wide.
+    private static let aspect = 2.0
+    private static let most = 40
+
+    /// - Parameters:
+    ///   - width: Columns, 20...400.
+    ///   - isPlain: Only characters that every terminal has.
+    public init(_ picture: MapPicture, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
+        self.picture = picture
+        self.layer = layer
+        self.width = min(400, max(20, width))
+        self.isPlain = isPlain
+    }
+
+    private var shades: [String] { isPlain ? Self.letters : Self.blocks }
+
+    /// All floors, each with its name, and what the characters mean.
+    public var text: String {
+        var floors: [String?] = []
+        for cell in picture.cells where !floors.contains(cell.floor) { floors.append(cell.floor) }
+        var text = "\(TerminalText.line(TerminalText.shortened(layer.name, to: 60))) (\(layer.unit))\n"
+        for floor in floors {
+            if let floor { text += TerminalText.line(TerminalText.shortened(floor, to: 40)) + "\n" }
+            text += block(floor)
+        }
+        let pairs = stride(from: 0, to: MapShades.count, by: 2).map { index in
+            let ends = [layer.shades.bounds[index], layer.shades.bounds[index + 2]].sorted()
+                .map { NumberText.significant($0, 2) }
+            return "\(shades[index]) \(ends[0])…\(ends[1])"
+        }
+        let range = isPlain ? pairs.map { $0.replacing("…", with: "...") } : pairs
+        return text + range.joined(separator: "   ") + " \(layer.unit)   o place   ^ beacon\n"
+    }
+
+    /// One floor, north above.
+    private func block(_ floor: String?) -> String {
+        let cells = picture.cells.indices.filter { picture.cells[$0].floor == floor }
+        let xs = cells.map { picture.cells[$0].position.x }
+        let ys = cells.map { picture.cells[$0].position.y }
+        guard let step = picture.step, let west = xs.min(), let east = xs.max(), let south = ys.min(),
+            let north = ys.max()
+        else { return "" }
+        let (wide, high) = (east - west + step, north - south + step)
+        // No finer than the cells are.
+        let column = max(wide / Double(width), step / Self.aspect, high / Self.aspect / Double(Self.most))
+        let columns = max(1, Int((wide / column - 1e-9).rounded(.up)))
+        let rows = max(1, Int((high / column / Self.aspect - 1e-9).rounded(.up)))
+        func spot(_ position: FloorPosition) -> (column: Int, row: Int)? {
+            let x = Int(((position.x - west + step / 2) / column).rounded(.down))
+            let y = Int(((north - position.y + step / 2) / column / Self.aspect).rounded(.down))
+            return (0..<columns).contains(x) && (0..<rows).contains(y) ? (x, y) : nil
+        }
+        var lines = [[String]](repeating: [String](repeating: " ", count: columns), count: rows)
+        for row in 0..<rows {
+            for place in 0..<columns {
+                let middle = FloorPosition(
+                    x: west - step / 2 + (Double(place) + 0.5) * column,
+                    y: north + step / 2 - (Double(row) + 0.5) * column * Self.aspect)
+                var best: (distance: Double, cell: Int)?
+                for cell in cells {
+                    let distance = picture.cells[cell].position.distance(to: middle)
+                    if best.map({ distance < $0.distance }) ?? true { best = (distance, cell) }
+                }
+                guard let best, best.distance <= max(step, column * Self.aspect) * 0.8 else { continue }
+                lines[row][place] = shades[layer.shades.shade(layer.values[best.cell])]
+            }
+        }
+        for beacon in picture.map.beacons {
+            if let position = beacon.position, let spot = spot(position) { lines[spot.row][spot.column] = "^" }
+        }
+        for place in picture.map.places where place.floor == floor && place.seconds > 0 {
+            if let position = place.position, let spot = spot(position) { lines[spot.row][spot.column] = "o" }
+        }
+        return lines.map { Self.trimmed($0.joined()) + "\n" }.joined()
+    }
+
+    private static func trimmed(_ line: String) -> String {
+        var line = Substring(line)
+        while line.last == " " { line.removeLast() }
+        return String(line)
+    }
+}

@@ -1,0 +1,172 @@
+internal import BeaconService
+internal import HCI
+internal import LinuxHost
+internal import Sightings
+
+/// A recording as a source of packets: btsnoop, pcap or pcapng, of any length.
+final class RecordedFeed: SightingFeed {
+    private let pieces: InputPieces
+
+    /// - Parameter file: `-` for standard input.
+    init(_ file: String) throws(ListenerServiceError) {
+        pieces = try InputPieces(file)
+    }
+
+    /// Of what somebody has looked at already.
+    init(_ pieces: InputPieces) { self.pieces = pieces }
+
+    func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
+        var reader = CaptureReader()
+        var clock = RecordingClock()
+        source.clock.follow(clock)
+        source.change(.listening, at: clock.now)
+        var scan = RecordedScan()
+        var hasBegun = false
+        var fault: (any Error)?
+        do {
+            while !consumer.isSatisfied {
+                let piece = try pieces.next()
+                if piece.isEmpty { reader.finish() } else { reader.push(piece) }
+                while try reader.next({ element, octets in take(element, octets, &clock, &scan, source) }) != nil {
+                    hasBegun = true
+                }
+                if piece.isEmpty { break }
+            }
+        } catch {
+            fault = error
+        }
+        // It was not listened to its end.
+        if let gap = scan.gap {
+            source.advance(to: gap.since)
+            source.change(.off, at: gap.since)
+        }
+        // Of what is no recording there is nothing to tell.
+        if fault == nil || hasBegun { consumer.finish(at: clock.now) }
+        if scan.filtersDuplicates {
+            consumer.say(
+                "\(pieces.name): the scan that was recorded leaves repeats out: intervals, shares and silences say nothing",
+                isWarning: true)
+        }
+        if clock.steps > 0 {
+            consumer.say(
+                "\(pieces.name): the clock was set \(clock.steps == 1 ? "once" : "\(clock.steps) times") while this was recorded",
+                isWarning: true)
+        }
+        if let fault = fault as? CaptureError { throw .refused(.malformed, "\(pieces.name): \(fault)") }
+        if let fault { throw ListenerServiceError(fault) }
+    }
+
+    /// What came from a controller is taken where it lies; of a sniffer's packet, what a controller would have said.
+    private func take(
+        _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
+        _ source: SightingSource
+    ) {
+        switch element.kind {
+        case .hci(.event) where element.isFromController != false:
+            let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
+            source.clock.follow(clock)
+            guard
+                case .listened(let gap) = scan.take(
+                    event: octets, in: element.octets, of: element.adapter, at: instant)
+            else { return }
+            if let gap {
+                source.advance(to: gap.since)
+                source.change(gap.state, at: gap.since)
+                source.advance(to: instant)
+                source.change(.listening, at: instant)
+            }
+            source.take(event: octets, in: element.octets, at: instant)
+        case .hci(.command) where element.isFromController != true:
+            scan.take(command: octets, in: element.octets)
+        case .hci where element.isFromController != false:
+            _ = clock.instant(unixMicroseconds: element.unixMicroseconds)
+        case .air:
+            guard case .advertisement(let report) = CaptureRecord(element, in: octets).content else { return }
+            let event: HCIEvent =
+                report.type.isLegacyPDU ? .advertisingReports([report]) : .extendedAdvertisingReports([report])
+            let packet = event.packet.octets
+            let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
+            source.clock.follow(clock)
+            source.take(event: packet.span, in: packet.indices, at: instant)
+        case .hci, .unsupported, .other: return
+        }
+    }
+}
+
+/// A file of any size, or standard input, read in pieces as they come: nothing is kept of those before.
+public final class InputPieces {
+    /// The file's name, or what stands for it in messages.
+    public let name: String
+    private let descriptor: Descriptor
+    /// What was looked at and not taken yet.
+    private var held: [UInt8] = []
+    private static let size = 1 << 16
+
+    /// - Parameter path: A file, a named pipe, or `-` for standard input.
+    public init(_ path: String) throws(ListenerServiceError) {
+        name = path == "-" ? "standard input" : path
+        do throws(SystemError) {
+            descriptor = path == "-" ? .standardInput : try Descriptor.open(path, .read)
+        } catch {
+            throw .service(BeaconServiceError(error, reading: name))
+        }
+    }
+
+    /// The first octets, which stay there to be taken: at least `count` of them, unless there are fewer.
+    public func peek(_ count: Int = 16) throws(ListenerServiceError) -> [UInt8] {
+        while held.count < count {
+            let piece = try read()
+            if piece.isEmpty { break }
+            held += piece
+        }
+        return held
+    }
+
+    /// The next octets, at most 64 KiB; empty at the end.
+    public func next() throws(ListenerServiceError) -> [UInt8] {
+        guard held.isEmpty else {
+            defer { held = [] }
+            return held
+        }
+        return try read()
+    }
+
+    private func read() throws(ListenerServiceError) -> [UInt8] {
+        do throws(SystemError) {
+            return try descriptor.read(upTo: Self.size)
+        } catch {
+            throw .service(BeaconServiceError(error, reading: name))
+        }
+    }
+}
+
+/// A btsnoop file that grows while packets pass. A disk that fills up ends it, not the listening.
+final class PacketRecording {
+    private let file: OutputFile
+    private let path: String
+    private var hasEnded = false
+    /// Is told, in a sentence, why the recording ends before the listening.
+    var onEnd: ((String) -> Void)?
+
+    init(_ path: String) throws(ListenerServiceError) {
+        self.path = path
+        do throws(SystemError) {
+            file = try OutputFile(replacing: path)
+            try file.append(BTSnoopWriter.header)
+        } catch {
+            throw .refused(.system, "--record \(path): it cannot be written: \(error.text)")
+        }
+    }
+
+    func append(_ packet: HCIPacket, isFromController: Bool) {
+        guard !hasEnded else { return }
+        do throws(SystemError) {
+            try file.append(
+                BTSnoopWriter.record(
+                    packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+        } catch {
+            hasEnded = true
+            onEnd?("--record \(path): the recording ends here: \(error.text)")
+        }
+    }
+}

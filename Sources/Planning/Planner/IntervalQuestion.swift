@@ -1,0 +1,382 @@
+public import Airtime
+internal import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+
+/// Which advertising interval to set.
+public struct IntervalQuestion: Sendable {
+    /// In range of one receiver, at least 1.
+    public let beacons: Int
+    /// Octets of advertising data.
+    public let payloadOctets: Int
+    public let goal: IntervalGoal
+    public let scanner: ScannerPreset
+    /// The site of a fleet whose beacons they are; `nil` where a number was given.
+    public let fleet: FleetInterval?
+    /// Whether scanners are compared and controls drawn as well, which takes time that only a page is worth.
+    public let comparesScanners: Bool
+    /// The interval that is advised.
+    public let advice: IntervalAdvice
+    /// tau in µs.
+    private let airtime: Double
+
+    /// So many beacons that send as many octets of advertising data each.
+    public init(
+        beacons: Int, payloadOctets: Int = 31, goal: IntervalGoal, scanner: ScannerPreset,
+        comparesScanners: Bool = false
+    ) throws(PlanError) {
+        try self.init(
+            beacons: beacons, payloadOctets: payloadOctets, goal: goal, scanner: scanner, fleet: nil,
+            comparesScanners: comparesScanners)
+    }
+
+    /// The beacons of a fleet's site.
+    public init(
+        fleet: FleetInterval, goal: IntervalGoal, scanner: ScannerPreset, comparesScanners: Bool = false
+    ) throws(PlanError) {
+        try self.init(
+            beacons: fleet.air.beacons, payloadOctets: fleet.payloadOctets, goal: goal, scanner: scanner, fleet: fleet,
+            comparesScanners: comparesScanners)
+    }
+
+    private init(
+        beacons: Int, payloadOctets: Int, goal: IntervalGoal, scanner: ScannerPreset, fleet: FleetInterval?,
+        comparesScanners: Bool
+    ) throws(PlanError) {
+        (self.beacons, self.payloadOctets, self.goal, self.scanner) = (beacons, payloadOctets, goal, scanner)
+        (self.fleet, self.comparesScanners) = (fleet, comparesScanners)
+        (airtime, advice) = try PlanError.asking { () throws(AirtimeError) in
+            let airtime = try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
+            let advice = try IntervalAdvice(
+                goal: goal, count: beacons, airtimeMicroseconds: airtime, preset: scanner,
+                logSparingOther: fleet?.logSparingOther ?? 0)
+            return (airtime, advice)
+        }
+    }
+
+    /// `holds` is false where no interval reaches the goal.
+    public func answer() throws(PlanError) -> PlanAnswer {
+        try PlanError.asking { () throws(AirtimeError) in try found() }
+    }
+
+    private func found() throws(AirtimeError) -> PlanAnswer {
+        var answer = PlanAnswer(title: "The interval for \(beacons) beacons", sentence: sentence)
+        if case .impossible = advice.outcome { answer.holds = false }
+        let clear = advice.collisionFreeProbability
+        if let fleet { answer.stateOrigin(of: fleet.air) }
+        answer.state("beacons", .count(beacons))
+        answer.state("scanner", .word(scanner.name))
+        answer.state(
+            "intervalMs", .milliseconds(Double(advice.interval.microseconds) / 1000), as: "interval to set",
+            remark: "an event every \(NumberText.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average")
+        answer.state("meanPeriodMs", .milliseconds(advice.meanPeriodMicroseconds / 1000))
+        answer.state("collisionFreeProbability", .share(clear), as: "collision-free packets")
+        answer.show(
+            "arriving", .number(clear * 1_000_000 / advice.meanPeriodMicroseconds, unit: "1/s"),
+            remark: "from each beacon, on one channel")
+        answer.state(advice.distribution)
+        answer.state("outcome", .word(outcomeName))
+        try addCost(to: &answer)
+        try addResonances(to: &answer)
+        let spread = try addSpread(to: &answer)
+        try addCurve(to: &answer)
+        let group = try AdvertiserGroup(
+            count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
+        if comparesScanners, fleet.map({ $0.logSparingOther == 0 }) ?? true {
+            answer.explore(
+                group, scanner, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
+            reconcile(in: &answer)
+        }
+        if let fleet { answer.note(fleet.note) }
+        if comparesScanners { try compareScanners(in: &answer) }
+        if let spread { answer.note(Self.advice(spread)) }
+        if spread == nil, beacons > 1 { answer.note(Self.noSpread) }
+        return answer
+    }
+
+    private var sentence: String {
+        let set = "Set \(advice.interval)"
+        switch (goal, advice.outcome) {
+        case (.detect(let seconds, let probability), .impossible(let shortfall)):
+            return
+                "No interval lets \(scanner.name) find a given one of \(NumberText.beacons(beacons)) within \(NumberText.duration(seconds)) in "
+                + "\(NumberText.percent(probability)) of the cases; the best, \(advice.interval), does in \(NumberText.percent(shortfall.share)). "
+                + remedy(shortfall)
+        case (.detect(let seconds, let probability), let outcome):
+            return
+                "\(set): a given one of \(NumberText.beacons(beacons)) is found by \(scanner.name) within \(NumberText.duration(seconds)) in at least "
+                + "\(NumberText.percent(probability)) of the cases, and no longer interval does that." + remark(outcome)
+        case (.maximumThroughput, let outcome):
+            return
+                "\(set): the most advertisements of \(NumberText.beacons(beacons)) arrive, \(NumberText.percent(advice.collisionFreeProbability)) of those sent."
+                + remark(outcome)
+        }
+    }
+
+    private func remark(_ outcome: IntervalOutcome) -> String {
+        switch outcome {
+        case .met, .impossible: ""
+        case .metAtLongest: " (It is the longest that controllers take.)"
+        case .clampedToShortest: " (Shorter would be better still, but controllers take no shorter one.)"
+        case .clampedToLongest: " (Longer would be better still, but controllers take no longer one.)"
+        }
+    }
+
+    private func remedy(_ shortfall: IntervalOutcome.Shortfall) -> String {
+        var remedies: [String] = []
+        if let seconds = shortfall.seconds { remedies.append("allow \(NumberText.duration(seconds))") }
+        if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
+        remedies.append(
+            "use a scanner that listens more (without a pause it would be \(NumberText.percent(shortfall.continuousShare)))"
+        )
+        return "What would help: " + remedies.joined(separator: ", or ") + "."
+    }
+
+    private var outcomeName: String {
+        switch advice.outcome {
+        case .met: "met"
+        case .metAtLongest: "met-at-longest"
+        case .clampedToShortest: "clamped-to-shortest"
+        case .clampedToLongest: "clamped-to-longest"
+        case .impossible: "impossible"
+        }
+    }
+
+    /// What the interval costs, with a usual chip and battery.
+    private func addCost(to answer: inout PlanAnswer) throws(AirtimeError) {
+        guard let chip = BeaconChip.named("nrf52832"), let battery = BeaconBattery.named("cr2477") else { return }
+        let energy = try EnergyModel(
+            chip: chip, battery: battery, interval: advice.interval,
+            payloadOctets: payloadOctets)
+        answer.state(
+            "lifeDays", .number(energy.lifeDays, unit: "days"), as: "battery life",
+            remark: "with \(chip.name) and a \(battery.name), for comparison")
+    }
+
+    /// Stretches of intervals around the advice that a scanner that pauses meets too seldom.
+    private func addResonances(to answer: inout PlanAnswer) throws(AirtimeError) {
+        let center = Double(advice.interval.microseconds)
+        let range = max(20_000, center * 0.7)...min(10_240_000, center * 1.4)
+        let bands = try Resonance.bands(within: range, pattern: scanner.pattern, airtimeMicroseconds: airtime)
+        answer.state(
+            "resonances",
+            .list(
+                bands.map { band in
+                    .record([
+                        ("fromMs", .milliseconds(band.intervalsMicroseconds.lowerBound / 1000)),
+                        ("toMs", .milliseconds(band.intervalsMicroseconds.upperBound / 1000)),
+                        ("events", .count(band.worst.events)), ("scanIntervals", .count(band.worst.scanIntervals)),
+                        ("sweepS", .seconds(band.worst.sweepSeconds)),
+                    ])
+                }))
+        for band in bands.sorted(by: { $0.worst.slowness > $1.worst.slowness }).prefix(4) {
+            let ends = [band.intervalsMicroseconds.lowerBound, band.intervalsMicroseconds.upperBound]
+            answer.show(
+                "avoid", .milliseconds(nil),
+                shown: ends.map { NumberText.milliseconds(from: $0) }.joined(separator: "–"),
+                remark: "\(Self.steps(band.worst)): up to \(NumberText.duration(band.worst.sweepSeconds)) unseen")
+        }
+    }
+
+    /// Where the fleet's intervals may lie, each beacon at its own.
+    private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
+        let spread = try advice.spread()
+        guard let ends = spread?.intervals else {
+            answer.state("intervalSpread", .nothing)
+            return nil
+        }
+        let milliseconds = [ends.lowerBound, ends.upperBound].map { Double($0.microseconds) / 1000 }
+        answer.state(
+            "intervalSpread",
+            .record([("fromMs", .milliseconds(milliseconds[0])), ("toMs", .milliseconds(milliseconds[1]))]),
+            as: "spread", shown: milliseconds.map { NumberText.significant($0, 6) }.joined(separator: "–") + " ms",
+            remark: "each beacon at an interval of its own in here")
+        return spread
+    }
+
+    private static func advice(_ spread: IntervalSpread) -> String {
+        let cost =
+            if abs(spread.extraEvents) < 0.005 {
+                "this costs nothing"
+            } else if spread.extraEvents > 0 {
+                "this sends \(NumberText.percent(spread.extraEvents)) more often, and costs as much energy"
+            } else {
+                "this sends \(NumberText.percent(-spread.extraEvents)) less often, and saves as much energy"
+            }
+        return "Spread the intervals over the fleet, each beacon at its own between \(spread.intervals.lowerBound) and "
+            + "\(spread.intervals.upperBound), where no interval is one to avoid: beacons of equal intervals that met "
+            + "once meet again; \(cost). A fleet file does so with \"intervalSpread\"."
+    }
+
+    private static let noSpread =
+        "Do not spread the intervals over the fleet: intervals to avoid lie too near, or others miss the goal."
+
+    private static func steps(_ resonance: Resonance) -> String {
+        let events = resonance.events == 1 ? "every event keeps" : "\(resonance.events) events keep"
+        let scans = resonance.scanIntervals == 1 ? "each scan interval" : "\(resonance.scanIntervals) scan intervals"
+        return "\(events) step with \(scans)"
+    }
+
+    private func addCurve(to answer: inout PlanAnswer) throws(AirtimeError) {
+        let units = Double(advice.interval.rawValue)
+        let legacy = AdvertisingInterval.legacyRange
+        let low = max(legacy.lowerBound, AdvertisingInterval(rawValue: UInt32(units / 3)))
+        let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
+        let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
+        let points = try advice.curve(
+            over: low...high, points: comparesScanners ? 25 : 7, extra: comparesScanners ? 40 : 14,
+            wantedShare: comparesScanners ? wanted?.probability : nil, horizonSeconds: horizon, by: Self.onAllProcessors
+        )
+        answer.state(
+            "curve",
+            .list(
+                points.map { point in
+                    .record([
+                        ("intervalMs", .milliseconds(Double(point.interval.microseconds) / 1000)),
+                        ("collisionFreeProbability", .share(point.collisionFreeProbability)),
+                        ("p50", .seconds(point.p50)), ("p90", .seconds(point.p90)), ("p99", .seconds(point.p99)),
+                    ])
+                }))
+        draw(points, horizon, in: &answer)
+    }
+
+    /// Makes points of the curve on several threads, and in this one where there are none.
+    private static func onAllProcessors(
+        _ units: [UInt32], _ make: @escaping @Sendable (UInt32) -> Result<IntervalPoint, AirtimeError>
+    ) -> [Result<IntervalPoint, AirtimeError>] {
+        guard units.count > 1, Processors.count > 1,
+            let work = try? OrderedWork(pieces: units.count, window: units.count, make: { make(units[$0]) })
+        else { return units.map(make) }
+        var points: [Result<IntervalPoint, AirtimeError>] = []
+        while let point = work.next() { points.append(point) }
+        return points
+    }
+
+    private func draw(_ points: [IntervalPoint], _ horizon: Double, in answer: inout PlanAnswer) {
+        var table = Table(
+            ["interval", "p50", "p90", "p99", "collision-free"], alignment: [.right, .right, .right, .right, .right])
+        for point in points where !point.isExtra {
+            table.add([
+                "\(point.interval)", NumberText.duration(point.p50), NumberText.duration(point.p90),
+                NumberText.duration(point.p99), NumberText.percent(point.collisionFreeProbability),
+            ])
+        }
+        let isComplete = points.allSatisfy { $0.p99 != nil }
+        answer.pictures.terminal.append(
+            .table(table, legend: isComplete ? "" : "–: not within \(NumberText.duration(horizon))"))
+        func series(_ name: String, _ value: (IntervalPoint) -> Double?) -> PlanPageContent.Curve.Series {
+            .init(name, points.map { .init(Double($0.interval.microseconds) / 1000, value($0) ?? .nan) })
+        }
+        var curve = PlanPageContent.Curve(
+            title: "Time to discovery over the interval",
+            caption: "By \(scanner.name), \(beacons) beacons in range.",
+            x: .init("advertising interval", unit: "ms", isLogarithmic: true),
+            y: .init("time", unit: "s", isLogarithmic: true),
+            series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
+            markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)],
+            gapMeaning: isComplete ? "" : "not within \(NumberText.duration(horizon))")
+        answer.pictures.terminal.append(.curve(curve))
+        if comparesScanners, let wanted {
+            if ![0.5, 0.9, 0.99].contains(wanted.probability) {
+                curve.series.insert(series("\(NumberText.percent(wanted.probability)), as wanted", \.wanted), at: 0)
+            }
+            curve.wanted = wanted.seconds
+        }
+        answer.pictures.decidingCurve = curve
+    }
+
+    /// The time and the share of cases that were asked for.
+    private var wanted: (seconds: Double, probability: Double)? {
+        guard case .detect(let seconds, let probability) = goal else { return nil }
+        return (seconds, probability)
+    }
+
+    /// How the interval stands to the two that the page marks beside it.
+    private func reconcile(in answer: inout PlanAnswer) {
+        guard let numbers = answer.pictures.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
+            let most = numbers.bestThroughputIntervalMs
+        else { return }
+        let others =
+            "a beacon would be seen surest at \(NumberText.significant(surest, 7)) ms, and most packets would arrive at "
+            + "\(NumberText.significant(most, 7)) ms"
+        answer.pictures.reconciliation =
+            switch (goal, advice.outcome) {
+            case (.detect, .impossible): "\(advice.interval) comes nearest to what is wanted; \(others)."
+            case (.detect, _):
+                "\(advice.interval) is to be set because it is the longest interval that reaches what is wanted, which "
+                    + "spares the batteries; \(others)."
+            case (.maximumThroughput, _):
+                "\(advice.interval) lets the most packets arrive; to have a given beacon seen as surely as possible, "
+                    + "\(NumberText.significant(surest, 7)) ms would be better."
+            }
+    }
+
+    /// The same fleet before the known scanners, and each interval of a list with each of them.
+    private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
+        let presets =
+            ScannerPreset.all.contains { $0.name == scanner.name } ? ScannerPreset.all : [scanner] + ScannerPreset.all
+        let intervals =
+            ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285] + [
+                Double(advice.interval.microseconds) / 1000
+            ]).sorted()
+        func latency(_ milliseconds: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyDistribution {
+            try advice.distribution(intervalMicroseconds: milliseconds * 1000, preset: preset, horizonSeconds: 300)
+        }
+        var rows: [PlanPageContent.LatencyComparison.Row] = []
+        var cells: [[PlanPageContent.HeatMap.Cell]] = []
+        for preset in presets {
+            rows.append(.init(preset.name, try latency(Double(advice.interval.microseconds) / 1000, preset)))
+        }
+        for interval in intervals {
+            var row: [PlanPageContent.HeatMap.Cell] = []
+            for preset in presets {
+                let slow = try Resonance.slowest(
+                    intervalMicroseconds: interval * 1000, pattern: preset.pattern, airtimeMicroseconds: airtime)
+                row.append(
+                    .init(
+                        try latency(interval, preset).percentile(0.95),
+                        isResonant: (slow?.slowness ?? 0) >= Resonance.avoidedSlowness))
+            }
+            cells.append(row)
+        }
+        answer.pictures.latencies = .init(caption: "The same beacons before other scanners.", rows: rows)
+        answer.pictures.heatMap = .init(
+            title: "Interval and scan mode", caption: "Marked: interval and scan interval keep step.",
+            valueName: "time to 95 %", unit: "s", intervalsMs: intervals, scanModes: presets.map(\.name), cells: cells)
+    }
+}
+
+/// A site of a fleet as `plan interval` takes it: the interval that is looked for is that of each beacon's most frequent
+/// advertisement, and what the beacons send beside it stays as it is.
+public struct FleetInterval: Sendable {
+    public let air: PlannedAir
+    /// Of the longest of these advertisements.
+    public let payloadOctets: Int
+    /// What an average beacon sends beside it, as `IntervalAdvice` takes it.
+    let logSparingOther: Double
+
+    /// Takes each box by its most frequent advertisement. Refuses what the models refuse of the others.
+    public init(_ air: PlannedAir) throws(PlanError) {
+        self.air = air
+        let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
+        let octets = fastest.map(\.payloadOctets).max() ?? 31
+        payloadOctets = octets
+        logSparingOther = try PlanError.asking { () throws(AirtimeError) in
+            try BoxSurroundings.logSparingCompanions(
+                in: air.kinds(), packetOf: PacketTiming.airtimeMicroseconds(payloadOctets: octets))
+        }
+    }
+
+    var note: String {
+        "For the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every \(today); as if "
+            + "all were as long as the longest, \(payloadOctets) octets of data."
+            + (logSparingOther == 0 ? "" : " The beacons' other advertisements stay as they are.")
+    }
+
+    /// The intervals that are set.
+    private var today: String {
+        let intervals = air.boxes.compactMap { $0.frames.map(\.interval).min() }
+        guard let low = intervals.min(), let high = intervals.max() else { return "–" }
+        return low == high ? "\(low)" : "\(low) to \(high)"
+    }
+}

@@ -1,0 +1,98 @@
+public import Configuration
+
+/// A value of an answer with its meaning. The meaning decides how people read it; programs get all its digits.
+public indirect enum PlanQuantity: Sendable {
+    /// A part of one: `0.167` for programs, `16.7 %` for people.
+    case share(Double?)
+    /// A time in s: `701.6` for programs, `11.7 min` for people.
+    case seconds(Double?)
+    /// A number of some unit, which may be empty: three significant digits for people.
+    case number(Double?, unit: String = "")
+    /// A time in ms that is set on a device: with all digits that devices tell apart.
+    case milliseconds(Double?)
+    case count(Int)
+    /// A number that identifies something, such as a seed.
+    case identifier(UInt64)
+    case word(String)
+    case flag(Bool)
+    case list([PlanQuantity])
+    /// Members in their order.
+    case record([(String, PlanQuantity)])
+    /// What there is none of.
+    case nothing
+
+    /// A range of two numbers, or nothing.
+    public static func range(_ range: ClosedRange<Double>?) -> PlanQuantity {
+        range.map { .list([.number($0.lowerBound), .number($0.upperBound)]) } ?? .nothing
+    }
+
+    /// The number itself; `nil` for what is none, and for lists and records.
+    public var value: Double? {
+        switch self {
+        case .share(let value), .seconds(let value), .number(let value, _), .milliseconds(let value): value
+        case .count(let count): Double(count)
+        case .identifier(let number): Double(number)
+        case .word, .flag, .list, .record, .nothing: nil
+        }
+    }
+
+    /// A member of a record by its name.
+    public subscript(_ name: String) -> PlanQuantity? {
+        guard case .record(let members) = self else { return nil }
+        return members.first { $0.0 == name }?.1
+    }
+
+    /// As programs read it; what is not finite is `null`.
+    public var json: JSONValue {
+        switch self {
+        case .share(let value), .seconds(let value), .number(let value, _), .milliseconds(let value): Self.real(value)
+        case .count(let count): .integer(count)
+        case .identifier(let number): .decimal("\(number)")
+        case .word(let text): .string(text)
+        case .flag(let isSo): .boolean(isSo)
+        case .list(let items): .array(items.map(\.json))
+        case .record(let members): .record(members.map { ($0.0, $0.1.json) })
+        case .nothing: .null
+        }
+    }
+
+    /// As people read it, without its unit where that has a column of its own.
+    public var text: String {
+        switch self {
+        case .share(let share): NumberText.percent(share)
+        case .seconds(let seconds): NumberText.duration(seconds)
+        case .number(let value, _): NumberText.significant(value)
+        case .milliseconds(let value): NumberText.significant(value, 8)
+        case .count(let count): "\(count)"
+        case .identifier(let number): "\(number)"
+        case .word(let text): text
+        case .flag(let isSo): isSo ? "yes" : "no"
+        case .list(let items): items.map(\.text).joined(separator: ", ")
+        case .record(let members): members.map { "\($0.0) \($0.1.text)" }.joined(separator: ", ")
+        case .nothing: NumberText.none
+        }
+    }
+
+    /// What the text counts in; empty for what says it itself.
+    public var unit: String {
+        switch self {
+        case .number(_, let unit): unit
+        case .milliseconds: "ms"
+        default: ""
+        }
+    }
+
+    private static func real(_ value: Double?) -> JSONValue {
+        guard let value, value.isFinite else { return .null }
+        let whole = Int(exactly: value)
+        return .decimal(whole.map { "\($0)" } ?? "\(value)")
+    }
+}
+
+extension NumberText {
+    /// `one beacon`, `250 beacons`.
+    static func beacons(_ count: Int) -> String { count == 1 ? "one beacon" : "\(count) beacons" }
+
+    /// From µs, without the unit, with all digits that devices tell apart.
+    static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
+}

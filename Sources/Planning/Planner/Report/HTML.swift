@@ -1,0 +1,80 @@
+internal import Configuration
+
+/// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
+package enum HTML {
+    /// What is longer is no name, but would make the page too large.
+    private static let longestName = 160
+
+    private static func text(_ raw: String) -> String {
+        HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))
+    }
+
+    /// A drawing with its title, its explanation and, for who cannot see it, the same as a table.
+    package static func figure(
+        id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
+    ) -> String {
+        let hidden =
+            table.isEmpty ? "" : "<details class=\"data\"><summary>The same as a table</summary>\(table)</details>"
+        let words = caption.isEmpty ? "" : "<p>\(HTMLEscaping.text(HTMLEscaping.shortened(caption, to: 2000)))</p>"
+        return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(words)"
+            + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
+    }
+
+    /// A table with a caption. The first cell of each row is its heading; the others are numbers, set to the right.
+    package static func table(caption: String, header: [String], rows: [[String]]) -> String {
+        let head = header.map { "<th scope=\"col\">\(text($0))</th>" }.joined()
+        let body = rows.map { row in
+            "<tr>"
+                + row.enumerated().map { index, cell in
+                    index == 0
+                        ? "<th scope=\"row\">\(text(cell))</th>" : "<td>\(text(cell))</td>"
+                }.joined() + "</tr>"
+        }
+        return "<div class=\"scroll\"><table><caption>\(text(caption))</caption><thead><tr>\(head)</tr>"
+            + "</thead><tbody>\(body.joined())</tbody></table></div>"
+    }
+
+    /// What a colour or a line of a drawing means.
+    package struct LegendEntry {
+        /// The class of its swatch.
+        let swatch: String
+        let name: String
+        /// By which a script finds it and, with `Name` behind it, its name; empty where none does.
+        let id: String
+        var isHidden = false
+
+        package init(_ swatch: String, _ name: String, id: String = "", isHidden: Bool = false) {
+            (self.swatch, self.name, self.id, self.isHidden) = (swatch, name, id, isHidden)
+        }
+    }
+
+    /// A list of what the colors of a drawing mean.
+    package static func legend(_ entries: [LegendEntry]) -> String {
+        let items = entries.map { entry in
+            let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
+            let name =
+                entry.id.isEmpty ? text(entry.name) : "<span id=\"\(entry.id)Name\">\(text(entry.name))</span>"
+            return
+                "<li\(own)\(entry.isHidden ? " hidden" : "")><span class=\"swatch \(entry.swatch)\"></span>\(name)</li>"
+        }
+        return "<ul class=\"legend\">\(items.joined())</ul>"
+    }
+
+    /// The same where no script changes it.
+    static func legend(_ entries: [(swatch: String, name: String)]) -> String {
+        legend(entries.map { LegendEntry($0.swatch, $0.name) })
+    }
+
+    /// A number that the page's script may compute again: what is shown, and all its digits.
+    static func number(id: String, shown: String, value: Double?) -> String {
+        let exact = NumberText.exact(value).map { " data-value=\"\($0)\"" } ?? ""
+        return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"
+    }
+}
+
+/// Text from outside, made safe to stand in a page.
+package enum HTMLEscaping {
+    package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
+    package static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }
+    package static func shortened(_ raw: String, to length: Int) -> String { MarkupText.shortened(raw, to: length) }
+}

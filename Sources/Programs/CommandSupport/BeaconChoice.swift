@@ -1,0 +1,93 @@
+package import ArgumentParser
+internal import BeaconFrames
+package import BluetoothTypes
+internal import LinuxHost
+package import Listener
+package import Sightings
+
+/// Which one beacon is meant, and where it is heard.
+package struct BeaconChoice {
+    package let table: SightingTable
+    /// Its places in the table; `nil` for the strongest that is heard.
+    package let places: Set<Int>?
+
+    /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
+    package init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
+        guard let beacon else {
+            table = known.table(clock)
+            places = nil
+            return
+        }
+        if known.names.contains(beacon) {
+            table = known.table(clock, strangers: .counted)
+            places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
+        } else if let identity = BeaconIdentity(beacon) {
+            // What somebody has measured of it counts under either name.
+            let same = known.beacons.first { $0.identity == identity }
+            table = SightingTable(
+                known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
+            places = [0]
+        } else {
+            throw Failure(
+                .usage,
+                "\(beacon): this is no identity such as ibeacon:UUID-1-2 or address:AA:BB:CC:DD:EE:FF, and no beacon of "
+                    + "--known has that name")
+        }
+    }
+}
+
+/// Where one beacon is heard: an adapter, or recordings.
+package struct BeaconSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    package var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
+        completion: .file())
+    package var replay: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
+            valueName: "file"), completion: .file())
+    package var known: [String] = []
+
+    package init() {}
+
+    package func validate() throws {
+        if replay != nil && adapter != nil {
+            throw ValidationError("--replay reads a file: it goes without --adapter.")
+        }
+        if case .managed(let index)? = adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
+        }
+        if replay == "-" && known.contains("-") {
+            throw ValidationError("Standard input is either the recording or the known beacons.")
+        }
+    }
+
+    /// - Parameter duration: In microseconds; of an adapter.
+    package func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
+        if let replay { return try .recording(replay) }
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = duration
+        options.samples = known.profiles
+        return try .live(options)
+    }
+
+    /// How the receiver is called.
+    package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
+
+    /// Waits for a person to be ready; without one it goes on.
+    package static func prompt(_ text: String) {
+        guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
+        Terminal.writeError("\(text), then press Enter ")
+        _ = readLine()
+    }
+}

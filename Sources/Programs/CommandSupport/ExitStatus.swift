@@ -1,0 +1,214 @@
+internal import Advertiser
+internal import ArgumentParser
+internal import BeaconService
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import FleetStore
+internal import Glibc
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Planner
+internal import Profiles
+
+/// Every way in which Pharos ends, as sysexits.h numbers them. The one place that maps errors to numbers.
+package enum ExitStatus: Int32 {
+    case success = 0
+    /// A check found something.
+    case failure = 1
+    case usage = 64
+    case dataFormat = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case osError = 71
+    case temporaryFailure = 75
+    case protocolError = 76
+    case notPermitted = 77
+    case configuration = 78
+
+    /// What a program knows of errors that are its own: its number and its sentences; `nil` for all others.
+    package typealias Classifier = (any Error) -> (ExitStatus, [String])?
+
+    /// Says what went wrong and ends the program.
+    package static func end(with error: any Error, own: Classifier = { _ in nil }) -> Never {
+        let (status, messages) = spoken(error, own) ?? (.software, ["\(error)"])
+        for message in messages { Terminal.writeError("pharos: \(message)\n") }
+        exit(status.rawValue)
+    }
+
+    /// The same of what a root command threw.
+    static func end<Root: ParsableCommand>(with error: any Error, of root: Root.Type, own: Classifier) -> Never {
+        guard spoken(error, own) == nil else { end(with: error, own: own) }
+        // What is left is the argument parser's own: help and version on standard output, mistakes on standard error.
+        let message = root.fullMessage(for: error)
+        let code = root.exitCode(for: error)
+        if code.isSuccess {
+            Terminal.write(message + "\n")
+            exit(0)
+        }
+        Terminal.writeError(
+            ArgumentMessages.spoken(message, arguments: Array(CommandLine.arguments.dropFirst()), of: root))
+        exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+    }
+
+    private static func spoken(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {
+        if let failure = error as? Failure { return (failure.status, failure.messages) }
+        return own(error) ?? classify(error)
+    }
+
+    private static func classify(_ error: any Error) -> (ExitStatus, [String])? {
+        switch error {
+        case let error as TransportError: (status(error), ["\(error)"])
+        case let error as AdvertisingError: (status(error), ["\(error)"])
+        case let error as HCICommandError: (status(error), ["\(error)"])
+        case let error as SystemError: (status(error), ["\(error)"])
+        case let error as AdapterLockError: (status(error), ["\(error)"])
+        case let error as InstanceLockError: (status(error), ["\(error)"])
+        case let error as FileLockError: (status(error), ["\(error)"])
+        case let error as BeaconServiceError: (status(error), error.messages)
+        case let error as FleetStoreError: (status(error), error.messages)
+        case .service(let error) as ListenerServiceError: (status(error), error.messages)
+        case .fleet(let error) as ListenerServiceError: (status(error), error.messages)
+        case let error as Mistake: (.usage, ["\(error)"])
+        case let error as PlanError: (status(error), error.messages)
+        default: nil
+        }
+    }
+
+    private static func status(_ error: BeaconServiceError) -> ExitStatus {
+        switch error {
+        case .refused(.missing, _): .noInput
+        case .refused(.malformed, _): .dataFormat
+        case .refused(.invalid, _): .configuration
+        case .refused(.request, _): .usage
+        case .refused(.unavailable, _): .unavailable
+        case .refused(.notPermitted, _): .notPermitted
+        case .refused(.system, _): .osError
+        case .transport(let error): status(error)
+        case .advertising(let error): status(error)
+        case .adapterLock(let error): status(error)
+        case .instanceLock(let error): status(error)
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: FleetStoreError) -> ExitStatus {
+        switch error.kind {
+        case .missing: .noInput
+        case .malformed: .dataFormat
+        case .invalid: .configuration
+        case .request: .usage
+        case .busy: .temporaryFailure
+        case .notPermitted: .notPermitted
+        case .unavailable: .unavailable
+        case .failed: .software
+        case .system: .osError
+        }
+    }
+
+    private static func status(_ error: TransportError) -> ExitStatus {
+        switch error.reason {
+        case .missing, .down, .rfkilled, .busy, .unreachable: .unavailable
+        case .noHCI: .usage
+        case .notPermitted: .notPermitted
+        case .system: .osError
+        }
+    }
+
+    private static func status(_ error: AdvertisingError) -> ExitStatus {
+        switch error {
+        case .impossible, .payload: .configuration
+        case .command(let error, _): status(error)
+        case .management(let error): status(error)
+        case .ended, .hardwareError: .unavailable
+        }
+    }
+
+    private static func status(_ error: HCICommandError) -> ExitStatus {
+        switch error {
+        case .refused: .protocolError
+        case .noAnswer, .notAccepted: .temporaryFailure
+        case .malformedReturn: .protocolError
+        case .channel(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: ManagementError) -> ExitStatus {
+        switch error {
+        case .refused(_, _, .permissionDenied): .notPermitted
+        case .refused(_, _, .invalidIndex), .refused(_, _, .notPowered), .refused(_, _, .rfkilled),
+            .refused(_, _, .busy):
+            .unavailable
+        case .refused, .malformedReturn: .protocolError
+        case .noAnswer: .temporaryFailure
+        case .channel(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: HCIChannelError) -> ExitStatus {
+        switch error {
+        case .gone: .unavailable
+        case .system(_, SystemError.notPermitted, _): .notPermitted
+        case .system: .osError
+        case .framing: .protocolError
+        case .interrupted: .success
+        }
+    }
+
+    private static func status(_ error: PlanError) -> ExitStatus {
+        switch error.kind {
+        case .question: .usage
+        case .configuration: .configuration
+        case .data: .dataFormat
+        case .unfinished: .temporaryFailure
+        }
+    }
+
+    private static func status(_ error: AdapterLockError) -> ExitStatus {
+        switch error {
+        case .held: .unavailable
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: InstanceLockError) -> ExitStatus {
+        switch error {
+        case .held: .unavailable
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: FileLockError) -> ExitStatus {
+        switch error {
+        case .held: .temporaryFailure
+        case .system(let error): status(error)
+        }
+    }
+
+    private static func status(_ error: SystemError) -> ExitStatus {
+        switch error.errno {
+        case SystemError.noEntry: .noInput
+        case SystemError.notPermitted, SystemError.accessDenied: .notPermitted
+        default: .osError
+        }
+    }
+}
+
+/// An error with its sentences and its number, thrown where the general mapping would say too little.
+package struct Failure: Error {
+    let status: ExitStatus
+    /// Each stands behind `pharos: ` on a line of its own; none where everything has been said already.
+    let messages: [String]
+
+    package init(_ status: ExitStatus, _ messages: [String]) {
+        self.status = status
+        self.messages = messages
+    }
+
+    /// - Parameter message: Empty where everything has been said already.
+    package init(_ status: ExitStatus, _ message: String = "") {
+        self.init(status, message.isEmpty ? [] : [message])
+    }
+}

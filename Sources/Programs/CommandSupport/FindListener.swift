@@ -1,0 +1,160 @@
+internal import BluetoothTypes
+package import Configuration
+internal import LinuxHost
+package import Listener
+package import Sightings
+
+/// Hears one beacon, and tells what the guide says.
+package final class FindListener: SightingConsumer {
+    package var guide = FindGuide()
+    package private(set) var levels: [Int8] = []
+    package private(set) var hasHeard = false
+    /// What a map says, asked for with each line: a part of it, and a member of the object.
+    package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
+    private var table: SightingTable
+    private let places: Set<Int>
+    private let clock: HearingClock
+    private let name: String
+    private let json: Bool
+    private let sound: Bool
+    private let isShown: Bool
+    private var nextLine: HeardInstant?
+    private var nextBell: HeardInstant?
+    private var hasArrived = false
+
+    /// Without anything to print, for a turn.
+    package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
+        self.init(choice, clock, name: name, json: false, sound: false, isShown: false)
+    }
+
+    package init(
+        _ choice: BeaconChoice, _ clock: HearingClock, name: String, json: Bool, sound: Bool, isShown: Bool = true
+    ) {
+        table = choice.table
+        places = choice.places ?? []
+        self.clock = clock
+        self.name = name
+        self.json = json
+        self.sound = sound
+        self.isShown = isShown
+    }
+
+    package var isSatisfied: Bool { hasArrived || Terminal.outputIsGone }
+    package var nextWakeUp: HeardInstant? { [nextLine, nextBell].compactMap { $0 }.min() }
+
+    package func begin(at now: HeardInstant) { nextLine = nextLine ?? now }
+
+    package func advance(to now: HeardInstant) {
+        guard isShown else { return }
+        // Of a recording the first packet is the beginning.
+        nextLine = nextLine ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
+        while let due = nextLine, due <= now, !hasArrived {
+            nextLine = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
+            show(guide.state(at: due), at: due)
+        }
+        ring(at: now)
+    }
+
+    package func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        guard let place = table.hear(report.sighting, octets, range), places.contains(place),
+            !report.sighting.isScanResponse
+        else { return }
+        hasHeard = true
+        let level = report.sighting.rssi.flatMap { LevelTally.range.contains($0) ? $0 : nil }
+        if let level, !isShown { levels.append(level) }
+        guide.powerAtOneMeter = table.tracks[place].powerAtOneMeter ?? guide.powerAtOneMeter
+        // Several advertisements of one beacon: the shortest interval tells of silence.
+        let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
+        guide.intervalMicroseconds = interval
+        guide.hear(level, at: report.sighting.instant)
+    }
+
+    /// Silence counts only while somebody listens.
+    package func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
+    }
+
+    package func rest(at now: HeardInstant) {}
+
+    package func say(_ sentence: String, isWarning: Bool) {
+        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+    }
+
+    package func finish(at now: HeardInstant) {
+        advance(to: now)
+        if isShown, !json, Terminal.outputIsTerminal { Terminal.write("\n") }
+    }
+
+    // MARK: Output
+
+    private func show(_ state: FindGuide.State, at now: HeardInstant) {
+        hasArrived = state.advice == .arrived
+        let found = onMap?(state)
+        if json { return Terminal.write(value(state, at: now, onMap: found?.json).line + "\n") }
+        let isLive = Terminal.outputIsTerminal
+        let width = isLive ? Terminal.columns : .max
+        let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
+        // What is longer than the line would stay there for ever.
+        Terminal.write(isLive ? "\r\u{1B}[K" + line.prefix(width) : line + "\n")
+    }
+
+    private func text(_ state: FindGuide.State, bars: Int) -> String {
+        let filled = state.level.map { Int(($0 + 100) / 60 * Double(bars)) } ?? 0
+        let bar = String(repeating: "#", count: max(0, min(bars, filled)))
+        let level = state.level.map { "\(Int($0.rounded())) dBm" } ?? "-"
+        let best = state.best.map { "best \(Int($0.rounded()))" } ?? ""
+        var parts = [
+            "[" + bar + String(repeating: " ", count: bars - bar.count) + "]", sentence(state), level, best,
+        ]
+        if let interval = state.interval, let distance = state.distance {
+            parts.insert(
+                "\(Self.tenths(distance)) m (\(Self.tenths(interval.lowerBound))–\(Self.tenths(interval.upperBound)))",
+                at: 3)
+        }
+        return parts.filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    private func sentence(_ state: FindGuide.State) -> String {
+        switch state.advice {
+        case .wait: "listening"
+        case .warmer: "warmer"
+        case .colder: "colder"
+        case .same: "same: walk \(state.steps == 10 ? "ten" : "five") steps"
+        case .silent:
+            "silent for \((state.silentMicroseconds ?? 0) / 1_000_000) s: go back to where it was heard"
+        case .deaf: "this radio misses reports just now: stay where you are"
+        case .arrived: "you stand before it"
+        }
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        DecimalText.thousandths(Int(min(1e9, (value * 10).rounded())) * 100)
+    }
+
+    package static func number(_ value: Double?) -> JSONValue {
+        .optional(value) { .number(JSONNumber(thousandths: Int((min(1e9, max(-1e9, $0)) * 1000).rounded()))) }
+    }
+
+    private func value(_ state: FindGuide.State, at now: HeardInstant, onMap: JSONValue?) -> JSONValue {
+        .record(
+            [
+                ("event", "find"), ("at", clock.json(now)), ("beacon", .string(name)),
+                ("advice", .string(state.advice.rawValue)), ("rssiDbm", Self.number(state.level)),
+                ("changeDb", Self.number(state.change)), ("leastChangeDb", Self.number(state.leastChange)),
+                ("bestRssiDbm", Self.number(state.best)), ("distanceM", Self.number(state.distance)),
+                ("distanceLowM", Self.number(state.interval?.lowerBound)),
+                ("distanceHighM", Self.number(state.interval?.upperBound)),
+                ("proximity", .string(state.proximity.rawValue)),
+                ("silentS", Self.number(state.silentMicroseconds.map { Double($0) / 1_000_000 })),
+            ] + (onMap.map { [("map", $0)] } ?? []))
+    }
+
+    /// From one bell in two seconds at -90 dBm to five a second at -45.
+    private func ring(at now: HeardInstant) {
+        guard sound, Terminal.errorIsTerminal, now >= nextBell ?? now else { return }
+        let level = guide.state(at: now).level
+        if level != nil { Terminal.writeError("\u{7}") }
+        let share = min(1, max(0, ((level ?? -90) + 90) / 45))
+        nextBell = now.advanced(byMicroseconds: Int(2_000_000 - 1_800_000 * share))
+    }
+}

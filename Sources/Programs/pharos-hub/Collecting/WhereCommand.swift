@@ -1,0 +1,164 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+
+struct WhereCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "where", abstract: "Say in which room a beacon is, or all of them.",
+        discussion: """
+            pharos where
+            pharos where key-peter
+            pharos where --state-file museum.where.json --json
+
+            It reads what `pharos collect` keeps. "unknown" means that a receiver which would have to hear it is dead, or \
+            that two rooms are equally likely: nobody has left.
+            """)
+
+    @Argument(help: ArgumentHelp("A beacon's name (default: all).", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp("The state file of a collector.", valueName: "file"), completion: .file())
+    var stateFile: String?
+
+    @Option(
+        help: ArgumentHelp("Directory of state files (default: /run/pharos).", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// A collector that has not written for so many seconds has stopped.
+    private static let patience = 60
+
+    func validate() throws {
+        if stateFile != nil && runtimeDir != nil {
+            throw ValidationError("--state-file names the file: it goes without --runtime-dir.")
+        }
+    }
+
+    func run() throws {
+        let states = try files.map { try read($0) }
+        let beacons = states.flatMap { state in state["beacons"]?.elements ?? [] }
+        var found = beacons
+        if let name {
+            found = beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
+            guard !found.isEmpty else { throw Failure(.usage, Self.advice(name, states)) }
+        }
+        if json {
+            let members: [(String, JSONValue)] = [
+                ("beacons", .array(found.map(JSONValue.init))),
+                ("receivers", .array(states.flatMap { $0["receivers"]?.elements ?? [] }.map(JSONValue.init))),
+                ("written", .optional(states.compactMap { $0["written"]?.string }.min(), JSONValue.string)),
+            ]
+            return Terminal.write(JSONValue.record(members).line + "\n")
+        }
+        Terminal.write(WhereTable.text(found.map(JSONValue.init)))
+        for state in states {
+            let name = state["collector"]?.string ?? ""
+            for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {
+                Terminal.writeError(
+                    "pharos: \(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) "
+                        + "is \(TerminalText.line(receiver["state"]?.string ?? "dead"))\n")
+            }
+            let now = Int(WallClock.microseconds() / 1_000_000)
+            if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
+                now - time.secondsSince1970 > Self.patience
+            {
+                Terminal.writeError(
+                    "pharos: \(TerminalText.line(name)): this is from \(time): no `pharos collect` writes it now\n")
+            }
+        }
+    }
+
+    /// What to say to whoever asks for something that is no beacon that was heard.
+    private static func advice(_ name: String, _ states: [JSONNode]) -> String {
+        let beacons = states.flatMap { $0["beacons"]?.elements ?? [] }
+        let receivers = states.flatMap { $0["receivers"]?.elements ?? [] }
+        let quoted = ProblemText.quoted(name)
+        if (beacons + receivers).contains(where: { $0["room"]?.string == name }) {
+            return "\(quoted) is a room, and no beacon; without a name `pharos where` tells the rooms of all"
+        }
+        if receivers.contains(where: { $0["name"]?.string == name }) { return "\(quoted) is a receiver, and no beacon" }
+        let near = NearestWord.find(name, among: beacons.compactMap { $0["beacon"]?.string })
+        return "nobody has heard \(quoted) yet"
+            + (near.map { "; did you mean \(ProblemText.quoted($0))?" }
+                ?? "; without a name `pharos where` lists who was heard")
+    }
+
+    private var files: [String] {
+        get throws {
+            if let stateFile { return [stateFile] }
+            let directory = runtimeDir ?? WhereFile.directory
+            let names = Files.names(in: directory).filter { $0.hasSuffix(WhereFile.ending) }.sorted()
+            guard !names.isEmpty else {
+                throw Failure(
+                    .noInput, "\(directory): no collector has written where things are; `pharos collect` does")
+            }
+            return names.map { "\(directory)/\($0)" }
+        }
+    }
+
+    private func read(_ path: String) throws -> JSONNode {
+        let (root, problems) = JSONDocument.parse(try InputFile.read(path))
+        guard problems.isEmpty, let root, root["beacons"]?.elements != nil, root["collector"] != nil,
+            root["version"]?.integer == 1
+        else {
+            throw Failure(.dataFormat, "\(path): this is no state file; `pharos collect --state-file` writes one")
+        }
+        return root
+    }
+}
+
+/// Who is where, for people.
+enum WhereTable {
+    /// - Parameter beacons: As the state file has them.
+    static func text(_ beacons: [JSONValue]) -> String {
+        guard !beacons.isEmpty else { return "Nobody was heard.\n" }
+        var table = Table(["beacon", "room", "place", "within", "last heard"])
+        for beacon in beacons {
+            guard case .object(let members) = beacon else { continue }
+            let values = Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
+            func text(_ key: String) -> String? {
+                switch values[key] {
+                case .string(let text): text
+                case .number(let number): number.text
+                default: nil
+                }
+            }
+            let isThere = text("present") == "ON"
+            let isKnown = values["known"] == .boolean(true)
+            let room = [text("floor"), text("room")].compactMap(\.self).joined(separator: ", ")
+            var place = ""
+            if case .object(let axes)? = values["position"] {
+                place = axes.map { member -> String in
+                    if case .number(let number) = member.value { return number.text }
+                    return ""
+                }.joined(separator: ", ")
+            }
+            let answer = isThere ? (isKnown ? room : room.isEmpty ? "unknown" : "unknown, perhaps \(room)") : "away"
+            table.add(
+                [
+                    text("beacon") ?? "", answer, place, text("radiusM").map { $0 + " m" } ?? "",
+                    text("lastHeard") ?? "",
+                ].map { TerminalText.line(TerminalText.shortened($0, to: 60)) })
+        }
+        return table.text
+    }
+}
+
+extension JSONValue {
+    /// A value as it was read.
+    fileprivate init(_ node: JSONNode) {
+        switch node.value {
+        case .object(let members): self = .record(members.map { ($0.key, JSONValue($0.value)) })
+        case .array(let elements): self = .array(elements.map(JSONValue.init))
+        case .string(let text): self = .string(text)
+        case .number(let number): self = .number(number)
+        case .boolean(let truth): self = .boolean(truth)
+        case .null, .malformed: self = .null
+        }
+    }
+}

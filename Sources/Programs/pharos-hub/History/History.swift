@@ -1,0 +1,132 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Store
+
+struct History: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Tell what happened with a beacon or in a zone.",
+        discussion: """
+            pharos history key-peter
+            pharos history desk --from 2026-11-01 --to 2026-11-30 --csv
+            pharos history key-peter --history hall.db --json
+            pharos history key-peter --history museum.json --heard
+
+            Reads what `pharos listen` and `pharos collect` have kept: each event of the beacon, the zone or the room, \
+            oldest first. Without --history all files NAME.db of the state directory are read. Of a collector file it is \
+            what its "postgresql" or its "history" names.
+            """)
+
+    @Argument(help: "The name of a beacon, a zone or a room.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp("Leave out what was before: 2026-11-01, or 2026-11-01T08:00:00Z.", valueName: "time"),
+        transform: HistoryTime.start)
+    var from: Int64?
+
+    @Option(
+        help: ArgumentHelp("Leave out what was later; a day counts to its end.", valueName: "time"),
+        transform: HistoryTime.end)
+    var to: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "What a listener or a collector has kept, or a collector file; may be repeated.", valueName: "file"),
+        completion: .file(extensions: ["db", "json"]))
+    var history: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
+        completion: .directory)
+    var stateDir: String?
+
+    @Flag(help: "Tell minute by minute who heard the beacon, too: what receivers told collectors, however late.")
+    var heard = false
+
+    @Flag(help: "Print a table of comma separated values, for spreadsheets.")
+    var csv = false
+
+    @Flag(help: "Print one JSON object a line, one an event.")
+    var json = false
+
+    func validate() throws {
+        if csv && json { throw ValidationError("--csv or --json: one of them.") }
+        if !history.isEmpty, stateDir != nil, !history.contains(where: { $0.hasSuffix(".json") }) {
+            throw ValidationError("--history names files: it goes without --state-dir.")
+        }
+        if let from, let to, from > to { throw ValidationError("--from is later than --to.") }
+    }
+
+    func run() throws {
+        let files = history.isEmpty ? try found() : history
+        let range = (from ?? .min)...(to ?? .max)
+        var events: [EventStore.Event] = []
+        var names: Set<String> = []
+        for file in files {
+            let source = try HistorySource(file, stateDirectory: stateDir)
+            try source.events(of: name, range) { events.append($0) }
+            if heard { try source.minutes(of: name, range) { events.append(HistoryRow.event($0, of: name)) } }
+            if events.isEmpty { names.formUnion(try source.names()) }
+        }
+        guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
+        if events.isEmpty {
+            let rest = from == nil && to == nil ? "; --heard tells who has heard it" : " in that time"
+            Terminal.writeError("pharos: nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)\n")
+        }
+        // Files are in order already; those of several receivers are brought together.
+        if files.count > 1 || heard { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
+        try show(events)
+    }
+
+    private func found() throws -> [String] {
+        let directory = stateDir ?? "/var/lib/pharos"
+        let files = Files.names(in: directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
+        guard !files.isEmpty else {
+            throw Failure(
+                .noInput,
+                "\(directory): no listener and no collector has kept anything there that this user may read; run it with sudo, or name a file "
+                    + "with --history")
+        }
+        return files
+    }
+
+    private func unknown(_ names: Set<String>) -> Failure {
+        let advice = NearestWord.find(name, among: names.sorted()).map {
+            "; did you mean \(TerminalText.quoted($0, to: 60))?"
+        }
+        return Failure(
+            .noInput,
+            "nothing is kept of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
+    }
+
+    private func show(_ events: [EventStore.Event]) throws {
+        if json {
+            for event in events { Terminal.write(event.json + "\n") }
+        } else if csv {
+            Terminal.write(HistoryRow.header.joined(separator: ",") + "\r\n")
+            for event in events { Terminal.write(HistoryRow(event).csv + "\r\n") }
+        } else if !events.isEmpty {
+            var table = Table(
+                ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
+                alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
+            for event in events { table.add(HistoryRow(event).cells) }
+            Terminal.write(table.text)
+        }
+    }
+}
+
+/// The ends of a span, in microseconds since 1970.
+private enum HistoryTime {
+    static func start(_ text: String) throws -> Int64 { try seconds(text, rest: "T00:00:00Z") * 1_000_000 }
+
+    static func end(_ text: String) throws -> Int64 { try seconds(text, rest: "T23:59:59Z") * 1_000_000 + 999_999 }
+
+    private static func seconds(_ text: String, rest: String) throws -> Int64 {
+        guard let time = RFC3339Time(text) ?? RFC3339Time(text + rest) else {
+            throw Mistake("write a time as 2026-03-01, or as 2026-03-01T12:00:00Z")
+        }
+        return Int64(time.secondsSince1970)
+    }
+}

@@ -1,0 +1,66 @@
+internal import BluetoothTypes
+internal import Collector
+internal import Configuration
+internal import Store
+
+/// An event as a row: of what was kept as JSON, which names the same things.
+struct HistoryRow {
+    static let header = [
+        "at", "event", "zone", "beacon", "receiver", "since", "dwell_s", "cause", "rssi_dbm", "distance_m", "id",
+        "floor", "from", "x_m", "y_m", "probability", "reports", "late",
+    ]
+
+    private let event: EventStore.Event
+    private let root: JSONNode?
+
+    init(_ event: EventStore.Event) {
+        self.event = event
+        root = JSONDocument.parse(Array(event.json.utf8)).0
+    }
+
+    private func text(_ key: String) -> String? { root?[key]?.string }
+
+    private func number(_ key: String) -> String? { root?[key]?.thousandths.map(DecimalText.thousandths) }
+
+    private func axis(_ key: String) -> String? {
+        root?["position"]?[key]?.thousandths.map(DecimalText.thousandths)
+    }
+
+    /// A minute in which a receiver has heard a beacon, as an event like the others.
+    static func event(_ minute: HeardMinute, of beacon: String) -> EventStore.Event {
+        let time = SightingCollector.time(Int(minute.milliseconds))
+        let id = "\(minute.receiver)-\(minute.milliseconds)"
+        let level = minute.level.map { JSONValue.number(JSONNumber(thousandths: Int(($0 * 100).rounded()) * 10)) }
+        let json = JSONValue.record([
+            ("event", "heard"), ("id", .string(id)), ("at", .string(time)), ("beacon", .string(beacon)),
+            ("receiver", .string(minute.receiver)), ("reports", .integer(minute.reports)),
+            ("late", .integer(minute.late)), ("rssiDbm", level ?? .null),
+        ])
+        return EventStore.Event(
+            id: id, time: minute.milliseconds * 1000, kind: "heard", zone: "", beacon: beacon, json: json.line)
+    }
+
+    /// For people.
+    var cells: [String] {
+        func shown(_ text: String?) -> String {
+            text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"
+        }
+        return [
+            shown(text("at")), shown(event.kind), shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
+            shown(text("receiver")),
+            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-",
+            shown(text("cause") ?? text("from").map { "from \($0)" }),
+        ]
+    }
+
+    /// A line of RFC 4180.
+    var csv: String {
+        func cell(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
+        return [
+            cell(text("at")), cell(event.kind), cell(event.zone), cell(event.beacon), cell(text("receiver")),
+            cell(text("since")), number("dwellS") ?? "", cell(text("cause")), number("rssiDbm") ?? "",
+            number("distanceM") ?? "", cell(event.id), cell(text("floor")), cell(text("from")), axis("x") ?? "",
+            axis("y") ?? "", number("probability") ?? "", number("reports") ?? "", number("late") ?? "",
+        ].joined(separator: ",")
+    }
+}

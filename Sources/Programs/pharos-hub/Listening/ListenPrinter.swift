@@ -1,0 +1,207 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+
+/// Takes what is heard, and prints at the end of each round what a listener would keep of it.
+final class ListenPrinter: SightingConsumer {
+    private let listener: ListenerFile
+    private let known: KnownBeacons
+    private let source: SightingSource
+    private let values: SightingJSON
+    private let json: Bool
+    private var hearing: Hearing
+    private var watch: PresenceWatch
+    /// By the wall clock of that moment; `nil` while something can be heard.
+    private var deafSince: String?
+    private var hasListened = false
+    private var octets: [UInt8] = []
+    private var row = JSONRow()
+
+    init(
+        _ listener: ListenerFile, _ known: KnownBeacons, _ source: SightingSource, roundMicroseconds: Int, json: Bool
+    ) {
+        self.listener = listener
+        self.known = known
+        self.source = source
+        self.json = json
+        values = SightingJSON(source)
+        let strangers: SightingTable.Strangers =
+            listener.listsStrangers ? .kept(SightingTable.defaultStrangers) : .counted
+        hearing = Hearing(
+            table: known.table(source.clock, strangers: strangers), roundMicroseconds: roundMicroseconds)
+        watch = PresenceWatch(names: known.beacons.map(\.name), hearsRepeats: !source.isPresenceOnly)
+    }
+
+    var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
+    var isSatisfied: Bool { Terminal.outputIsGone }
+
+    func begin(at now: HeardInstant) { hearing.begin(at: now) }
+
+    func advance(to now: HeardInstant) {
+        while let event = hearing.nextEvent(until: now) { show(event) }
+    }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        if let place = hearing.hear(report.sighting, octets, range) {
+            watch.hear(place, at: report.sighting.instant)
+        }
+    }
+
+    /// Silence counts only while somebody listens.
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        if state.isHearing {
+            hearing.becomeHearing(at: now)
+            watch.becomeHearing(at: now)
+            deafSince = nil
+        } else {
+            hearing.becomeDeaf(at: now)
+            watch.becomeDeaf(at: now)
+            deafSince = deafSince ?? source.clock.text(now)
+        }
+        if hasListened, state != .off, json { add(values.state(state, at: now).line + "\n") }
+        hasListened = hasListened || state.isHearing
+    }
+
+    func rest(at now: HeardInstant) { flush() }
+
+    func say(_ sentence: String, isWarning: Bool) { Terminal.writeError("pharos: \(sentence)\n") }
+
+    func finish(at now: HeardInstant) {
+        advance(to: now)
+        if let event = hearing.finish(at: now) { show(event) }
+        flush()
+    }
+
+    private func add(_ line: String) {
+        octets += line.utf8
+        if octets.count >= 1 << 16 { flush() }
+    }
+
+    private func flush() {
+        guard !octets.isEmpty else { return }
+        Terminal.write(octets)
+        octets.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Rounds
+
+    private func show(_ event: Hearing.Event) {
+        guard case .round(let from, let to) = event else { return }
+        watch.endRound(hearing.table)
+        let rows = rows
+        guard json else { return add(text(to, rows)) }
+        write(from, to, rows)
+        octets += row.octets
+        row.removeAll()
+        add("\n")
+    }
+
+    /// What was heard in the round; of a beacon of which nothing was, what was heard of it last.
+    private var rows: (places: [Int], neverHeard: Int) {
+        let tracks = hearing.table.tracks
+        var latest = [Int?](repeating: nil, count: watch.count)
+        for (place, group) in watch.groups.enumerated() {
+            guard let heard = tracks[place].lastHeard else { continue }
+            if let other = latest[group].flatMap({ tracks[$0].lastHeard }), other >= heard { continue }
+            latest[group] = place
+        }
+        let places = tracks.indices.filter { place in
+            tracks[place].roundReports > 0 || place < watch.groups.count && latest[watch.groups[place]] == place
+        }
+        return (places, latest.count { $0 == nil })
+    }
+
+    private func presence(_ place: Int, _ now: HeardInstant) -> PresenceWatch.Presence? {
+        watch.groups.indices.contains(place) ? watch.presence(of: watch.groups[place], at: now) : nil
+    }
+
+    private func note(_ place: Int) -> BeaconNote {
+        hearing.table.tracks[place].known.flatMap { known.notes[$0.name] } ?? BeaconNote()
+    }
+
+    private func localName(_ place: Int) -> String? {
+        let octets = hearing.table.tracks[place].nameOctets
+        return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+    }
+
+    /// Writes a round as one line into ``row``.
+    private func write(_ from: HeardInstant, _ to: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) {
+        values.write(round: from, to, hearing.table, of: rows.places, into: &row) { row in
+            row.add("listener", listener.name)
+            row.add("place", .optional(listener.place) { $0.json })
+            row.add("adapter", source.adapter?.description)
+            row.add("state", source.state.rawValue)
+            row.add("deafSince", deafSince)
+            row.add("rssiOffsetDb", listener.levelOffset)
+            row.add("neverHeard", rows.neverHeard)
+        } more: { place, row in
+            let note = note(place)
+            row.add("presence", presence(place, to)?.rawValue)
+            row.add("address", hearing.table.tracks[place].sender?.address.description)
+            row.add("localName", localName(place))
+            row.add("tags", .array(note.tags.map(JSONValue.string)))
+            row.add("attachments", .object(note.attachments.map { .init($0.key, .string($0.text)) }))
+        }
+    }
+
+    // MARK: Text
+
+    private func text(_ now: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) -> String {
+        let names = (listener.place?.names ?? []).joined(separator: " / ")
+        var state = "listening"
+        if watch.deafSince != nil { state = "deaf since \(deafSince ?? "-") (\(source.state))" }
+        var text = "\(source.clock.text(now) ?? "-")  \(listener.name)"
+        if !names.isEmpty { text += TerminalText.line(" (\(names))") }
+        text += ": \(state)"
+        if listener.levelOffset != 0 {
+            text += ", each level \(listener.levelOffset > 0 ? "+" : "")\(listener.levelOffset) dB"
+        }
+        text += "\n"
+        if !rows.places.isEmpty { text += table(now, rows.places) }
+        return text + remainder(rows.neverHeard) + "\n"
+    }
+
+    private func table(_ now: HeardInstant, _ places: [Int]) -> String {
+        // The trace of levels has no place here: a round is told once.
+        let trace = 3
+        func without<Element>(_ cells: [Element]) -> [Element] { Array(cells[1..<trace] + cells[(trace + 1)...]) }
+        var table = Table(
+            ["beacon", "tags", "presence"] + without(ScanRow.header) + ["joined"],
+            alignment: [.left, .left, .left] + without(ScanRow.alignment))
+        for place in places {
+            let track = hearing.table.tracks[place]
+            let row = ScanRow(track, now, .init(), isPresenceOnly: source.isPresenceOnly).cells
+            let tags = TerminalText.line(TerminalText.shortened(note(place).tags.joined(separator: " "), to: 20))
+            table.add(
+                [row[0], tags, presence(place, now)?.rawValue ?? "-"] + without(row) + [joined(place, track)])
+        }
+        return table.text
+    }
+
+    /// What belongs to a beacon only by its sender: its name, and its telemetry.
+    private func joined(_ place: Int, _ track: BeaconTrack) -> String {
+        var parts: [String] = []
+        if track.known != nil, let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
+        if let battery = track.telemetry?.batteryMillivolts { parts.append("\(battery) mV") }
+        if let temperature = track.telemetry?.temperature { parts.append("\(temperature)") }
+        return parts.joined(separator: " ")
+    }
+
+    /// Who else was heard, who was not, and what was lost.
+    private func remainder(_ neverHeard: Int) -> String {
+        let table = hearing.table
+        let senders = table.strangerSendersInRound
+        var parts = ["\(table.strangersInRound) reports of \(senders) other\(senders == 1 ? "" : "s")"]
+        if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known never heard") }
+        if let lost = source.counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
+        let malformed = source.counts.malformedEvents + table.counts.malformed
+        if malformed > 0 { parts.append("\(malformed) malformed") }
+        if source.counts.incomplete > 0 { parts.append("\(source.counts.incomplete) without their end") }
+        return parts.joined(separator: ", ") + "\n"
+    }
+}

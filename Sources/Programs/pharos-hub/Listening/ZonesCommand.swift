@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import HubService
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+internal import Zones
+
+struct ZonesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zones", abstract: "Tell who enters and leaves the zones of a listener file.",
+        discussion: """
+            pharos zones desk.json
+            pharos zones desk.json --adapter virtual --duration-s 5
+            pharos zones desk.json --replay capture.btsnoop --json
+
+            The same as `pharos listen` does, in the foreground, and nothing is kept. Nobody leaves while nothing can be \
+            heard: after 5 s the zones are unknown.
+            """)
+
+    @Argument(help: "A listener file in JSON with zones, or - for standard input.", completion: .file())
+    var file: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var replay: String?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Flag(help: "Print one JSON object a line, one an event.")
+    var json = false
+
+    func validate() throws {
+        if replay != nil && (adapter != nil || durationS != nil) {
+            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+        }
+        if file == "-" && replay == "-" { throw ValidationError("Standard input is either the file or the recording.") }
+    }
+
+    func run() throws {
+        let hub = try HubFile(path: file)
+        for warning in hub.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        guard !hub.zones.isEmpty else {
+            throw Failure(.configuration, "\(file): there are no zones in it: give \"zones\" a list of them")
+        }
+        let source = try open(hub)
+        source.levelOffset = hub.listener.levelOffset
+        let hearing = ZoneHearing(hub, source)
+        let printer = ZonePrinter(hub, source, isRecorded: replay != nil, json: json)
+        hearing.onEvent = { printer.show($0) }
+        hearing.onRest = { _ in printer.flush() }
+        hearing.onSentence = { sentence, _ in Terminal.writeError("pharos: \(sentence)\n") }
+        hearing.isSatisfiedNow = { Terminal.outputIsGone }
+        defer { printer.flush() }
+        try source.run(hearing)
+        printer.finish(hearing.engine)
+    }
+
+    private func open(_ hub: HubFile) throws -> SightingSource {
+        if let replay { return try .recording(replay) }
+        let adapter = adapter ?? hub.listener.adapter
+        if case .managed(let index)? = adapter {
+            throw Failure(
+                .usage,
+                "hci\(index):mgmt tells only which beacons are there, and nothing of their silence: use hci\(index), or "
+                    + "hci\(index):user")
+        }
+        var options = SightingSource.Options(adapter: adapter)
+        options.settings = hub.listener.settings
+        options.durationMicroseconds = durationS
+        options.samples = hub.known.profiles
+        options.purpose = "pharos zones \(hub.listener.name)"
+        return try .live(options)
+    }
+}
+
+/// Prints events: lines of JSON, or of words.
+private final class ZonePrinter {
+    private let file: HubFile
+    private let json: Bool
+    private let word: ClockWord
+    private var telling: ZoneEvent.Telling
+    private var octets: [UInt8] = []
+    private var row = JSONRow()
+
+    init(_ file: HubFile, _ source: SightingSource, isRecorded: Bool, json: Bool) {
+        self.file = file
+        self.json = json
+        word = ClockWord(isRecorded: isRecorded)
+        telling = ZoneEvent.Telling(file, source, word, isRecorded: isRecorded)
+    }
+
+    func show(_ event: ZoneEvent) {
+        telling.clock = word.text
+        if json {
+            event.write(telling, into: &row)
+            octets += row.octets
+            row.removeAll()
+            octets.append(UInt8(ascii: "\n"))
+        } else {
+            octets += (ZoneText.line(event, telling) + "\n").utf8
+        }
+        if octets.count >= 1 << 16 { flush() }
+    }
+
+    func flush() {
+        guard !octets.isEmpty else { return }
+        Terminal.write(octets)
+        octets.removeAll(keepingCapacity: true)
+    }
+
+    /// Who is where in the end, for people.
+    func finish(_ engine: ZoneEngine) {
+        flush()
+        guard !json else { return }
+        var table = Table(["zone", "inside", "enters", "exits"], alignment: [.left, .left, .right, .right])
+        for (zone, rule) in engine.rules.enumerated() {
+            let inside = engine.inside(zone)
+            let names = engine.isKnown ? (inside.isEmpty ? "-" : inside.joined(separator: " ")) : "unknown"
+            table.add([
+                rule.name, TerminalText.line(TerminalText.shortened(names, to: 60)),
+                "\(engine.count(.enter, of: zone))", "\(engine.count(.exit, of: zone))",
+            ])
+        }
+        Terminal.write("\n" + table.text)
+    }
+}

@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Inventory
+internal import Messaging
+internal import Store
+
+/// The root command of the program that keeps what is heard. People call it by way of `pharos`, whose name it bears.
+@main
+struct PharosHub: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pharos",
+        abstract: "Keep what is heard: listen, and know where things are.",
+        version: CommandProgram.version, subcommands: subcommands.types)
+
+    private static let subcommands = Subcommands(entries: [
+        ("collect", { CollectCommand.self }),
+        ("find", { FindOnMap.self }),
+        ("history", { History.self }),
+        ("inventory", { InventoryCommand.self }),
+        ("listen", { Listen.self }),
+        ("locate", { Locate.self }),
+        ("map", { MapCommand.self }),
+        ("proxy", { Proxy.self }),
+        ("where", { WhereCommand.self }),
+        ("zones", { ZonesCommand.self }),
+    ])
+
+    static func main() {
+        // Whoever records waits for a person, and says each second what is heard.
+        let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
+        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"]) { error in
+            switch error {
+            case let error as InventoryError: (ExitStatus(error), error.messages)
+            case let error as BrokerError: (ExitStatus(error), ["\(error)"])
+            case let error as StoreError: (ExitStatus(error), ["\(error)"])
+            case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
+            default: nil
+            }
+        }
+    }
+}
+
+extension ExitStatus {
+    fileprivate init(_ error: BrokerError) {
+        if case .missing = error {
+            self = .noInput
+        } else {
+            self = error.needsSomebody ? .configuration : .unavailable
+        }
+    }
+
+    fileprivate init(_ error: StoreError) {
+        self =
+            switch error.kind {
+            case .missing: .noInput
+            case .notPermitted: .notPermitted
+            case .corrupt, .foreign: .dataFormat
+            case .busy: .unavailable
+            case .full, .system: .osError
+            }
+    }
+
+    fileprivate init(_ error: SiteStoreError) {
+        self =
+            switch error.kind {
+            case .missing, .empty: .noInput
+            case .unreachable, .failed: .unavailable
+            case .refused, .invalid: .configuration
+            case .foreign, .data: .dataFormat
+            }
+    }
+
+    fileprivate init(_ error: InventoryError) {
+        self =
+            switch error.kind {
+            case .missing: .noInput
+            case .malformed: .dataFormat
+            case .invalid: .configuration
+            case .request: .usage
+            case .busy: .temporaryFailure
+            case .unavailable: .unavailable
+            case .failed: .software
+            }
+    }
+}

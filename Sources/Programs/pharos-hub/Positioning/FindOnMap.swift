@@ -1,0 +1,138 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Positioning
+internal import Sightings
+
+/// `pharos find` with `--map`, which the static program hands over.
+struct FindOnMap: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Lead to one beacon.",
+        discussion: """
+            pharos find lobby-north --known museum.json --map map.json
+            pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2 --map map.json --json
+
+            Beside warmer and colder it says how far the beacon is along the plan, in which direction, and whether it is on \
+            another floor. A beacon that the map does not know is taken to be where it was heard strongest so far.
+            """, shouldDisplay: false)
+
+    @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
+    var name: String
+
+    @OptionGroup var source: BeaconSourceOptions
+
+    @Option(
+        help: ArgumentHelp("A map, on which it says how far and where the beacon is.", valueName: "file"),
+        completion: .file())
+    var map: String
+
+    @Flag(help: .hidden)
+    var turn = false
+
+    @OptionGroup var options: FindOptions
+
+    func validate() throws {
+        if turn { throw ValidationError("Give --turn or --map, not both: a turn tells a direction without a map.") }
+        try options.check(with: source)
+        if map == "-", source.replay == "-" {
+            throw ValidationError("Standard input is either the map or the recording.")
+        }
+    }
+
+    func run() throws {
+        let map = try MapFile.read(map)
+        let known = try KnownBeacons(source.known)
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let feed = try source.open(known, duration: options.durationS)
+        // Maps write identities with slashes.
+        let isName = known.names.contains(name) || BeaconIdentity(name) != nil
+        let asked = isName ? name : String(name.map { $0 == "/" ? "-" : $0 })
+        let listener = FindListener(
+            try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: options.json,
+            sound: options.sound)
+        listener.guide.exponent = options.pathLossExponent
+        // A map has what the survey called it: the name of a beacon, or one of its identities.
+        let identity = BeaconIdentity(asked)
+        let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
+        let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
+        let guide = MapGuide(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
+        let gatherer = SecondGatherer(known, feed.clock, shared: map.sharedIdentities)
+        let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), guide)
+        gatherer.tell(walk.steps, feed.clock, of: feed)
+        try feed.run(walk)
+        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was heard of it") }
+    }
+}
+
+/// Where the receiver is, second by second, for the guide.
+private final class GuidedSteps: RunConsumer {
+    var guide: MapGuide
+    private var locator: RunLocator
+
+    init(_ locator: RunLocator, _ guide: MapGuide) {
+        self.locator = locator
+        self.guide = guide
+    }
+
+    var isSatisfied: Bool { false }
+    func begin(session: String?) { locator.begin(session: session) }
+    func say(_ sentence: String, isWarning: Bool) {}
+
+    func take(seconds: Double, _ heard: [HeardBeacon]) {
+        guide.stand(locator.locate(seconds: seconds, heard).answer)
+    }
+
+    func tell(_ level: Double?) -> (text: String, json: JSONValue) {
+        if let level { guide.hear(level) }
+        let step = GuidedStep(guide, on: locator.map)
+        return (step.text, step.json)
+    }
+}
+
+/// Hands all that is heard to both: to whoever hears the one beacon, and to whoever finds the receiver by all of them.
+private final class GuidedWalk: SightingConsumer {
+    let steps: GuidedSteps
+    private let listener: FindListener
+    private let gatherer: SecondGatherer
+
+    init(_ listener: FindListener, _ gatherer: SecondGatherer, _ locator: RunLocator, _ guide: MapGuide) {
+        let steps = GuidedSteps(locator, guide)
+        listener.onMap = { state in steps.tell(state.silentMicroseconds == nil ? state.level : nil) }
+        self.steps = steps
+        self.listener = listener
+        self.gatherer = gatherer
+    }
+
+    var isSatisfied: Bool { listener.isSatisfied }
+    var nextWakeUp: HeardInstant? { [listener.nextWakeUp, gatherer.nextWakeUp].compactMap { $0 }.min() }
+
+    func begin(at now: HeardInstant) {
+        gatherer.begin(at: now)
+        listener.begin(at: now)
+    }
+
+    func advance(to now: HeardInstant) {
+        gatherer.advance(to: now)
+        listener.advance(to: now)
+    }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        gatherer.hear(report, octets, range)
+        listener.hear(report, octets, range)
+    }
+
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        gatherer.change(state, at: now)
+        listener.change(state, at: now)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) { listener.say(sentence, isWarning: isWarning) }
+
+    func finish(at now: HeardInstant) {
+        gatherer.finish(at: now)
+        listener.finish(at: now)
+    }
+}

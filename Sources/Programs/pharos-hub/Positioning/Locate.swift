@@ -1,0 +1,255 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Positioning
+internal import Sites
+
+struct Locate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locate", abstract: "Say where this receiver is on a map.",
+        discussion: """
+            pharos locate map.json --adapter hci0
+            pharos locate map.json --from walk.btsnoop --json
+            pharos scan --json | pharos locate map.json --from - --json
+            pharos locate map.json --from walk.jsonl --algorithm nn --scores --json
+
+            fix is a place with a region that holds the truth in 95 % of cases; poor is one that is worth little; none \
+            says why there is no place. A recording gives the same lines at any speed.
+            """)
+
+    @Argument(help: "A map, or - for standard input.", completion: .file())
+    var map: String
+
+    @OptionGroup var source: RunSourceOptions
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop listening after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How the place is found (default: the map's): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
+            valueName: "name"),
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
+    var algorithm: PositioningAlgorithm?
+
+    @OptionGroup var parameters: AlgorithmOptions
+
+    @Option(
+        help: ArgumentHelp("Tell it each so many seconds (default: each second).", valueName: "s"),
+        transform: OptionValue.round)
+    var everyS: Int?
+
+    @Option(
+        help: ArgumentHelp("A site: its walls, through which nobody walks (hmm), and its outline.", valueName: "file"),
+        completion: .file())
+    var site: String?
+
+    @Option(
+        help: ArgumentHelp("A table of where the receiver really is: session, time, x, y.", valueName: "file"),
+        completion: .file())
+    var truth: String?
+
+    @Option(
+        help: ArgumentHelp("Write the way over the plan as one page to this file.", valueName: "file"),
+        completion: .file())
+    var html: String?
+
+    @Option(
+        help: ArgumentHelp("Write the way over the plan for print to this file.", valueName: "file"),
+        completion: .file())
+    var svg: String?
+
+    @Flag(help: "Add every place's score to each line; implies --json.")
+    var scores = false
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if source.from != nil, durationS != nil {
+            throw ValidationError("--from reads a file: it goes without --duration-s.")
+        }
+        if html == "-" || svg == "-", json || scores || html == svg {
+            throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
+        }
+        try OutputFiles.refuseOverwriting(
+            [("--html", html), ("--svg", svg)], read: [map, source.from, source.fleet, site, truth])
+        if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
+    }
+
+    func run() throws {
+        let map = try MapFile.read(map)
+        var settings = map.settings
+        if let algorithm, algorithm != settings.algorithm {
+            settings.algorithm = algorithm
+            settings.window = nil
+        }
+        parameters.apply(to: &settings)
+        let site = try site.map { path in try MapFile.site(path) }
+        var locator = try RunLocator(map, settings: settings, walls: site?.walls ?? [])
+        locator.wantsScores = scores
+        let printer = LocatePrinter(
+            locator, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
+            form: form)
+        if html != nil || svg != nil { printer.track = LocatedTrack(locator.map, site: site) }
+        try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
+        printer.finish()
+        guard let track = printer.track else { return }
+        let page = TrackPage(track, command: ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()))
+        if let html { try MapFile.write(page.html, to: html) }
+        if let svg { try MapFile.write(page.svg, to: svg) }
+    }
+
+    private var form: LocatePrinter.Form {
+        if html == "-" || svg == "-" { return .nothing }
+        if scores { return .scores }
+        if json { return .json }
+        return Terminal.outputIsTerminal && source.from == nil ? .plan : .lines
+    }
+}
+
+/// Where the seconds of a run come from.
+struct RunSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Read btsnoop, pcap, pcapng, what pharos scan --json prints, JSON Lines or CSV, told by what is in it; - for \
+            standard input.
+            """, valueName: "file"), completion: .file())
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A fleet, a profile or a listener file: names in place of identities, and keys of ephemeral ids.",
+            valueName: "file"), completion: .file())
+    var fleet: String?
+
+    @OptionGroup var levels: SurveyReadingOptions
+
+    func validate() throws {
+        if from != nil, adapter != nil { throw ValidationError("--from reads a file: it goes without --adapter.") }
+    }
+
+    /// Tells `consumer` everything, to the end.
+    ///
+    /// - Parameters:
+    ///   - shared: Identities that are known to come from several devices.
+    ///   - duration: How long an adapter is listened to, in microseconds; `nil` until somebody ends it.
+    func run(
+        _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, duration: Int? = nil,
+        purpose: String
+    ) throws {
+        let known = try KnownBeacons(fleet.map { [$0] } ?? [])
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        if let from {
+            var file = RunFile(from, known, reading: levels.reading, shared: shared)
+            file.isOnlyKnown = isOnlyKnown
+            return try file.run(consumer)
+        }
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = duration
+        options.samples = known.profiles
+        options.purpose = purpose
+        let source = try SightingSource.live(options)
+        let gatherer = SecondGatherer(
+            known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: levels.acceptZero)
+        gatherer.tell(consumer, source.clock, of: source)
+        try source.run(gatherer)
+    }
+}
+
+/// Prints where a run is, second by second.
+final class LocatePrinter: RunConsumer {
+    enum Form {
+        case json
+        case scores
+        case lines
+        /// Something else goes to standard output.
+        case nothing
+        /// The plan of the floor, drawn anew each time.
+        case plan
+    }
+
+    private var locator: RunLocator
+    private let everyMicroseconds: Int?
+    private let truth: RunTruth?
+    private let form: Form
+    /// What a page shows afterwards; `nil` where none is wanted.
+    var track: LocatedTrack?
+    private var session: String?
+    private var nextMicroseconds: Int?
+    private var errors: [Double] = []
+    private var drawn = 0
+
+    init(_ locator: RunLocator, everyMicroseconds: Int?, truth: RunTruth?, form: Form) {
+        self.locator = locator
+        self.everyMicroseconds = everyMicroseconds
+        self.truth = truth
+        self.form = form
+    }
+
+    var isSatisfied: Bool { Terminal.outputIsGone }
+
+    func begin(session: String?) {
+        self.session = session
+        nextMicroseconds = nil
+        locator.begin(session: session)
+    }
+
+    func take(seconds: Double, _ heard: [HeardBeacon]) {
+        var instant = locator.locate(seconds: seconds, heard)
+        instant.truth = truth?.spot(session: session, seconds: seconds)
+        if let error = instant.error { errors.append(error) }
+        if let everyMicroseconds {
+            let now = Int((max(-1e9, min(1e9, seconds)) * 1e6).rounded())
+            if let next = nextMicroseconds, now < next { return }
+            nextMicroseconds = now + everyMicroseconds
+        }
+        track?.add(
+            .init(session: session, seconds: seconds, answer: instant.answer, truth: instant.truth?.position))
+        switch form {
+        case .nothing: break
+        case .json, .scores:
+            Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
+        case .lines: Terminal.write(instant.text(on: locator.map) + "\n")
+        case .plan: draw(instant)
+        }
+    }
+
+    private func draw(_ instant: LocatedInstant) {
+        let plan = LocatedPlan.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
+        let text = plan + instant.text(on: locator.map) + "\n"
+        let back = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
+        drawn = text.count { $0 == "\n" }
+        Terminal.write(back + text)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        guard isWarning else { return }
+        drawn = 0
+        Terminal.writeError("pharos: \(sentence)\n")
+    }
+
+    /// Says how far off the run was.
+    func finish() {
+        let percentiles = Percentiles(errors)
+        guard form == .lines || form == .plan, let mean = percentiles.mean else { return }
+        Terminal.write(
+            "\(MapText.count(errors.count, "second")) off by \(MapText.metres(mean)) m in the mean, "
+                + "\(MapText.metres(percentiles.value(at: 75))) m in 75 %, "
+                + "\(MapText.metres(percentiles.value(at: 95))) m in 95 %\n")
+    }
+}

@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Positioning
+
+struct MapEvaluate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "evaluate", abstract: "Say how good a map, or a survey, is.",
+        discussion: """
+            pharos map evaluate map.json --test another-day.jsonl
+            pharos map evaluate survey.jsonl --leave visit --all-algorithms
+            pharos map evaluate map.json --protocol experiment --test static.jsonl
+
+            Fingerprints of one stay are twins: leaving single ones out flatters, leaving visits out does not. The \
+            protocol of the experiment is that of the thesis of 2014: its algorithms, one second each, shares in per cent.
+            """)
+
+    @Argument(help: "A map with --test, or surveys to leave parts out of.", completion: .file())
+    var files: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Hold the map against this survey, JSON Lines or CSV.", valueName: "survey"),
+        completion: .file())
+    var test: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What is left out: visit, place, session, heading or fingerprint (default: visit).", valueName: "part"),
+        completion: .list(["visit", "place", "session", "heading", "fingerprint"]), transform: Self.part)
+    var leave: Evaluation.LeftOut?
+
+    @Option(
+        help: ArgumentHelp("How places are found (default: the map's, or field).", valueName: "name"),
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
+    var algorithm: PositioningAlgorithm?
+
+    @Flag(help: "Print a table of all algorithms, and of the baselines where the map knows the beacons' places.")
+    var allAlgorithms = false
+
+    @Option(
+        help: ArgumentHelp("experiment: the thesis' four algorithms and its table.", valueName: "name"),
+        completion: .list(["experiment"]), transform: MapValue.named)
+    var `protocol`: EvaluationRun.Preset?
+
+    @Option(
+        help: ArgumentHelp("What a wrong floor adds to an error, 0...1000 (default: 15).", valueName: "m"),
+        transform: { try MapValue.number($0, in: 0...1000) })
+    var floorPenaltyM: Double = Evaluation.floorPenalty
+
+    @OptionGroup var parameters: AlgorithmOptions
+    @OptionGroup var levels: SurveyReadingOptions
+
+    @Flag(help: "Print one JSON object, or with --all-algorithms one a line.")
+    var json = false
+
+    private static func part(_ text: String) throws -> Evaluation.LeftOut {
+        let parts = Evaluation.LeftOut.allCases.filter { $0 != .test }
+        guard let part = parts.first(where: { $0.rawValue == text }) else {
+            throw Mistake("use " + parts.map(\.rawValue).joined(separator: ", "))
+        }
+        return part
+    }
+
+    func validate() throws {
+        if files.isEmpty { throw ValidationError("Name a map and --test, or a survey.") }
+        if test != nil, leave != nil { throw ValidationError("Give --test or --leave, not both.") }
+        if test != nil, files.count > 1 { throw ValidationError("--test is held against one map.") }
+        if allAlgorithms, algorithm != nil { throw ValidationError("Give --algorithm or --all-algorithms, not both.") }
+        if `protocol` != nil, algorithm != nil || allAlgorithms {
+            throw ValidationError("--protocol names the algorithms: leave --algorithm and --all-algorithms out.")
+        }
+    }
+
+    func run() throws {
+        var run = EvaluationRun(floorPenalty: floorPenaltyM)
+        run.preset = `protocol`
+        if allAlgorithms { run.algorithms = PositioningAlgorithm.allCases }
+        if let algorithm { run.algorithms = [algorithm] }
+        run.adjust = { settings in parameters.apply(to: &settings) }
+        let results: [Evaluation]
+        if let test {
+            let map = try MapFile.read(files[0])
+            if allAlgorithms, !map.beaconPositions.isEmpty { run.algorithms += PositioningAlgorithm.baselines }
+            let survey = try levels.read([test]).survey
+            results = try run.evaluate(map, test: survey, name: test)
+        } else {
+            results = try run.evaluate(try levels.read(files).survey, leaving: leave ?? .visit)
+        }
+        for notice in run.notices { Terminal.writeError("pharos: \(notice)\n") }
+        if json { return Terminal.write(results.map { $0.json.line + "\n" }.joined()) }
+        Terminal.write(EvaluationText.text(results, preset: `protocol`))
+    }
+}

@@ -1,0 +1,130 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Positioning
+
+struct MapFit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fit", abstract: "Make a map of surveys.",
+        discussion: """
+            pharos map fit survey.jsonl --output map.json
+            pharos map fit may.jsonl june.csv --absent 100 --output map.json --beacon-positions museum-site.json
+            pharos map fit survey.jsonl --algorithm gauss --output map.json
+            pharos map fit --from-site museum-site.json --output map.json
+
+            auto tries the algorithms by leaving visits out, takes the one with the smallest mean error, and says by how \
+            much it is better. The same surveys give the same file.
+
+            A map of a site file alone holds what the planner expects: the beacons' places and powers, the path loss and \
+            the walls. Its beacons have the keys that their names in the site are, those of a fleet their identities.
+            """)
+
+    /// An algorithm, or all of them.
+    enum Choice {
+        case auto
+        case one(PositioningAlgorithm)
+
+        init(_ text: String) throws {
+            guard text != "auto" else {
+                self = .auto
+                return
+            }
+            guard let algorithm = PositioningAlgorithm(rawValue: text) else {
+                throw Mistake("use " + Self.names.joined(separator: ", "))
+            }
+            self = .one(algorithm)
+        }
+
+        static let names =
+            ["auto"] + (PositioningAlgorithm.allCases + PositioningAlgorithm.baselines).map(\.rawValue)
+    }
+
+    @Argument(help: "Surveys as JSON Lines or CSV, or - for standard input.", completion: .file())
+    var survey: [String] = []
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Where the map goes, or - for standard output.", valueName: "map"),
+        completion: .file())
+    var output: String
+
+    @Option(
+        help: ArgumentHelp(
+            "How places are found on it (default: auto): \(Choice.names.joined(separator: ", ")).", valueName: "name"),
+        completion: .list(Choice.names), transform: Choice.init)
+    var algorithm: Choice = .auto
+
+    @Option(
+        help: ArgumentHelp(
+            "The distance between the cells of field and hmm, 0.05...1000 m (default: 0.5, of large sites 1).",
+            valueName: "m"),
+        transform: { try MapValue.number($0, in: 0.05...1000) })
+    var gridM: Double?
+
+    @Option(
+        help: ArgumentHelp("A site or a fleet that says where the beacons hang.", valueName: "file"),
+        completion: .file())
+    var beaconPositions: String?
+
+    @Option(
+        help: ArgumentHelp("Make a map of this site without any survey.", valueName: "site"), completion: .file())
+    var fromSite: String?
+
+    @OptionGroup var levels: SurveyReadingOptions
+    @OptionGroup var parameters: AlgorithmOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        if survey.isEmpty, fromSite == nil { throw ValidationError("Name at least one survey, or a --from-site.") }
+        if fromSite != nil, !survey.isEmpty || beaconPositions != nil {
+            throw ValidationError("--from-site takes no survey and no --beacon-positions: the site says all.")
+        }
+        if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: survey + [fromSite, beaconPositions])
+    }
+
+    func run() throws {
+        if let fromSite { return try fit(site: fromSite) }
+        var files = try levels.read(survey)
+        files.sortBeacons()
+        let positions = try beaconPositions.map { path in try MapFile.beaconPositions(path) } ?? [:]
+        var base = LocatorSettings()
+        base.gridMetres = gridM
+        parameters.apply(to: &base)
+        let candidates: [PositioningAlgorithm] =
+            switch algorithm {
+            case .auto: AlgorithmChoice.candidates
+            case .one(let algorithm): [algorithm]
+            }
+        let choice = try MapFitting.choose(
+            files.survey, positions: positions, candidates: candidates, base: base, keepsNeighbors: parameters.neighbors
+        )
+        var map = choice.map
+        map.sources = files.sources
+        if !positions.isEmpty, !map.beacons.contains(where: { $0.position != nil }) {
+            Terminal.writeError(
+                "pharos: \(beaconPositions ?? ""): it names none of the beacons that the surveys heard\n")
+        }
+        for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
+        try MapFile.write(map, to: output)
+        let report = FitReport(choice, files.survey, output: output)
+        if output == "-" { return Terminal.writeError(report.text) }
+        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+    }
+
+    /// A map without any survey.
+    private func fit(site path: String) throws {
+        var settings = LocatorSettings()
+        if case .one(let algorithm) = algorithm { settings.algorithm = algorithm }
+        settings.gridMetres = gridM
+        parameters.apply(to: &settings)
+        let map = try MapFile.map(ofSite: path, settings: settings)
+        for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
+        try MapFile.write(map, to: output)
+        let report = SiteFitReport(map, output: output)
+        if output == "-" { return Terminal.writeError(report.text) }
+        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+    }
+}

@@ -1,0 +1,333 @@
+internal import Airtime
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Positioning
+internal import Sites
+
+struct MapRecord: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Record what is heard at a place onto the end of a survey.",
+        discussion: """
+            pharos map record survey.jsonl --place A3 --position 4,6 --turn
+            pharos map record survey.jsonl --place A3 --heading 90 --session june
+            pharos map record survey.jsonl --walk "A3 B3 B7" --site museum-site.json
+            pharos map record survey.jsonl --place A3 --position 4,6 --from a3.btsnoop
+            pharos map record survey.jsonl --drop 3
+
+            A place whose position the survey has, or a beacon of the site, needs its name only. Nothing in the survey is \
+            written again: taking a stay back and moving it are lines of their own.
+            """)
+
+    @Argument(help: "The survey, which is made where it is not there, or - for standard output.", completion: .file())
+    var survey: String
+
+    @Option(help: ArgumentHelp("Where this is: the place's name.", valueName: "name"))
+    var place: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Where this is: metres east and north, such as 4,6.", valueName: "x,y"),
+        transform: MapValue.position)
+    var position: FloorPosition?
+
+    @Option(help: ArgumentHelp("The floor's name, on sites with several.", valueName: "name"))
+    var floor: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Where the receiver's front points: degrees clockwise from north, or unknown (default: unknown).",
+            valueName: "degrees"), transform: MapValue.heading)
+    var heading: MapValue.Heading?
+
+    @Option(
+        help: ArgumentHelp("How long, 1...86400 s (default: 40).", valueName: "s"),
+        transform: { try OptionValue.integer($0, in: 1...86_400) })
+    var seconds: Int = 40
+
+    @Flag(help: "Take four headings, a quarter of the time each, with a bell between.")
+    var turn = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Walk straight from place to place and press Enter at each; of a recording say when, in seconds, such as \
+            "A3@0 B3@12 B7@25".
+            """, valueName: "places"), transform: MapValue.walk)
+    var walk: [MapValue.Mark]?
+
+    @Option(help: ArgumentHelp("What is recorded together (default: the day).", valueName: "name"))
+    var session: String?
+
+    @Option(
+        help: ArgumentHelp("The site: its name, and its beacons as places.", valueName: "file"), completion: .file())
+    var site: String?
+
+    @Flag(help: "Leave beacons out that --fleet does not name.")
+    var onlyKnown = false
+
+    @OptionGroup var source: RunSourceOptions
+
+    @Option(
+        help: ArgumentHelp("Take a stay back: its number.", valueName: "stay"),
+        transform: { try OptionValue.integer($0) })
+    var drop: Int?
+
+    @Option(
+        help: ArgumentHelp("Move a stay to --position: its number.", valueName: "stay"),
+        transform: { try OptionValue.integer($0) })
+    var move: Int?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        let corrections = [drop, move].compactMap(\.self)
+        if corrections.count > 1 { throw ValidationError("Give --drop or --move, not both.") }
+        if !corrections.isEmpty {
+            if source.from != nil || source.adapter != nil || turn || walk != nil || survey == "-" {
+                throw ValidationError("--drop and --move record nothing: leave the options of recording out.")
+            }
+            if move != nil, position == nil { throw ValidationError("--move needs a --position.") }
+            return
+        }
+        if walk != nil, place != nil || position != nil || turn || heading != nil {
+            throw ValidationError("--walk goes without --place, --position, --heading and --turn.")
+        }
+        if walk == nil, place == nil, position == nil {
+            throw ValidationError("Say where this is: --place, --position or both.")
+        }
+        if turn, seconds < 4 { throw ValidationError("--turn takes at least 4 seconds.") }
+        if let walk {
+            if walk.count < 2 { throw ValidationError("--walk takes at least two places.") }
+            let times = walk.compactMap(\.seconds)
+            guard times.isEmpty || times.count == walk.count else {
+                throw ValidationError("--walk has a time at every place or at none.")
+            }
+            if (source.from != nil) != !times.isEmpty {
+                throw ValidationError(
+                    "--walk has times, such as A3@0 B3@12, of a recording; live somebody presses Enter.")
+            }
+            if zip(times, times.dropFirst()).contains(where: { $0 >= $1 }) {
+                throw ValidationError("--walk: each time is later than the one before.")
+            }
+        }
+        if onlyKnown, source.fleet == nil { throw ValidationError("--only-known needs a --fleet.") }
+        if survey == "-", json { throw ValidationError("The survey and --json both want standard output.") }
+    }
+
+    func run() throws {
+        let file = try GrowingSurvey(survey)
+        if drop != nil || move != nil { return try correct(file) }
+        let site = try site.map { path in try MapFile.site(path) }
+        if let known = site?.fleet?.floor, let floor, known != floor {
+            Terminal.writeError("pharos: the site is of the floor \(known), and does not know \(floor)\n")
+        }
+        let heading = SurveyHeading(
+            site: site?.name, receiver: receiver, session: session)
+        let stays: [Int]
+        if let walk {
+            stays = try record(walk, in: file, site, heading)
+        } else {
+            let spot = try spot(place, position, file.survey, site)
+            stays = try record(at: spot, in: file, heading)
+        }
+        try file.finish()
+        guard !stays.isEmpty else {
+            throw Failure(
+                source.from == nil ? .unavailable : .dataFormat,
+                "\(source.from ?? "the adapter"): there was no whole second to record")
+        }
+        let judgement = StayJudgement(file.survey, stays: stays)
+        for warning in judgement.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        if json { return Terminal.write(judgement.json.line + "\n") }
+        if survey == "-" { return Terminal.writeError(judgement.text) }
+        Terminal.write(judgement.text)
+    }
+
+    /// A recording's name, else that of this machine, which listens or is told by another program.
+    private var receiver: String? {
+        source.from.flatMap { $0 == "-" ? nil : $0 } ?? Files.firstLine("/proc/sys/kernel/hostname")
+    }
+
+    // MARK: Where
+
+    /// A place of the survey or of the site; one with a position needs no name.
+    private func spot(
+        _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
+    ) throws -> SurveySpot {
+        var spot = SurveySpot(place: name, position: position, floor: floor)
+        let known = survey.stays.filter { !$0.isDropped && (floor == nil || $0.floor == floor) }
+        guard let name else {
+            // The survey has a name for it already.
+            if let position {
+                spot.place = known.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }?.place
+            }
+            return spot
+        }
+        let before = known.last { $0.place == name }
+        if spot.floor == nil { spot.floor = before?.floor }
+        if position == nil {
+            spot.position = before?.position ?? site?.beacons.first { $0.name == name }?.position
+            if spot.position == nil, before == nil {
+                let advice = walk == nil ? "add --position X,Y" : "record the place first, or name a --site that has it"
+                throw Failure(
+                    .usage,
+                    "\(walk == nil ? "--place" : "--walk") \(MapText.line(name)): neither the survey nor a site knows "
+                        + "where that is: \(advice)")
+            }
+        } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
+            Terminal.writeError(
+                "pharos: \(MapText.line(name)) was at \(MapText.metres(old.x)), \(MapText.metres(old.y)) m before\n")
+        }
+        return spot
+    }
+
+    // MARK: Recording
+
+    private var legs: [SurveyRecorder.Leg] {
+        guard turn else { return [.init(heading: heading?.degrees, seconds: seconds)] }
+        let first = heading?.degrees ?? 0
+        return (0..<4).map {
+            let degrees = first + Double($0) * 90
+            return .init(heading: degrees >= 360 ? degrees - 360 : degrees, seconds: seconds / 4)
+        }
+    }
+
+    private func record(at spot: SurveySpot, in file: GrowingSurvey, _ heading: SurveyHeading) throws -> [Int] {
+        let legs = legs
+        let recorder = SurveyRecorder(file, at: spot, legs: legs, heading)
+        recorder.onSentence = Self.warn
+        let progress = ProgressLine()
+        recorder.onSecond = { left, heard in progress.report { "\(left) s left, " + Self.status(heard) } }
+        if source.from != nil {
+            try source.run(
+                recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
+            recorder.finish()
+            progress.finish()
+            let wanted = legs.reduce(0) { $0 + $1.seconds }
+            if !recorder.stays.isEmpty, !recorder.isSatisfied {
+                Terminal.writeError("pharos: the recording ends before the \(wanted) s that were wanted\n")
+            }
+            return recorder.stays
+        }
+        recorder.waits = true
+        for index in legs.indices {
+            if index > 0 {
+                recorder.turn()
+                Self.bell("Turn by a quarter to the right: \(Int(legs[index].heading ?? 0))°, \(legs[index].seconds) s")
+            }
+            try source.run(
+                recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
+            // Somebody has ended it.
+            if !recorder.isLegComplete { break }
+        }
+        recorder.finish()
+        progress.finish()
+        return recorder.stays
+    }
+
+    private func record(
+        _ marks: [MapValue.Mark], in file: GrowingSurvey, _ site: Site?, _ heading: SurveyHeading
+    ) throws -> [Int] {
+        let spots = try marks.map { mark in
+            let spot = try spot(mark.place, nil, file.survey, site)
+            guard spot.position != nil else {
+                throw Failure(.usage, "--walk: nobody knows the position of \(MapText.line(mark.place))")
+            }
+            return spot
+        }
+        let walk = SurveyWalk(file, spots, marks: marks.compactMap(\.seconds), heading)
+        let progress = ProgressLine()
+        walk.onSentence = Self.warn
+        if source.from == nil {
+            let keys = EnterKeys()
+            Self.bell("Stand at \(spots[0].place ?? "") and press Enter; then again at each of the next places")
+            try keys.wait()
+            let start = MonotonicClock.nanoseconds()
+            walk.onNext = { Self.bell("Next: \($0.place ?? "")") }
+            walk.onNext(spots[1])
+            walk.onSecond = { heard in progress.report { Self.status(heard) } }
+            walk.isPassing = {
+                walk.pass(seconds: Double(MonotonicClock.nanoseconds() - start) / 1e9)
+                return keys.isPressed
+            }
+        }
+        try source.run(walk, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
+        progress.finish()
+        if walk.left > 0 {
+            Terminal.writeError("pharos: the walk ended before \(MapText.count(walk.left, "place"))\n")
+        }
+        return walk.stays
+    }
+
+    private static let purpose = "pharos map record"
+
+    private static func warn(_ sentence: String, _ isWarning: Bool) {
+        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+    }
+
+    /// A line, and a bell where somebody is there.
+    private static func bell(_ text: String) {
+        Terminal.writeError(text + (Terminal.errorIsTerminal ? "\u{07}\n" : "\n"))
+    }
+
+    private static func status(_ heard: [HeardBeacon]) -> String {
+        let packets = heard.reduce(0) { $0 + $1.levels.count }
+        let rate = heard.isEmpty ? "-" : MapText.metres(Double(packets) / Double(heard.count))
+        let spans = heard.compactMap { beacon in beacon.levels.max().map { $0 - (beacon.levels.min() ?? $0) } }
+        return "\(MapText.count(heard.count, "beacon")), \(rate) packets a second of each, "
+            + "spread \(MapText.metres(Percentiles(spans).mean)) dB"
+    }
+
+    // MARK: Corrections
+
+    private func correct(_ file: GrowingSurvey) throws {
+        let number = drop ?? move ?? 0
+        guard file.survey.stays.contains(where: { $0.number == number }) else {
+            throw Failure(.usage, "\(survey): there is no stay \(number)")
+        }
+        if let position, move != nil {
+            file.append(SurveyWriter.move(stay: number, to: position, place: place))
+        } else {
+            file.append(SurveyWriter.drop(stay: number))
+        }
+        try file.finish()
+    }
+}
+
+/// Enter, pressed while something else goes on.
+private final class EnterKeys {
+    private let input = Descriptor.standardInput
+    private var presses = 0
+    private var isOver = false
+
+    /// Whether it was pressed once more.
+    var isPressed: Bool {
+        look(milliseconds: 0)
+        guard presses > 0 else { return false }
+        presses -= 1
+        return true
+    }
+
+    /// Waits for one.
+    func wait() throws {
+        while presses == 0 {
+            look(milliseconds: 1000)
+            if isOver { throw Failure(.usage, "--walk: nobody can press Enter: standard input has ended") }
+        }
+        presses -= 1
+    }
+
+    private func look(milliseconds: Int) {
+        guard !isOver, presses == 0 else { return }
+        guard (try? Poller.wait([.init(input, .read)], milliseconds: milliseconds)) == [true] else { return }
+        let octets = (try? input.read(upTo: 256)) ?? []
+        isOver = octets.isEmpty
+        presses += octets.count { $0 == UInt8(ascii: "\n") }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Airtime
+internal import ArgumentParser
+internal import CommandSupport
+internal import LinuxHost
+internal import Positioning
+internal import Sites
+
+struct MapSimulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate", abstract: "Make a survey of a site file, or a walk through it, without any radio.",
+        discussion: """
+            pharos map simulate museum-site.json --output survey.jsonl
+            pharos map simulate museum-site.json --path tour --output walk.jsonl --truth truth.csv
+
+            Levels follow the site's path loss and walls; shadows last from day to day, fading does not, and one packet in \
+            ten is lost. The same --seed gives the same floor.
+            """)
+
+    @Argument(help: "A site file with beacons, or one that names a fleet.", completion: .file())
+    var site: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Where the survey or the walk goes, or - for standard output.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("Walk along this path of the site instead of surveying it.", valueName: "name"))
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp("Where the walk really went, as a table for pharos locate --truth.", valueName: "file"),
+        completion: .file())
+    var truth: String?
+
+    @Option(
+        help: ArgumentHelp("The distance between the places of the survey, 0.5...100 m (default: 4).", valueName: "m"),
+        transform: { try MapValue.number($0, in: 0.5...100) })
+    var everyM: Double?
+
+    @Option(
+        help: ArgumentHelp("How long at each place, in four headings, 4...3600 s (default: 40).", valueName: "s"),
+        transform: { try OptionValue.integer($0, in: 4...3600) })
+    var seconds: Int?
+
+    @Option(
+        help: ArgumentHelp("On how many days, 1...30 (default: 2).", valueName: "days"),
+        transform: { try OptionValue.integer($0, in: 1...30) })
+    var days: Int?
+
+    @Option(
+        help: ArgumentHelp("Another number is another floor (default: 0).", valueName: "number"),
+        transform: { UInt64(try OptionValue.integer($0, in: 0...Int.max)) })
+    var seed: UInt64 = 0
+
+    func validate() throws {
+        if truth != nil, path == nil { throw ValidationError("--truth is that of a walk: give a --path.") }
+        if path != nil, everyM != nil || seconds != nil || days != nil {
+            throw ValidationError(
+                "--every-m, --seconds and --days are those of a survey: a walk goes along its --path at its speed.")
+        }
+        if output == "-", truth == "-" {
+            throw ValidationError("Only one of --output and --truth can go to standard output.")
+        }
+        try OutputFiles.refuseOverwriting([("--output", output), ("--truth", truth)], read: [site])
+    }
+
+    func run() throws {
+        let floor = try MapFile.simulatedSite(site, seed: seed)
+        guard let path else {
+            let places = floor.simulated.places(everyMetres: everyM ?? 4)
+            guard !places.isEmpty, places.count <= SimulatedSite.placeLimit else {
+                throw Failure(
+                    .usage,
+                    "--every-m: that makes \(places.isEmpty ? "no place" : "\(places.count) places"), 1 to "
+                        + "\(SimulatedSite.placeLimit) are possible")
+            }
+            let survey = floor.simulated.survey(at: places, seconds: seconds ?? 40, days: days ?? 2)
+            return try write(survey, "\(MapText.count(places.count, "place")), \(survey.vectorCount) s")
+        }
+        guard let walk = floor.site.paths.first(where: { $0.name == path })?.walk else {
+            let names = floor.site.paths.map { MapText.line($0.name) }.joined(separator: ", ")
+            throw Failure(
+                .usage,
+                "--path \(MapText.line(path)): the site has \(names.isEmpty ? "no paths" : "the paths \(names)")")
+        }
+        let (run, way) = floor.simulated.walk(walk)
+        if let truth {
+            var table = "time,x,y\n"
+            for (second, position) in way.enumerated() {
+                table += "\(second),\(MapText.metres(position.x)),\(MapText.metres(position.y))\n"
+            }
+            try MapFile.write(table, to: truth)
+        }
+        try write(run, "\(MapText.count(way.count, "second"))")
+    }
+
+    private func write(_ survey: Survey, _ what: String) throws {
+        try MapFile.write(SurveyWriter.text(survey), to: output)
+        guard output != "-", truth != "-" else { return }
+        Terminal.write("\(what), \(MapText.count(survey.beacons.count, "beacon")) to \(output)\n")
+    }
+}

@@ -1,0 +1,117 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import LinuxHost
+internal import Positioning
+
+struct MapExport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write surveys, or a map, as a table.",
+        discussion: """
+            pharos map export survey.jsonl --output survey.csv
+            pharos map export survey.jsonl --format wide --output survey.csv
+            pharos map export survey.jsonl --format medians --output medians.tsv
+            pharos map export map.json --output statistics.csv
+
+            csv has one row a reading, wide one column a beacon; dump and medians are the signal-mapping tool's files, \
+            separated by tabs: every reading, or the median of each node in each measurement. Of a map csv has the \
+            statistics of each beacon at each place. Dropped stays are left out.
+            """)
+
+    /// What is written.
+    enum Format: String, CaseIterable {
+        case csv
+        case wide
+        case dump
+        case medians
+        case jsonl
+    }
+
+    @Argument(help: "Surveys as JSON Lines or CSV, or one map; - for a survey on standard input.", completion: .file())
+    var files: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "\(Format.allCases.map(\.rawValue).joined(separator: ", ")) (default: csv).", valueName: "name"),
+        completion: .list(Format.allCases.map(\.rawValue)), transform: MapValue.named)
+    var format: Format = .csv
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Where it goes (default: standard output).", valueName: "file"),
+        completion: .file())
+    var output: String = "-"
+
+    @OptionGroup var levels: SurveyReadingOptions
+
+    func validate() throws {
+        if files.isEmpty { throw ValidationError("Name at least one survey, or a map.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: files)
+    }
+
+    func run() throws {
+        try MapFile.write(try text(), to: output)
+        if output != "-" { Terminal.write("wrote \(output)\n") }
+    }
+
+    private func text() throws -> String {
+        if files.count == 1, try MapFile.isMap(files[0]) {
+            let map = try MapFile.read(files[0])
+            switch format {
+            case .csv: return MapTable.statistics(map)
+            case .medians: return MapTable.nodeMedians(map)
+            case .wide, .dump, .jsonl:
+                throw Failure(
+                    .usage, "\(files[0]): a map has no single readings: use csv or medians, or export its survey")
+            }
+        }
+        let survey = try levels.read(files, keepsPackets: true).survey
+        return switch format {
+        case .csv: SurveyTable.long(survey)
+        case .wide: SurveyTable.wide(survey)
+        case .dump: SurveyTable.dump(survey)
+        case .medians: SurveyTable.nodeMedians(survey)
+        case .jsonl: SurveyWriter.text(survey)
+        }
+    }
+}
+
+struct MapImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Put tables onto the end of a survey.",
+        discussion: """
+            pharos map import readings.csv --output survey.jsonl
+            pharos map import TrainingData.csv --absent 100 --output survey.jsonl
+            pharos map import medians.tsv --output survey.jsonl
+
+            Read are the forms that `pharos map export` writes, told by what is in them, and other surveys. A number that \
+            stands for "not heard" counts as a level unless --absent names it. Measurements of the signal-mapping tool \
+            have no place: `pharos map record --move` puts each where it was taken.
+            """)
+
+    @Argument(help: "Tables or surveys, or - for standard input.", completion: .file())
+    var files: [String] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The survey, made where it is not there (default: standard output).", valueName: "survey"),
+        completion: .file())
+    var output: String = "-"
+
+    @OptionGroup var levels: SurveyReadingOptions
+
+    func validate() throws {
+        if files.isEmpty { throw ValidationError("Name at least one table.") }
+        try OutputFiles.refuseOverwriting([("--output", output)], read: files)
+    }
+
+    func run() throws {
+        let survey = try levels.read(files, keepsPackets: true).survey
+        let file = try GrowingSurvey(output)
+        file.append(SurveyWriter.text(survey, numberingFrom: file.nextStay))
+        try file.finish()
+        guard output != "-" else { return }
+        let stays = survey.stays.count { !$0.isDropped }
+        Terminal.write(
+            "\(MapText.count(stays, "stay")) of \(MapText.count(survey.vectorCount, "second")), "
+                + "\(MapText.count(survey.beacons.count, "beacon")) to \(output)\n")
+    }
+}

@@ -1,0 +1,164 @@
+internal import ArgumentParser
+internal import Auditing
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Planner
+internal import Sites
+
+struct Audit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Hold what is heard against what is to be on the air.",
+        discussion: """
+            pharos audit lobby.json
+            pharos audit museum.json --adapter hci0 --adapter hci1 --html audit.html
+            pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
+
+            It listens for 30 s, or for 60 of the longest intervals, and ends with 1 on any verdict but ok: silent, \
+            wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. Warnings \
+            (stranger, not-in-range, unjudged) do not count; where nothing could be judged, it ends with 1 too.
+
+            What listeners keep (--history) and publish (--mqtt) cannot be audited: it is events and rounds, without the \
+            octets, addresses and times that are judged here. `pharos scan --record FILE` records all of it, for --replay.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Profiles, fleets, or what `pharos fleet generate` wrote.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Option(
+        name: .shortAndLong, parsing: .singleValue,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual. May be repeated.",
+            valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: [AdapterName] = []
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Read a btsnoop, pcap or pcapng file, or - for standard input. May be repeated.", valueName: "file"),
+        completion: .file())
+    var replay: [String] = []
+
+    @Option(parsing: .singleValue, help: .hidden)
+    var history: [String] = []
+
+    @Option(parsing: .singleValue, help: .hidden)
+    var mqtt: [String] = []
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Listen for so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The receivers stand on the floor of this site file: beacons elsewhere need not be heard.",
+            valueName: "file"), completion: .file())
+    var site: String?
+
+    @Option(help: ArgumentHelp("The floor that the receivers stand on, as the fleet calls it.", valueName: "name"))
+    var floor: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Write a page as well.", valueName: "file"), completion: .file())
+    var html: String?
+
+    func validate() throws {
+        if let option = history.isEmpty ? mqtt.isEmpty ? nil : "--mqtt" : "--history" {
+            throw ValidationError(
+                "\(option): what listeners keep and publish has no octets, addresses and times of advertisements, which "
+                    + "an audit judges: record with `pharos scan --record FILE`, and give that to --replay.")
+        }
+        if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
+            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+        }
+        if files.count(where: { $0 == "-" }) + replay.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("Standard input can be read once.")
+        }
+        if durationS == 0 { throw ValidationError("--duration-s 0: in no time nothing can be judged.") }
+        if html == "-" { throw ValidationError("--html writes a file; standard output has the verdicts.") }
+        for case .managed(let index) in adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")
+        }
+    }
+
+    func run() throws {
+        let files = try AuditedFiles(files)
+        for warning in files.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let place = try place(of: files)
+        let auditor =
+            replay.isEmpty
+            ? try listen(files)
+            : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
+        var model = SilenceModel()
+        let report = auditor.report(at: place, &model)
+        // First of all: what was listened for is not lost where the page cannot be written.
+        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if let html {
+            let names = self.files.joined(separator: ", ")
+            let page = report.page(title: "Audit of \(names)", command: PlanOutput.command)
+            do throws(SystemError) {
+                try Files.replace(html, with: Array(page.html.utf8), isDurable: false)
+            } catch {
+                throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
+            }
+            if !json { Terminal.write("page written: \(html)\n") }
+        }
+        if !report.isGood { throw Failure(.failure) }
+    }
+
+    private func listen(_ files: AuditedFiles) throws -> Auditor {
+        let line = ProgressLine()
+        defer { line.finish() }
+        let start = MonotonicClock.nanoseconds()
+        return try AuditRun.listen(files, adapters: adapter, duration: durationS) { progress in
+            line.report {
+                "listening for \((MonotonicClock.nanoseconds() - start) / 1_000_000_000) s: \(progress.heard) of "
+                    + "\(progress.expected) advertisements heard, \(progress.reports) reports"
+            }
+        } say: { sentence, isWarning in
+            if isWarning || !Terminal.errorIsTerminal { Terminal.writeError("pharos: \(sentence)\n") }
+        }
+    }
+
+    /// Where the receivers are. A place where none of the beacons is would leave every one of them unjudged.
+    private func place(of files: AuditedFiles) throws -> AuditPlace? {
+        guard let place = try namedPlace() else { return nil }
+        let placed = files.beacons.map(\.group).filter { $0.count > 1 }
+        if let floor, !placed.contains(where: { $0[1] == floor }) {
+            let floors = Set(placed.map { TerminalText.line($0[1]) }).sorted()
+            throw Failure(
+                .usage,
+                "--floor \(TerminalText.line(floor)): no beacon is on that floor; "
+                    + (floors.isEmpty
+                        ? "the files name no floors: leave --floor out"
+                        : "the floors are \(floors.joined(separator: ", "))"))
+        }
+        if !files.beacons.contains(where: { place.contains($0.group) }) {
+            throw Failure(
+                .configuration,
+                (site ?? "--floor") + ": no beacon of \(self.files.joined(separator: ", ")) is at that place")
+        }
+        return place
+    }
+
+    /// By the site file's own words and by --floor.
+    private func namedPlace() throws -> AuditPlace? {
+        guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
+        let (decoded, faults) = Site.decode(try InputFile.read(site))
+        guard let decoded else {
+            throw Failure(.configuration, faults.filter(\.isError).map { $0.text(file: site) })
+        }
+        return AuditPlace(
+            site: decoded.fleet?.site ?? (decoded.fleet == nil ? decoded.name : nil),
+            floor: floor ?? decoded.fleet?.floor)
+    }
+}

@@ -1,0 +1,333 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import HCITransports
+internal import LinuxHost
+internal import Listener
+internal import Planner
+internal import Profiles
+internal import Sightings
+
+struct Calibrate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calibrate", abstract: "Measure what a beacon shows at 1 m.",
+        discussion: """
+            pharos calibrate --strongest --turn
+            pharos calibrate --beacon lobby --known lobby.json --turn --write lobby.json
+            pharos calibrate --beacon uid:8b0ca750095477cb3e77-000000000002 --headings 8 --distance-m 1 --distance-m 4
+
+            Turn the beacon, not the receiver: its level differs by 4 to 19 dB from side to side. The value is that of \
+            this receiver. With fewer than 100 packets, or 20 a heading, it ends with 75.
+            """)
+
+    @Option(
+        help: ArgumentHelp("An identity such as ibeacon:UUID-1-2, or the name of a known beacon.", valueName: "key"))
+    var beacon: String?
+
+    @Flag(help: "Take the strongest beacon that is heard.")
+    var strongest = false
+
+    @OptionGroup var source: BeaconSourceOptions
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("Between beacon and receiver (default: 1). Several give the exponent too.", valueName: "m"),
+        transform: Self.distance)
+    var distanceM: [Double] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long to listen at each distance (default: 60).", valueName: "s"),
+        transform: OptionValue.duration)
+    var seconds: Int = 60_000_000
+
+    @Flag(help: "Measure four headings of the beacon.")
+    var turn = false
+
+    @Option(help: ArgumentHelp("Measure so many headings of the beacon, 2...16.", valueName: "n"))
+    var headings: Int?
+
+    @Flag(help: "Measure each channel by itself: the beacon sends on 37, 38 and 39 in turn (`advertise --channels`).")
+    var channels = false
+
+    @Option(
+        help: ArgumentHelp("How fast the level falls, 1...6: for a single distance that is not 1 m.", valueName: "n"))
+    var pathLossExponent: Double?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "What the beacon's transmitter emits; else what the profile of --write asks.", valueName: "dBm"),
+        transform: OptionValue.integer)
+    var radioPowerDbm: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("What this receiver shows above one that is known.", valueName: "dB"))
+    var referenceOffsetDb: Double = 0
+
+    @Option(
+        help: ArgumentHelp("Write the value into the calibration of this profile.", valueName: "file"),
+        completion: .file())
+    var write: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard (beacon != nil) != strongest else {
+            throw ValidationError("Name the --beacon, or take the --strongest.")
+        }
+        if turn && headings != nil { throw ValidationError("--turn is --headings 4: give one of them.") }
+        if let headings, !(2...16).contains(headings) {
+            throw ValidationError("--headings \(headings) is out of range 2...16.")
+        }
+        if let pathLossExponent, !(1...6).contains(pathLossExponent) {
+            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
+        }
+        if distanceM.count == 1, distanceM[0] != 1, pathLossExponent == nil {
+            throw ValidationError(
+                "A calibration is for 1 m: measure there, at several distances, or give --path-loss-exponent.")
+        }
+        if Set(distanceM).count < distanceM.count { throw ValidationError("A --distance-m is given twice.") }
+        if write != nil && !turn && headings == nil {
+            throw ValidationError("--write needs --turn or --headings: one heading is no calibration.")
+        }
+        guard (-40...40).contains(referenceOffsetDb) else {
+            throw ValidationError("--reference-offset-db \(referenceOffsetDb) is out of range -40...40.")
+        }
+    }
+
+    func run() throws {
+        let profile = try write.map { path in (path: path, text: try InputFile.read(path)) }
+        let power = try radioPowerDbm ?? profile.flatMap { try Self.radioPower($0.text, $0.path) }
+        let known = try KnownBeacons(source.known)
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let measurement = try measure(known, power)
+        if let shortage = measurement.shortage { throw Failure(.temporaryFailure, "\(name): \(shortage)") }
+        guard let result = measurement.result else {
+            throw Failure(.temporaryFailure, "\(name): the distances do not tell how the level falls")
+        }
+        for warning in result.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
+        let report = CalibrationReport(result, receiver: source.receiver)
+        // First of all: what was measured is not lost where the profile cannot be written.
+        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if let profile {
+            let revision = try CalibrationRevision(
+                of: profile.text, radioPower: power, measuredPower: result.powerAtOneMeter.value,
+                receiver: source.receiver)
+            do throws(SystemError) {
+                try Files.replace(profile.path, with: revision.text)
+            } catch {
+                throw Failure(.osError, "\(profile.path): \(error.text)")
+            }
+            if !json {
+                Terminal.write("\(profile.path): calibration \(revision.key) is \(revision.dBm) dBm now\n")
+            }
+        }
+    }
+
+    private var name: String { beacon ?? "the strongest beacon" }
+
+    private var legs: [CalibrationMeasurement.Leg] {
+        let headings = headings ?? (turn ? 4 : 1)
+        let channels: [Int?] = channels ? [37, 38, 39] : [nil]
+        return (distanceM.isEmpty ? [1] : distanceM).flatMap { meters in
+            channels.flatMap { channel in
+                (0..<headings).map { .init(meters: meters, heading: $0 * 360 / headings, channel: channel) }
+            }
+        }
+    }
+
+    private func measure(_ known: KnownBeacons, _ power: Int?) throws -> CalibrationMeasurement {
+        let legs = legs
+        let duration = max(1, seconds * (distanceM.isEmpty ? 1 : distanceM.count) / legs.count)
+        var empty = CalibrationMeasurement(legs: legs)
+        empty.exponent = pathLossExponent
+        empty.referenceOffset = referenceOffsetDb
+        empty.radioPower = power
+        let first = try source.open(known, duration: duration)
+        let listener = CalibrationListener(
+            try BeaconChoice(beacon, known, first.clock), empty, legMicroseconds: duration,
+            isRecording: source.replay != nil)
+        if source.replay != nil {
+            try first.run(listener)
+            return listener.measurement
+        }
+        for index in legs.indices where index == 0 || !listener.isSatisfied {
+            let leg = legs[index]
+            var text = "Leg \(index + 1) of \(legs.count): the beacon \(Self.meters(leg.meters)) m away"
+            if legs.contains(where: { $0.heading > 0 }) { text += ", turned by \(leg.heading)°" }
+            if let channel = leg.channel { text += ", sending on channel \(channel) alone" }
+            BeaconSourceOptions.prompt(text)
+            listener.begin(leg: index)
+            try (index == 0 ? first : source.open(known, duration: duration)).run(listener)
+            if listener.isInterrupted { break }
+        }
+        return listener.measurement
+    }
+
+    private static func meters(_ value: Double) -> String { DecimalText.thousandths(Int((value * 1000).rounded())) }
+
+    private static func distance(_ text: String) throws -> Double {
+        guard let thousandths = DecimalText.thousandths(text), (100...100_000).contains(thousandths) else {
+            throw Mistake("a distance is 0.1...100 m")
+        }
+        return Double(thousandths) / 1000
+    }
+
+    /// What the profile asks the transmitter for.
+    private static func radioPower(_ text: [UInt8], _ path: String) throws -> Int? {
+        let (profile, problems) = BeaconProfile.decode(text)
+        guard let profile else {
+            // A calibration that is missing is what this command is for.
+            guard JSONDocument.parse(text).problems.isEmpty, let root = JSONDocument.parse(text).root else {
+                throw Failure(.dataFormat, problems.filter(\.isError).map { $0.text(file: path) })
+            }
+            if case .number(let number)? = root["radioPowerDbm"]?.value { return number.integer }
+            return nil
+        }
+        return profile.radioPower.map { Int($0.dBm) }
+    }
+}
+
+/// Hears one beacon, leg by leg.
+private final class CalibrationListener: SightingConsumer {
+    private var table: SightingTable
+    private let places: Set<Int>?
+    private let empty: CalibrationMeasurement
+    private var measurements: [Int: CalibrationMeasurement] = [:]
+    private let legMicroseconds: Int
+    private let isRecording: Bool
+    private let line = ProgressLine()
+    private var leg = 0
+    private var start: HeardInstant?
+    private var elapsed = 0
+    private var latest = HeardInstant(nanoseconds: 0)
+
+    /// Beacons among which the strongest is chosen.
+    private static let candidates = 256
+
+    init(_ choice: BeaconChoice, _ empty: CalibrationMeasurement, legMicroseconds: Int, isRecording: Bool) {
+        table = choice.table
+        places = choice.places
+        self.empty = empty
+        self.legMicroseconds = legMicroseconds
+        self.isRecording = isRecording
+    }
+
+    /// That of the beacon, or of the strongest of which enough was heard.
+    var measurement: CalibrationMeasurement {
+        if places != nil { return measurements[0] ?? empty }
+        let fewest = CalibrationMeasurement.neededPacketsOfHeading
+        let heard = measurements.values.filter { $0.packets >= fewest }
+        return heard.max { $0.mean ?? -200 < $1.mean ?? -200 }
+            ?? measurements.values.max { $0.packets < $1.packets } ?? empty
+    }
+
+    /// Whether a signal has ended the leg before its time.
+    var isInterrupted: Bool { !isSatisfied && elapsedOfLeg < legMicroseconds * 9 / 10 }
+
+    private var elapsedOfLeg: Int { start.map { latest.microseconds(since: $0) } ?? 0 }
+
+    func begin(leg: Int) {
+        elapsed += elapsedOfLeg
+        self.leg = leg
+        start = nil
+    }
+
+    var isSatisfied: Bool {
+        let seconds = Double(elapsed + elapsedOfLeg) / 1_000_000
+        return leg == empty.legs.count - 1 && measurement.isEnough(afterSeconds: seconds)
+    }
+
+    func advance(to now: HeardInstant) {
+        if start == nil { start = now }
+        latest = now
+        if isRecording { leg = elapsedOfLeg / legMicroseconds }
+    }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        guard let place = table.hear(report.sighting, octets, range), !report.sighting.isScanResponse else { return }
+        if let places, !places.contains(place) { return }
+        let key = places == nil ? place : 0
+        guard measurements[key] != nil || measurements.count < Self.candidates else { return }
+        measurements[key, default: empty].hear(report.sighting, leg: leg)
+    }
+
+    func rest(at now: HeardInstant) {
+        line.report { "\((elapsed + elapsedOfLeg) / 1_000_000) s: \(measurement.packets) packets" }
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+    }
+
+    func finish(at now: HeardInstant) {
+        latest = max(latest, now)
+        line.finish()
+    }
+}
+
+/// What a calibration tells, for people and for scripts.
+private struct CalibrationReport {
+    private let result: CalibrationMeasurement.Result
+    private let receiver: String
+
+    init(_ result: CalibrationMeasurement.Result, receiver: String) {
+        self.result = result
+        self.receiver = receiver
+    }
+
+    private static func tenths(_ value: Double) -> String { DecimalText.thousandths(Int((value * 10).rounded()) * 100) }
+
+    private static func number(_ value: Double?) -> JSONValue {
+        .optional(value) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
+    }
+
+    private var estimator: String { "trimmed mean, \(Int(result.trim * 100)) %" }
+
+    var text: String {
+        var lines = [
+            "\(Self.tenths(result.powerAtOneMeter.value)) dBm at 1 m"
+                + (result.powerAtOneMeter.interval.map {
+                    ", \(Self.tenths($0.lowerBound))...\(Self.tenths($0.upperBound)) with 95 %"
+                } ?? "") + "; Eddystone sends it as \(Self.tenths(result.powerAtOneMeter.value + 41)) dBm at 0 m",
+            "as \(receiver) hears it; another receiver shows another value",
+        ]
+        lines.append(
+            "\(result.packets) packets, standard deviation \(result.packetDeviation.map(Self.tenths) ?? "-") dB; standard "
+                + "error over headings \(result.standardError.map(Self.tenths) ?? "-") dB; \(estimator)")
+        lines += result.headings.map { "heading \($0.number)°: \(Self.tenths($0.level)) dBm, \($0.packets) packets" }
+        lines += result.channels.map { "channel \($0.number): \(Self.tenths($0.level)) dBm, \($0.packets) packets" }
+        if let exponent = result.exponent {
+            let interval = exponent.interval.map {
+                ", \(Self.tenths($0.lowerBound))...\(Self.tenths($0.upperBound)) with 95 %"
+            }
+            lines.append("exponent \(Self.tenths(exponent.value))\(interval ?? "")")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    var json: JSONValue {
+        .record([
+            ("measuredPowerAt1mDbm", Self.number(result.powerAtOneMeter.value)),
+            ("measuredPowerAt1mLowDbm", Self.number(result.powerAtOneMeter.interval?.lowerBound)),
+            ("measuredPowerAt1mHighDbm", Self.number(result.powerAtOneMeter.interval?.upperBound)),
+            ("measuredPowerAt0mDbm", Self.number(result.powerAtOneMeter.value + 41)),
+            ("standardErrorDb", Self.number(result.standardError)), ("packets", .integer(result.packets)),
+            ("packetSdDb", Self.number(result.packetDeviation)),
+            ("headings", .array(result.headings.map { Self.level("heading", $0) })),
+            ("channels", .array(result.channels.map { Self.level("channel", $0) })),
+            ("estimator", .string(estimator)), ("exponent", Self.number(result.exponent?.value)),
+            ("exponentLow", Self.number(result.exponent?.interval?.lowerBound)),
+            ("exponentHigh", Self.number(result.exponent?.interval?.upperBound)), ("receiver", .string(receiver)),
+            ("warnings", .array(result.warnings.map(JSONValue.string))),
+        ])
+    }
+
+    private static func level(_ key: String, _ level: CalibrationMeasurement.Level) -> JSONValue {
+        .record([(key, .integer(level.number)), ("dBm", number(level.level)), ("packets", .integer(level.packets))])
+    }
+}

@@ -1,0 +1,103 @@
+internal import ArgumentParser
+internal import Auditing
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+
+struct Qualify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qualify", abstract: "Find out what a radio delivers.",
+        discussion: """
+            pharos qualify --sender virtual --duration-s 5
+            pharos qualify --sender hci0 --receiver hci1
+            pharos qualify --receiver hci0 --hears lobby-north --known museum.json
+
+            A beacon of its own is sent on one radio each 100 ms and heard by the other, then the other way round: in \
+            legacy and extended advertising, while both send, and with the filter of duplicates on. Grades: good (90 % \
+            delivered, no silence over 2 s), usable (50 %, 10 s), unfit. It ends with 1 where a radio is unfit, with 75 \
+            where Ctrl-C broke it off.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "The radio that sends first: hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
+            valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var sender: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("The radio that listens first, another one.", valueName: "name"), completion: .adapters,
+        transform: OptionValue.adapter)
+    var receiver: AdapterName?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("How long each phase takes (default: 60).", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int = 60_000_000
+
+    @Option(
+        help: ArgumentHelp(
+            "Qualify one radio alone, by this beacon of --known, which stands near.", valueName: "beacon"))
+    var hears: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            valueName: "file"), completion: .file())
+    var known: [String] = []
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        if hears != nil && known.isEmpty {
+            throw ValidationError("--hears needs --known: the interval of the beacon has to be known.")
+        }
+        if hears == nil && !known.isEmpty { throw ValidationError("--known goes with --hears.") }
+        if hears != nil && sender != nil {
+            throw ValidationError("--hears is for one radio alone: name it with --receiver, and leave --sender out.")
+        }
+        guard durationS >= 1_000_000 else { throw ValidationError("--duration-s is at least 1.") }
+    }
+
+    func run() throws {
+        var options = QualificationRun.Options()
+        (options.sender, options.receiver) = (sender, receiver)
+        options.phaseMicroseconds = durationS
+        if let hears {
+            let known = try KnownBeacons(known)
+            for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+            options.heard = try beacon(hears, known)
+            options.samples = known.profiles
+        }
+        let line = ProgressLine()
+        let seconds = durationS / 1_000_000
+        let outcome = try QualificationRun(options).run { progress in
+            line.report {
+                "phase \(progress.phase) of \(progress.phases), \(progress.what): \(progress.seconds) of \(seconds) s"
+            }
+        }
+        line.finish()
+        if !outcome.report.deliveries.isEmpty || outcome.failure == nil {
+            Terminal.write(json ? outcome.report.json.line + "\n" : outcome.report.text)
+        }
+        if let failure = outcome.failure { throw failure }
+        if outcome.isInterrupted { throw Failure(.temporaryFailure) }
+        if !outcome.report.isFit { throw Failure(.failure) }
+    }
+
+    private func beacon(_ name: String, _ known: KnownBeacons) throws -> KnownBeacon {
+        let named = known.beacons.filter { $0.name == name }
+        guard !named.isEmpty else {
+            throw Failure(.usage, "--hears \(name): no beacon of --known has that name")
+        }
+        guard let beacon = named.first(where: { $0.identity != nil }) else {
+            throw Failure(.usage, "--hears \(name): it has no identity that stays the same")
+        }
+        return beacon
+    }
+}

@@ -1,0 +1,272 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import HCI
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+
+struct Scan: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan", abstract: "Show the beacons that are heard.",
+        discussion: """
+            pharos scan
+            pharos scan --known museum.json --json --every-s 1
+            pharos scan --monitor ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206
+            pharos scan --replay capture.btsnoop --json
+
+            Listening needs CAP_NET_RAW on hciN. The virtual adapter hears the profiles of --known, or a sample.
+            """)
+
+    @OptionGroup var source: ScanSourceOptions
+    @OptionGroup var selection: ScanSelection
+
+    @Option(
+        help: ArgumentHelp("Report in rounds of so many seconds.", valueName: "seconds"), transform: OptionValue.round)
+    var everyS: Int?
+
+    @Flag(help: "Report each second how far the known beacons are (rounds of --every-s, default 1).")
+    var ranging = false
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            """
+            Tell only when a region is entered and left: ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an \
+            identity, or the name of a known beacon. May be repeated.
+            """, valueName: "region"))
+    var monitor: [String] = []
+
+    @Option(help: ArgumentHelp("Order of the table: name, rssi, last or rate.", valueName: "key"))
+    var sort: ScanOrder = .name
+
+    @OptionGroup var distance: DistanceOptions
+
+    @Flag(help: "Print one JSON object a line: for each report, round or event.")
+    var json = false
+
+    func validate() throws {
+        if ranging && selection.known.isEmpty {
+            throw ValidationError("--ranging needs --known: it tells how far the beacons are that have a name.")
+        }
+        if source.replay == "-" && selection.known.contains("-") {
+            throw ValidationError("Standard input is either the recording or the known beacons.")
+        }
+        if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
+        if !monitor.isEmpty, case .managed(let index)? = source.adapter {
+            throw ValidationError(
+                "The kernel drops repeats on hci\(index):mgmt, so nobody is known to leave there: use hci\(index).")
+        }
+        if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave --every-s out.") }
+    }
+
+    func run() throws {
+        let known = try KnownBeacons(selection.known)
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let regions = try monitor.map { text throws(ListenerServiceError) in try known.region(text) }
+        let form: ScanForm =
+            !regions.isEmpty
+            ? .regions : ranging || everyS != nil ? .rounds : json ? .reports : .table
+        let strangers: SightingTable.Strangers =
+            ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
+        let filter = try selection.filter(known)
+        let source = try source.open(known, levels: selection.levels)
+        let output = ScanOutput(
+            source, form: form, json: json, order: sort, rule: distance.rule, filter: filter,
+            regions: regions.map(\.name))
+        let hearing = Hearing(
+            table: known.table(source.clock, strangers: strangers), regions: regions,
+            roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil)
+        try source.run(ScanEngine(hearing, output))
+    }
+}
+
+/// Where reports come from.
+struct ScanSourceOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
+            valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var replay: String?
+
+    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
+    var record: String?
+
+    @Flag(help: "Ask for scan responses: names are heard, batteries of others pay.")
+    var active = false
+
+    @Option(help: ArgumentHelp("How often the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
+    var scanIntervalMs: Double?
+
+    @Option(help: ArgumentHelp("How long is listened after each change.", valueName: "ms"))
+    var scanWindowMs: Double?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    func validate() throws {
+        if replay != nil && (adapter != nil || record != nil || durationS != nil) {
+            throw ValidationError("--replay reads a file: it goes without --adapter, --record and --duration-s.")
+        }
+        if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
+            throw ValidationError(
+                "--replay reads a file: how that was scanned is settled; leave --active, --scan-interval-ms and "
+                    + "--scan-window-ms out.")
+        }
+        _ = try settings()
+    }
+
+    /// What the options name; nothing is opened yet but the files.
+    func open(_ known: KnownBeacons, levels: ClosedRange<Int8>?) throws -> SightingSource {
+        if let replay { return try .recording(replay, levels: levels) }
+        var options = SightingSource.Options(adapter: adapter)
+        options.settings = try settings()
+        options.recording = record
+        options.durationMicroseconds = durationS
+        options.samples = known.profiles
+        options.purpose = "pharos scan"
+        return try .live(options, levels: levels)
+    }
+
+    /// The scan's parameters.
+    private func settings() throws -> ScanSettings {
+        let longest = scanIntervalMs ?? 60
+        let interval = try interval(longest, of: "--scan-interval-ms", upTo: 10_240)
+        let window = try self.interval(scanWindowMs ?? longest, of: "--scan-window-ms", upTo: longest)
+        do {
+            return try ScanSettings(isActive: active, interval: interval, window: window)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    private func interval(_ milliseconds: Double, of option: String, upTo limit: Double) throws -> ScanInterval {
+        guard milliseconds >= 2.5, milliseconds <= limit,
+            let interval = ScanInterval(microseconds: Int((milliseconds * 1000).rounded()))
+        else {
+            let limit = limit == limit.rounded() ? "\(Int(limit))" : "\(limit)"
+            throw ValidationError("\(option) \(milliseconds) is out of range 2.5...\(limit) ms.")
+        }
+        return interval
+    }
+}
+
+/// Whose reports are shown.
+struct ScanSelection: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
+            valueName: "file"), completion: .file())
+    var known: [String] = []
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Show only ibeacon, altbeacon, uid, url, eid or address, an identity or a name. May be repeated.",
+            valueName: "what"))
+    var only: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Leave weaker reports out, -127...20.", valueName: "dBm"), transform: Self.level)
+    var minRssiDbm: Int8?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Leave out what no beacon shows, such as -110..0.", valueName: "dBm..dBm"),
+        transform: Self.range)
+    var plausibleDbm: ClosedRange<Int8>?
+
+    @Flag(help: "Show beacons without a name too, where --known names some.")
+    var strangers = false
+
+    private static func level(_ text: String) throws -> Int8 {
+        let value = try OptionValue.integer(text)
+        guard let level = Int8(exactly: value), LevelTally.range.contains(level) else {
+            throw Mistake("\(value) is out of range -127...20")
+        }
+        return level
+    }
+
+    private static func range(_ text: String) throws -> ClosedRange<Int8> {
+        guard let dots = text.firstRange(of: "..") else { throw Mistake("it is no range such as -110..0") }
+        let (low, high) = (try level(String(text[..<dots.lowerBound])), try level(String(text[dots.upperBound...])))
+        guard low <= high else { throw Mistake("\(low) is above \(high)") }
+        return low...high
+    }
+
+    /// The levels whose reports are shown; `nil` for all.
+    var levels: ClosedRange<Int8>? {
+        guard minRssiDbm != nil || plausibleDbm != nil else { return nil }
+        let plausible = plausibleDbm ?? LevelTally.range
+        return min(
+            plausible.upperBound, max(plausible.lowerBound, minRssiDbm ?? plausible.lowerBound))...plausible.upperBound
+    }
+
+    func filter(_ known: KnownBeacons) throws -> ScanFilter {
+        var filter = ScanFilter()
+        for what in only {
+            if BeaconIdentity.kinds.contains(what) {
+                filter.kinds.insert(what)
+            } else if let pattern = RegionPattern(what) {
+                filter.patterns.append(pattern)
+            } else if known.names.contains(what) {
+                filter.names.insert(what)
+            } else {
+                throw Failure(
+                    .usage,
+                    "--only \(what): this is no kind (\(BeaconIdentity.kinds.joined(separator: ", "))), no identity "
+                        + "such as ibeacon:UUID-1-2, and no name of a known beacon")
+            }
+        }
+        return filter
+    }
+}
+
+/// How levels become distances.
+struct DistanceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("log, altbeacon or radius (default: log).", valueName: "model"),
+        completion: .list(DistanceModel.allCases.map(\.rawValue)), transform: Self.model)
+    var distanceModel: DistanceModel = .log
+
+    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
+    var pathLossExponent: Double = 2
+
+    @Option(help: ArgumentHelp("Standard deviation of the shadowing, 0...20.", valueName: "dB"))
+    var shadowingDb: Double = 6
+
+    func validate() throws {
+        guard (1...6).contains(pathLossExponent) else {
+            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
+        }
+        guard (0...20).contains(shadowingDb) else {
+            throw ValidationError("--shadowing-db \(shadowingDb) is out of range 0...20.")
+        }
+    }
+
+    private static func model(_ text: String) throws -> DistanceModel {
+        guard let model = DistanceModel(rawValue: text) else {
+            throw Mistake("use " + DistanceModel.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return model
+    }
+
+    var rule: DistanceEstimate.Rule {
+        var rule = DistanceEstimate.Rule()
+        rule.model = distanceModel
+        rule.exponent = pathLossExponent
+        rule.shadowingDecibels = shadowingDb
+        return rule
+    }
+}

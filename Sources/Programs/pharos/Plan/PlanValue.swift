@@ -1,0 +1,152 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import CommandSupport
+internal import Configuration
+internal import Planner
+
+/// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
+enum PlanValue {
+    /// More beacons than this nobody hears at one place.
+    static let countLimit = LargestFleet.countLimit
+
+    static func count(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...countLimit)
+    }
+
+    static func payload(_ text: String) throws -> Int {
+        let value = try OptionValue.integer(text)
+        guard PacketTiming.payloadRange.contains(value) else {
+            throw Mistake("\(value) is out of range 0...31: a legacy packet holds no more")
+        }
+        return value
+    }
+
+    static func interval(_ text: String) throws -> RequestedInterval {
+        try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
+    }
+
+    /// A share of 0...1; a percent sign is understood.
+    static func share(_ text: String) throws -> Double {
+        let isPercent = text.hasSuffix("%")
+        guard let number = Double(isPercent ? String(text.dropLast()) : text), number.isFinite else {
+            throw Mistake("write a share such as 0.25, or 25%")
+        }
+        let share = isPercent ? number / 100 : number
+        guard share >= 0, share <= 1 else { throw Mistake("\(text) is out of range 0...1") }
+        return share
+    }
+
+    /// What strangers take of the channel. They may not take all of it.
+    static func load(_ text: String) throws -> Double {
+        let share = try share(text)
+        guard share < 1 else { throw Mistake("nothing gets through when the channel is always busy; give less than 1") }
+        return share
+    }
+
+    static func positive(_ text: String) throws -> Double {
+        let value = try number(text)
+        guard value > 0 else { throw Mistake("it must be more than 0") }
+        return value
+    }
+
+    /// A time in seconds, at most a day.
+    static func seconds(_ text: String) throws -> Double {
+        let value = try positive(text)
+        guard value <= LatencyModel.longestHorizonSeconds else { throw Mistake("it is longer than a day") }
+        return value
+    }
+
+    static func number(_ text: String) throws -> Double {
+        guard let value = Double(text), value.isFinite else { throw Mistake("write a number, such as 2.5") }
+        return value
+    }
+
+    /// A number of some unit in the range that the models take.
+    static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
+        let value = try number(text)
+        guard range.contains(value) else {
+            let (low, high) = (range.lowerBound, range.upperBound)
+            throw Mistake(
+                "\(text) is out of range \(NumberText.significant(low, 7))...\(NumberText.significant(high, 7)) \(unit)"
+            )
+        }
+        return value
+    }
+
+    /// A scan window or interval in µs: the controllers' range, up to 40.96 s.
+    static func scanTime(_ text: String) throws -> Int {
+        guard let thousandths = DecimalText.thousandths(text) else { throw Mistake("write milliseconds, such as 512") }
+        guard thousandths >= 2500, thousandths <= LatencyModel.longestScanInterval else {
+            throw Mistake("it is out of range 2.5...40959.375 ms")
+        }
+        return thousandths
+    }
+
+    static func scanner(_ text: String) throws -> ScannerPreset {
+        guard let preset = ScannerPreset(named: text.lowercased()) else {
+            throw unknown(text, ScannerPreset.all.map(\.name))
+        }
+        return preset
+    }
+
+    /// What to say of a name that is not in a list.
+    static func unknown(_ text: String, _ names: [String]) -> Mistake {
+        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? There are " } ?? "use one of "
+        return Mistake(advice + names.joined(separator: ", "))
+    }
+
+    /// `0.45..6`: two numbers of milliseconds, or one.
+    static func copySpacing(_ text: String) throws -> CopySpacing {
+        let ends = text.replacing("...", with: "..").split(separator: "..", omittingEmptySubsequences: false)
+        guard ends.count <= 2, let low = ends.first.flatMap({ Double($0) }),
+            let high = ends.last.flatMap({ Double($0) })
+        else { throw Mistake("write two numbers of milliseconds, such as 0.45..6") }
+        guard (0...10).contains(low), (0...10).contains(high) else { throw Mistake("it is out of range 0...10 ms") }
+        guard low <= high else { throw Mistake("the smaller number comes first") }
+        do {
+            return try CopySpacing(lowMicroseconds: low * 1000, highMicroseconds: high * 1000)
+        } catch {
+            throw Mistake("\(error)")
+        }
+    }
+
+    static func places(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...100_000)
+    }
+
+    static func chip(_ text: String) throws -> BeaconChip {
+        guard let chip = BeaconChip.named(text) else {
+            throw unknown(text, BeaconChip.all.map(\.name))
+        }
+        return chip
+    }
+
+    static func battery(_ text: String) throws -> BeaconBattery {
+        guard let battery = BeaconBattery.named(text) else {
+            throw unknown(text, BeaconBattery.all.map(\.name))
+        }
+        return battery
+    }
+
+    static func precision(_ text: String) throws -> Double {
+        let value = try share(text)
+        guard value >= 0.0001 else { throw Mistake("it must be at least 0.0001") }
+        return value
+    }
+
+    static func shard(_ text: String) throws -> SimulationShard {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let index = parts[0], let count = parts[1] else {
+            throw Mistake("write the part and how many there are, such as 2/8")
+        }
+        return try PlanError.asking { () throws(AirtimeError) in try SimulationShard(index, of: count) }
+    }
+
+    static func batches(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...100_000)
+    }
+
+    static func jobs(_ text: String) throws -> Int {
+        try OptionValue.integer(text, in: 1...256)
+    }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import BeaconService
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract:
+            "Show whether beacons on this machine are on the air, and listeners listen; exit 1 when any does not."
+    )
+
+    @Option(
+        help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir = StatusFile.defaultDirectory
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: "Print the metrics in the Prometheus text format, as `run` writes them.")
+    var metrics = false
+
+    func validate() throws {
+        if json && metrics { throw ValidationError("--json and --metrics cannot be combined.") }
+    }
+
+    func run() throws {
+        let (status, problems) = try readAll()
+        if json {
+            Terminal.write(status.json.line + "\n")
+        } else if metrics {
+            Terminal.write(Metrics.text(for: status.instances))
+        } else if status.isEmpty && problems.isEmpty {
+            Terminal.write(StatusText.nothing(in: runtimeDir))
+        } else {
+            let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+            let color = Terminal.wantsColor
+            let texts =
+                status.instances.map { StatusText.lines($0, now: now, color: color) }
+                + status.listeners.map { StatusText.lines($0, now: now, color: color) }
+            Terminal.write(texts.joined(separator: "\n"))
+        }
+        guard problems.isEmpty else { throw Failure(.noInput, problems) }
+        if !status.isGood { throw Failure(.failure) }
+    }
+
+    private func readAll() throws -> (BoxStatus, [String]) {
+        do throws(SystemError) {
+            return try StatusFile.all(in: runtimeDir)
+        } catch {
+            // It is made with the package; without it nothing has ever run here.
+            if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory {
+                return (BoxStatus(), [])
+            }
+            throw Failure(.noInput, "\(runtimeDir): this directory cannot be read: \(error.text)")
+        }
+    }
+}

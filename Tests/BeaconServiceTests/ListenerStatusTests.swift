@@ -1,0 +1,68 @@
+import BeaconService
+import Configuration
+import LinuxHost
+import TestSupport
+import Testing
+
+@Suite struct ListenerStatusTests {
+    private static func status() -> ListenerStatus {
+        var status = ListenerStatus(name: "hall", adapter: "hci0", state: .listening)
+        status.since = RFC3339Time(secondsSince1970: 60)
+        status.reportsPerSecond = 97_500
+        status.known = 40
+        status.heardNow = 12
+        status.strangers = 31
+        status.lost = 7
+        status.spool = ListenerStatus.Spool(messages: 2, octets: 300, oldest: "1970-01-01T00:01:00.000000Z")
+        status.broker = "down since 1970-01-01T00:01:00Z"
+        status.process = .current
+        return status
+    }
+
+    @Test func aFileIsReadAsItWasWritten() throws {
+        let folder = try TemporaryFolder()
+        try StatusFile.write(Self.status(), in: folder.path)
+        let read = try StatusFile.all(in: folder.path)
+        #expect(read.status == BoxStatus(listeners: [Self.status()]) && read.problems.isEmpty)
+        #expect(read.status.isGood)
+        #expect(StatusFile.listener("hall", in: folder.path) == Self.status())
+        #expect(StatusFile.listener("wall", in: folder.path) == nil)
+    }
+
+    @Test func aProcessThatIsGoneHearsNothing() throws {
+        let folder = try TemporaryFolder()
+        var status = Self.status()
+        status.process = ProcessIdentity(id: ProcessIdentity.current.id, startTicks: 1)
+        try StatusFile.write(status, in: folder.path)
+        let read = try StatusFile.all(in: folder.path).status
+        #expect(read.listeners.map(\.state) == [.off] && !read.isGood)
+        let text = StatusText.lines(read.listeners[0], now: RFC3339Time(secondsSince1970: 90), color: false)
+        #expect(text == "hall: off, hci0\n  `systemctl status pharos-listen@hall` and its journal say why\n")
+    }
+
+    @Test func peopleReadItInLines() {
+        let text = StatusText.lines(Self.status(), now: RFC3339Time(secondsSince1970: 90), color: false)
+        #expect(
+            text == """
+                hall: listening since 1970-01-01T00:01:00Z (30 s), hci0, 97.5 reports/s
+                  heard now: 12 of 40 known beacons, 31 strangers
+                  lost: 7 reports
+                  broker: down since 1970-01-01T00:01:00Z
+                  waiting: 2 messages, 300 octets, the oldest of 1970-01-01T00:01:00.000000Z
+
+                """)
+    }
+
+    @Test func nothingOfItReachesTheTerminalAsACommand() {
+        var status = ListenerStatus(name: "a\u{1B}[2J\nb", adapter: "\u{1B}c", state: .deaf)
+        status.broker = "\u{1B}]0;x\u{7}"
+        let text = StatusText.lines(status, now: RFC3339Time(secondsSince1970: 0), color: false)
+        #expect(!text.contains("\u{1B}") && !text.contains("\u{7}"))
+    }
+
+    @Test(arguments: ["{}", #"{"name":"x"}"#, #"{"name":"x","state":"on-air"}"#, "[]"])
+    func whatIsNoListenerIsRefused(_ text: String) throws {
+        let root = try #require(JSONDocument.parse(Array(text.utf8)).0)
+        #expect(throws: StatusFileError.self) { try ListenerStatus(root) }
+    }
+}

@@ -1,0 +1,37 @@
+import BeaconFrames
+import Listener
+import Sightings
+
+/// A consumer that keeps what it is told.
+final class Hearer: SightingConsumer {
+    private(set) var reports: [HeardReport] = []
+    private(set) var data: [[UInt8]] = []
+    private(set) var states: [ScanKeeper.State] = []
+    /// When they changed.
+    private(set) var changes: [HeardInstant] = []
+    private(set) var sentences: [String] = []
+    /// The latest moment of each call: none may go back.
+    private(set) var instants: [HeardInstant] = []
+    private(set) var began = 0
+    private(set) var finished: HeardInstant?
+    /// After so many reports nothing more is wanted.
+    var limit = Int.max
+
+    var isSatisfied: Bool { reports.count >= limit }
+
+    func begin(at now: HeardInstant) { began += 1 }
+    func advance(to now: HeardInstant) { instants.append(now) }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        reports.append(report)
+        data.append(range.map { octets[$0] })
+    }
+
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        states.append(state)
+        changes.append(now)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) { sentences.append(sentence) }
+    func finish(at now: HeardInstant) { finished = now }
+}

@@ -1,0 +1,80 @@
+import BeaconFrames
+import BluetoothTypes
+import EddystoneSecurity
+import HCI
+import LinuxHost
+import Listener
+import Sightings
+import TestSupport
+import Testing
+
+/// Names, intervals and keys out of profiles and fleets.
+@Suite struct KnownBeaconsTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+    private func profile(_ name: String, _ advertisement: String, epoch: String? = nil) throws -> String {
+        let epoch = epoch.map { #""eidEpoch": "\#($0)", "# } ?? ""
+        return try folder.file(
+            "\(name).json",
+            Array(#"{"version": 1, "name": "\#(name)", \#(epoch)"advertisements": [\#(advertisement)]}"#.utf8))
+    }
+
+    private static func iBeacon(minor: Int) -> String {
+        #"{"type": "ibeacon", "uuid": "\#(uuid)", "major": 1, "minor": \#(minor), "intervalMs": 250, "#
+            + #""measuredPowerDbm": -59}"#
+    }
+
+    @Test func profilesNameTheirIdentities() throws {
+        let known = try KnownBeacons([
+            try profile("lobby", Self.iBeacon(minor: 2)), try profile("desk", Self.iBeacon(minor: 3)),
+        ])
+        #expect(known.beacons.map(\.name) == ["lobby", "desk"])
+        #expect(known.beacons.map(\.intervalMicroseconds) == [250_000, 250_000])
+        #expect(known.beacons[0].identity?.description == "ibeacon:\(Self.uuid)-1-2")
+        #expect(known.profiles.count == 2)
+        #expect(known.resolver(HearingClock()) == nil)
+        #expect(try known.region("desk").name == "desk")
+        #expect(throws: ListenerServiceError.self) { try known.region("attic") }
+    }
+
+    /// The ids of a fleet's beacons are told by the keys that lie beside its file.
+    @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
+        let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in
+            #"{"name":"\#(name)","address":"\#(address)","profileHash":"0567a7db1e9779d9","#
+                + #""eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{"type":"eddystone-eid","intervalMs":1000,"#
+                + #""measuredPowerDbm":-18,"identityKeyFile":"\#(name).key","rotationExponent":10}]}"#
+        }
+        let manifest =
+            "{\"version\":1,\"fleet\":\"museum\",\"beacons\":[\n" + beacons.joined(separator: ",\n") + "\n]}\n"
+        let fleet = try folder.file("out/manifest.json", Array(manifest.utf8))
+        let digits = "000102030405060708090a0b0c0d0e0f"
+        try Files.makeDirectory(folder.place("keys"), mode: 0o700)
+        try Files.replaceSecret(folder.place("keys/desk.key"), with: Array(digits.utf8))
+        let known = try KnownBeacons([fleet])
+        #expect(known.beacons.map(\.name) == ["desk"])
+        #expect(known.beacons.map(\.intervalMicroseconds) == [1_000_000])
+        #expect(known.warnings.map { $0.hasPrefix("1 beacons have no key in ") } == [true])
+        let clock = HearingClock()
+        let instant = HeardInstant(nanoseconds: 0)
+        let seconds = try #require(clock.unixMicroseconds(at: instant)) / 1_000_000
+        let epoch: Int64 = 1_772_366_400
+        let counter = UInt32(Int64(IdentityKey.firstCounter) + seconds - epoch)
+        let exponent = try RotationExponent(10)
+        let key = try IdentityKey(hexadecimal: digits)
+        let resolver = try #require(known.resolver(clock))
+        #expect(resolver(try key.ephemeralID(at: counter, exponent: exponent), instant) == 0)
+        // One of an hour ago is nobody's: somebody has recorded it.
+        #expect(resolver(try key.ephemeralID(at: counter - 3600, exponent: exponent), instant) == nil)
+    }
+
+    @Test func filesWithoutAnIdentityAreRefused() throws {
+        let telemetry = try profile("mute", #"{"type": "eddystone-tlm", "intervalMs": 1000}"#)
+        #expect(throws: ListenerServiceError.self) { try KnownBeacons([telemetry]) }
+        #expect(throws: ListenerServiceError.self) { try KnownBeacons([folder.place("nothing.json")]) }
+        #expect(try KnownBeacons().isEmpty)
+    }
+}

@@ -1,0 +1,162 @@
+import BeaconFrames
+import BluetoothTypes
+import Configuration
+import HCITransports
+import LinuxHost
+import Listener
+import Sightings
+import TestSupport
+import Testing
+
+@Suite("Listener files") struct ListenerFileTests {
+    static let good = RepositoryFile.all(in: "Tests/Corpus/listeners/good")
+    static let bad = RepositoryFile.all(in: "Tests/Corpus/listeners/bad")
+    static let semantic = RepositoryFile.all(in: "Tests/Corpus/listeners/semantic")
+    static let samples = RepositoryFile.all(in: "profiles/listeners")
+
+    @Test("there is a corpus")
+    func isComplete() {
+        #expect(Self.good.count >= 8 && Self.bad.count >= 50 && Self.semantic.count >= 6 && !Self.samples.isEmpty)
+    }
+
+    @Test("good files and samples are read without a word", arguments: good + samples)
+    func readsGood(_ file: RepositoryFile) {
+        let (listener, problems) = ListenerFile.decode(file.octets)
+        #expect(listener != nil)
+        #expect(problems.isEmpty, "\(problems)")
+    }
+
+    @Test("bad files are refused for their one fault and nothing else", arguments: bad + semantic)
+    func refusesBad(_ file: RepositoryFile) {
+        let (listener, problems) = ListenerFile.decode(file.octets)
+        #expect(listener == nil)
+        #expect(problems.filter(\.isError).count == 1, "\(problems)")
+        #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
+    }
+
+    @Test("every key comes where it belongs")
+    func everything() throws {
+        let file = RepositoryFile("Tests/Corpus/listeners/good/everything.json")
+        let listener = try #require(ListenerFile.decode(file.octets).file)
+        #expect(listener.name == "hall" && listener.adapter == .raw(index: 0))
+        #expect("\(listener.settings)" == "active, 50.625 ms of every 100 ms")
+        #expect(listener.place?.names == ["museum", "ground", "Große Halle"])
+        #expect(
+            listener.place?.json.line
+                == #"{"site":"museum","floor":"ground","room":"Große Halle","position":[2.5,-1]}"#)
+        #expect(listener.levelOffset == -3 && listener.keys == "/etc/pharos/keys" && listener.listsStrangers)
+        #expect(listener.serviceKeys == ["zones", "mqtt", "history", "hooks"])
+        #expect(listener.addressKeys.map(\.name) == ["ana"] && listener.addressKeys.map(\.file) == ["irk-ana"])
+        #expect(listener.known.prefix(3) == [.fleet("museum.json"), .profile("lobby.json"), .inventory("tools.json")])
+        guard case .beacon(let beacon) = listener.known[3] else {
+            Issue.record("\(listener.known[3])")
+            return
+        }
+        #expect(beacon.identities.map(\.kind) == ["ibeacon", "altbeacon", "uid", "url", "address"])
+        #expect(beacon.note.tags == ["desk", "red"])
+        #expect(beacon.note.attachments.map(\.key) == ["desk-owner", "post"])
+    }
+
+    @Test(
+        "what is said names the place and what was meant",
+        arguments: [
+            ("bad/unknown-key", "the key \"knwon\" is not known; did you mean \"known\"?"),
+            ("bad/known-flet", "known[0].flet: the key \"flet\" is not known; did you mean \"fleet\"?"),
+            ("bad/irk-in-the-file", "irks[0].file: this looks like the key itself"),
+            ("bad/strangers-ignored", "strangers: \"ignore\" is not known; one of count, list"),
+            ("bad/scan-interval-too-short", "scan.intervalMs: 2.4999 is out of range 2.5...10240 ms"),
+            ("bad/nobody", "nobody is known here: give \"known\" or \"irks\", or \"strangers\": \"list\""),
+            ("semantic/window-longer-than-interval", "scan.windowMs: the scan window is longer than the scan interval"),
+            ("semantic/same-name-twice", "known[1].name: known[0].name is this name already"),
+            ("semantic/same-identity-twice", "known[1].ibeacon: this is the identity of known[0].ibeacon already"),
+        ])
+    func sentences(_ name: String, _ sentence: String) {
+        let (_, problems) = ListenerFile.decode(RepositoryFile("Tests/Corpus/listeners/\(name).json").octets)
+        #expect(problems.first.map { $0.text(file: "x.json").contains(sentence) } == true, "\(problems)")
+    }
+}
+
+/// What the beacons of a listener file are known by.
+@Suite struct ListenedBeaconsTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+    private func file(_ members: String) throws -> String {
+        try folder.file("hall.json", Array("{\"version\": 1, \"name\": \"hall\", \(members)}".utf8))
+    }
+
+    private static let iBeacon = #""ibeacon": {"uuid": "\#(uuid)", "major": 1, "minor": 7}"#
+
+    @Test func oneBeaconMayHaveSeveralIdentitiesAndANote() throws {
+        let path = try file(
+            #""known": [{"name": "key", \#(Self.iBeacon), "url": "https://e.org", "tags": ["desk"]}]"#)
+        let known = try KnownBeacons([path])
+        #expect(known.beacons.map(\.name) == ["key", "key"])
+        #expect(known.beacons.compactMap { $0.identity?.kind } == ["ibeacon", "url"])
+        #expect(known.notes["key"]?.tags == ["desk"])
+    }
+
+    /// A profile that a listener file names lies beside that, and an inventory is not passed over in silence.
+    @Test func filesLieBesideTheFileThatNamesThem() throws {
+        _ = try folder.file(
+            "lobby.json",
+            Array(
+                (#"{"version": 1, "name": "lobby", "advertisements": [{"type": "ibeacon", "uuid": "\#(Self.uuid)", "#
+                    + #""major": 1, "minor": 2, "intervalMs": 100, "measuredPowerDbm": -59}]}"#).utf8))
+        let path = try file(#""known": [{"profile": "lobby.json"}, {"inventory": "tools.json"}]"#)
+        let known = try KnownBeacons([path])
+        #expect(known.beacons.map(\.name) == ["lobby"] && known.profiles.count == 1)
+        #expect(
+            known.warnings.count == 1 && known.warnings[0].contains("tools.json: this command reads no inventories"))
+        // Where that leaves nobody, it is told why.
+        let things = try file(#""known": [{"inventory": "tools.json"}]"#)
+        let error = #expect(throws: ListenerServiceError.self) { try KnownBeacons([things]) }
+        #expect(error?.messages.count == 2 && error?.messages[0].contains("this command reads no inventories") == true)
+        let missing = try file(#""known": [{"profile": "attic.json"}]"#)
+        #expect(throws: ListenerServiceError.self) { try KnownBeacons([missing]) }
+    }
+
+    /// The sample data of the Core Specification (Vol 3 Part H, D.7).
+    @Test func aKeyTellsWhoseAnAddressIs() throws {
+        try Files.replaceSecret(folder.place("irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
+        let path = try file(#""irks": [{"name": "ana", "file": "irk"}]"#)
+        let known = try KnownBeacons([path])
+        var table = known.table(HearingClock(), strangers: .counted)
+        func hear(_ text: String) throws -> Int? {
+            let address = try #require(DeviceAddress(text))
+            let sighting = Sighting(
+                at: HeardInstant(nanoseconds: 0), from: Sender(address, isRandom: true), rssi: -60)
+            let data: [UInt8] = [2, 1, 6]
+            return table.hear(sighting, data.span, data.indices)
+        }
+        #expect(try hear("70:81:94:0D:FB:AA") == 0)
+        #expect(try hear("70:81:94:0D:FB:AB") == nil)
+        #expect(table.tracks[0].known?.name == "ana" && table.tracks[0].reports == 1)
+    }
+
+    @Test func aKeyThatOthersMayReadIsRefused() throws {
+        _ = try folder.file("irk", Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
+        let path = try file(#""irks": [{"name": "ana", "file": "irk"}]"#)
+        let error = #expect(throws: ListenerServiceError.self) { try KnownBeacons([path]) }
+        #expect(error?.description.contains("others may read this identity resolving key; `chmod 600") == true)
+        try Files.replaceSecret(folder.place("irk"), with: Array("ec02\n".utf8))
+        let short = #expect(throws: ListenerServiceError.self) { try KnownBeacons([path]) }
+        #expect(
+            short?.description.hasSuffix("an identity resolving key has 16 octets: 32 hexadecimal digits") == true)
+    }
+
+    /// The calibration at the power that is asked for counts before the octet that is sent.
+    @Test(arguments: [(", \"radioPowerDbm\": 4", -55), (", \"radioPowerDbm\": 2", -57), ("", -61)])
+    func aProfileSaysHowStrongItsBeaconIs(_ power: String, _ expected: Int) throws {
+        let path = try folder.file(
+            "box.json",
+            Array(
+                (#"{"version": 1, "name": "box", "calibration": {"0": -59, "4": -55, "default": -61}\#(power), "#
+                    + #""advertisements": [{"type": "ibeacon", "uuid": "\#(Self.uuid)", "major": 1, "minor": 2, "#
+                    + #""intervalMs": 100, "measuredPowerDbm": -40}]}"#).utf8))
+        #expect(try KnownBeacons([path]).beacons.map(\.calibrationAtOneMeter) == [expected])
+    }
+}

@@ -1,0 +1,156 @@
+import BeaconFrames
+import BluetoothTypes
+import Configuration
+import Messaging
+import Sightings
+import Testing
+
+/// A receiver in the hall with one beacon that it knows, and a clock that is moved by hand.
+private struct Stage {
+    private static let namespace = FixedOctets<10>(repeating: 1)
+    private static let instance = FixedOctets<6>(repeating: 2)
+    var table: SightingTable
+    var publisher: ListenerPublisher
+    var reports = 0
+    var state = "listening"
+
+    init(_ section: String = #"{"url":"mqtt://a","homeAssistant":true,"espresense":true}"#) throws {
+        let known = [
+            KnownBeacon(
+                name: "key-peter", identity: .eddystoneUID(namespace: Self.namespace, instance: Self.instance),
+                intervalMicroseconds: 100_000)
+        ]
+        table = SightingTable(known: known, strangers: .counted)
+        let subject = ListenerPublisher.Subject(
+            listener: "hall", site: "museum", room: "hall", known: known, boot: "8f", version: "1"
+        ) { "T\($0.nanoseconds / 1_000_000_000)" }
+        let decoded = BrokerSection.decode(JSONDocument.parse(Array(section.utf8)).root).section
+        publisher = ListenerPublisher(subject, try #require(decoded))
+    }
+
+    static func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }
+
+    /// A second of which the beacon is heard, or not.
+    mutating func round(_ second: Int, level: Int8? = nil) -> ListenerPublisher.Output {
+        if let level {
+            let frame: [UInt8] =
+                [0x02, 0x01, 0x06, 0x17, 0x16, 0xAA, 0xFE, 0x00, 0xEE] + [UInt8](repeating: 1, count: 10)
+                + [UInt8](repeating: 2, count: 6) + [0, 0]
+            for part in 0..<5 {
+                reports += 1
+                table.hear(
+                    Sighting(
+                        at: Self.at(Double(second) + 0.1 + Double(part) * 0.105),
+                        from: Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true), rssi: level),
+                    frame.span, frame.indices)
+            }
+        }
+        let output = publisher.endRound(
+            table, at: Self.at(Double(second + 1)),
+            .init(bootMilliseconds: (second + 1) * 1000, state: state, reports: reports, lost: 0))
+        table.beginRound()
+        return output
+    }
+}
+
+extension ListenerPublisher.Output {
+    func text(_ topic: String) -> String? {
+        (retained + assured + fleeting).last { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+}
+
+private let stateTopic = "pharos/museum/beacons/key-peter/state"
+private let statusTopic = "pharos/museum/receivers/hall/status"
+
+@Suite struct ListenerPublisherTests {
+    @Test func aBeaconThatIsHeardIsInTheRoomOfItsReceiver() throws {
+        var stage = try Stage()
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        let output = stage.round(0, level: -61)
+        #expect(output.text(statusTopic) == "online")
+        #expect(
+            output.text("pharos/museum/receivers/hall/state")
+                == #"{"state":"listening","deafSince":null,"reportsPerS":5,"lost":0}"#)
+        let text = try #require(output.text(stateTopic))
+        #expect(
+            text.hasPrefix(#"{"present":"ON","room":"hall","zones":[],"known":true,"rssiDbm":-61,"distanceM":"#),
+            "\(text)")
+        #expect(
+            output.text("pharos/museum/beacons/key-peter/attributes") == #"{"in_zones":["zone.home"],"room":"hall"}"#)
+        let shard = TopicTree.shard(of: "key-peter")
+        #expect(
+            output.text("pharos/museum/sightings/\(shard)/hall")
+                == #"{"v":1,"boot":"8f","seq":1,"bootMs":1000,"windowMs":1000,"b":"#
+                + #"[{"id":"key-peter","n":5,"rssi":-61,"min":-61,"max":-61,"agoMs":480}]}"#)
+        #expect(output.fleeting.contains { $0.topic.hasPrefix("espresense/devices/eddy:") })
+        #expect(output.text("espresense/rooms/hall/status") == "online")
+        #expect(stage.publisher.discovery.count == 4)
+    }
+
+    /// A collector of the site tells where beacons are; the receiver tells what it hears.
+    @Test func besideACollectorItTellsSightingsAlone() throws {
+        var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        let output = stage.round(0, level: -61)
+        #expect(output.text("pharos/museum/sightings/\(TopicTree.shard(of: "key-peter"))/hall") != nil)
+        #expect(output.text(statusTopic) == "online")
+        let told = output.retained + output.assured + output.fleeting + stage.publisher.finish()
+        #expect(!told.contains { $0.topic.contains("/beacons/") })
+    }
+
+    @Test func whatDoesNotChangeIsNotRepeated() throws {
+        var stage = try Stage()
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        let outputs = (0..<11).map { stage.round($0, level: -61) }
+        #expect(outputs.compactMap { $0.text(stateTopic) }.count == 3, "at 0, 5 and 10 s")
+        #expect(outputs.count { $0.fleeting.contains { $0.topic.hasPrefix("espresense/devices/") } } == 3)
+        let moved = stage.round(11, level: -45)
+        #expect(moved.text(stateTopic) != nil && moved.fleeting.count == 1)
+    }
+
+    @Test func whoIsSilentLeavesAndWhoWasNeverHeardIsAbsentAfterThat() throws {
+        var stage = try Stage()
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        let never = (0..<12).map { stage.round($0).text(stateTopic) }
+        #expect(never.prefix(9).allSatisfy { $0 == nil })
+        #expect(
+            never.compactMap(\.self).first?.hasPrefix(#"{"present":"OFF","room":null,"zones":[],"known":true"#) == true)
+        #expect(stage.round(12, level: -61).text(stateTopic)?.contains(#""present":"ON""#) == true)
+        let after = (13..<30).compactMap { stage.round($0).text(stateTopic) }
+        #expect(
+            after.last?.hasPrefix(
+                #"{"present":"OFF","room":null,"zones":[],"known":true,"rssiDbm":null,"distanceM":null"#) == true)
+        #expect(after.last?.hasSuffix(#""lastHeard":"T12"}"#) == true)
+    }
+
+    @Test func aDeafReceiverIsOfflineAndSaysThatNobodyLeft() throws {
+        var stage = try Stage()
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        _ = stage.round(0, level: -61)
+        stage.publisher.becomeDeaf(at: Stage.at(1))
+        stage.state = "recovering"
+        let deaf = (1..<100).map { stage.round($0) }
+        #expect(deaf[2].text(statusTopic) == "online" && deaf[6].text(statusTopic) == "offline")
+        let told = deaf.compactMap { $0.text(stateTopic) }
+        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":"hall","zones":[],"known":false"#))
+        #expect(
+            deaf[0].text("pharos/museum/receivers/hall/state")?.contains(#""state":"recovering","deafSince":"T1""#)
+                == true)
+        stage.publisher.becomeHearing(at: Stage.at(100))
+        let back = stage.round(100, level: -61)
+        #expect(back.text(statusTopic) == "online" && back.text(stateTopic)?.contains(#""known":true"#) == true)
+    }
+
+    @Test func theLastWordsClaimNothing() throws {
+        var stage = try Stage()
+        #expect(stage.publisher.finish().isEmpty)
+        stage.publisher.becomeHearing(at: Stage.at(0))
+        _ = stage.round(0, level: -61)
+        let last = stage.publisher.finish()
+        #expect(last.first == .status(statusTopic, isOnline: false) && last.first == stage.publisher.will)
+        #expect(
+            last.contains {
+                $0.topic == stateTopic && String(decoding: $0.payload, as: UTF8.self).contains(#""known":false"#)
+            })
+    }
+}

@@ -1,0 +1,183 @@
+import Airtime
+import FoundationEssentials
+import Testing
+
+@testable import Planner
+
+/// The page computes in JavaScript what the program computes in Swift. `Tests/Page/vectors.json` holds the program's
+/// answers, against which the page's models are tested; here the file is held against the program.
+///
+/// With `PHAROS_WRITE_VECTORS=1` in the environment the file is written anew.
+@Suite struct PageVectorTests {
+    private static let path = #filePath.replacing("PlanReportTests/PageVectorTests.swift", with: "Page/vectors.json")
+
+    @Test func theFileHoldsTheProgramsAnswers() throws {
+        let answers = try PageVectors()
+        if ProcessInfo.processInfo.environment["PHAROS_WRITE_VECTORS"] == "1" {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try (encoder.encode(answers) + Data("\n".utf8)).write(to: URL(filePath: Self.path))
+        }
+        let written = try JSONDecoder().decode(PageVectors.self, from: Data(contentsOf: URL(filePath: Self.path)))
+        #expect(written.texts == answers.texts)
+        #expect(written.airs.map(\.settings) == answers.airs.map(\.settings))
+        for (old, new) in zip(written.airs, answers.airs) {
+            for (name, value) in new.values {
+                let before = try #require(old.values[name], "\(name)")
+                #expect(abs(before - value) <= 1e-9 * abs(value), "\(name) of \(new.settings)")
+            }
+        }
+        #expect(written.grids == answers.grids)
+        for (old, new) in zip(written.batteries, answers.batteries) {
+            #expect(old.settings == new.settings && old.chip == new.chip && old.battery == new.battery)
+            #expect(abs(old.days - new.days) <= 1e-9 * new.days)
+            #expect(abs(old.microjoules - new.microjoules) <= 1e-9 * new.microjoules)
+        }
+        #expect(written.latencies.map(\.settings) == answers.latencies.map(\.settings))
+        for (old, new) in zip(written.latencies, answers.latencies) {
+            for (before, value) in zip(old.percentiles, new.percentiles) {
+                #expect(abs(before - value) <= 1e-9 * value, "\(new.settings)")
+            }
+        }
+    }
+}
+
+/// What both compute, with the program's answers.
+struct PageVectors: Codable {
+    /// Equal beacons before a receiver on one channel.
+    struct Air: Codable {
+        var settings: [String: Double]
+        var values: [String: Double]
+    }
+
+    /// The latency's percentiles 50, 90, 95 and 99 in seconds.
+    struct Latency: Codable {
+        var settings: [String: Double]
+        var percentiles: [Double]
+    }
+
+    /// A number as the page writes it.
+    struct Text: Codable, Equatable {
+        var value: Double
+        var significant: String
+        var percent: String
+        var duration: String
+    }
+
+    /// A battery's life in days.
+    struct Battery: Codable {
+        var settings: [String: Double]
+        var chip: String
+        var battery: String
+        var days: Double
+        var microjoules: Double
+    }
+
+    /// Beacons of a square grid within a radius, and the grid that holds so many.
+    struct Grid: Codable, Equatable {
+        var radiusM: Double
+        var beacons: Int
+        var spacingM: Double
+    }
+
+    var airs: [Air]
+    var batteries: [Battery]
+    var grids: [Grid]
+    var latencies: [Latency]
+    var texts: [Text]
+
+    init() throws {
+        airs = try [
+            (1, 100.0, 31, 0.0), (2, 20, 0, 0), (50, 100, 31, 0), (100, 100, 31, 0.25), (250, 183.125, 31, 0),
+            (250, 1022.5, 12, 0.1), (1000, 1000, 31, 0), (1000, 10_240, 31, 0.5),
+        ].map { try Air($0, $1, $2, $3) }
+        latencies = try [
+            (1, 100.0, 512, 5120), (1, 760, 512, 5120), (100, 100, 4096, 4096), (250, 271.25, 1024, 4096),
+            (1, 1022.5, 30, 300), (50, 1000, 20, 600), (20, 1000, 1024, 4096),
+        ].map { try Latency($0, $1, $2, $3) }
+        batteries = try [
+            ("nrf52832", "cr2477", 500.0, 31), ("da14580", "cr2032", 100, 10), ("nrf52832", "2xaa", 20, 0),
+        ]
+        .map { try Battery($0, $1, $2, $3) }
+        grids = try [(317, 100.0), (137, 100), (1, 10), (5, 20), (1000, 50)].map { beacons, radius in
+            Grid(
+                radiusM: radius, beacons: beacons,
+                spacingM: try Neighborhood.gridSpacing(holding: beacons, radiusMeters: radius))
+        }
+        let values = [
+            0, 1e-12, 3.21e-7, 9.9996e-5, 0.00043, 0.05, 0.167, 0.9951, 0.99951, 0.99999, 1, 2.154, 9.999, 12.5, 99.96,
+            100, 185, 599.96, 702, 1022.5, 7199, 7800, 123_456.7, 1e9, 1.5e15, -3.1,
+        ]
+        texts = values.map {
+            Text(
+                value: $0, significant: NumberText.significant($0), percent: NumberText.percent($0),
+                duration: NumberText.duration($0))
+        }
+    }
+}
+
+extension PageVectors.Air {
+    init(_ beacons: Int, _ intervalMs: Double, _ octets: Int, _ load: Double) throws {
+        settings = [
+            "beacons": Double(beacons), "intervalMs": intervalMs, "payloadOctets": Double(octets),
+            "backgroundLoad": load,
+        ]
+        let airtime = try PacketTiming.airtimeMicroseconds(payloadOctets: octets)
+        let group = try AdvertiserGroup(
+            count: beacons, intervalMicroseconds: intervalMs * 1000, airtimeMicroseconds: airtime)
+        let background = try BackgroundLoad(share: load)
+        let model = try CollisionModel(groups: [group], background: background)
+        let runs = try RunsModel(
+            group: group, otherClearProbability: background.clearProbability(forPacketOf: airtime))
+        let best = try BestInterval(beacons: beacons, airtimeMicroseconds: airtime, background: background)
+        values = [
+            "airtimeMs": airtime / 1000, "collisionFreeProbability": model.collisionFreeProbability,
+            "bestThroughputMeanPeriodMs": best.throughputMeanPeriodMicroseconds / 1000,
+            "bestLatencyMeanPeriodMs": best.latencyMeanPeriodMicroseconds / 1000,
+        ]
+        values["lossAfterLossProbability"] = beacons > 1 ? runs.lossAfterLossProbability : nil
+        guard beacons > 1 else { return }
+        for length in [2, 3, 10] { values["lossRun\(length)"] = runs.lossRunProbability(length: length) }
+        let others = try CaptureModel.Interferers(
+            AdvertiserGroup(count: beacons - 1, intervalMicroseconds: intervalMs * 1000, airtimeMicroseconds: airtime),
+            advantageDecibels: 0)
+        let band = try CaptureModel(
+            airtimeMicroseconds: airtime, interferers: [others], thresholdDecibels: 12, shadowingDecibels: 4,
+            background: background
+        ).band
+        values["captureLow"] = band.stayingWithFirst
+        values["captureHigh"] = band.fullCapture
+    }
+}
+
+extension PageVectors.Battery {
+    init(_ chip: String, _ battery: String, _ intervalMs: Double, _ octets: Int) throws {
+        (self.chip, self.battery) = (chip, battery)
+        settings = ["beacons": 50, "intervalMs": intervalMs, "payloadOctets": Double(octets)]
+        let model = try EnergyModel(
+            chip: #require(BeaconChip.named(chip)), battery: #require(BeaconBattery.named(battery)),
+            intervalMicroseconds: intervalMs * 1000, payloadOctets: octets)
+        let clear = try CollisionModel(
+            beacons: 50, intervalMicroseconds: intervalMs * 1000,
+            airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: octets)
+        ).collisionFreeProbability
+        days = model.lifeDays
+        microjoules = try model.microjoulesPerReceived(probability: clear)
+    }
+}
+
+extension PageVectors.Latency {
+    init(_ beacons: Int, _ intervalMs: Double, _ windowMs: Int, _ scanIntervalMs: Int) throws {
+        settings = [
+            "beacons": Double(beacons), "intervalMs": intervalMs, "payloadOctets": 31,
+            "windowMs": Double(windowMs), "scanIntervalMs": Double(scanIntervalMs),
+        ]
+        let group = try AdvertiserGroup(
+            count: beacons, intervalMicroseconds: intervalMs * 1000,
+            airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: 31))
+        let pattern = try ScanPattern(
+            windowMicroseconds: windowMs * 1000, intervalMicroseconds: scanIntervalMs * 1000)
+        let latency = try LatencyModel(group: group, pattern: pattern).distribution(horizonSeconds: 3600)
+        percentiles = try [0.5, 0.9, 0.95, 0.99].map { try #require(latency.percentile($0)) }
+    }
+}

@@ -1,0 +1,118 @@
+import Airtime
+import Configuration
+import Crypto
+import FoundationEssentials
+import PositioningWorlds
+import Sites
+import Testing
+
+@testable import Positioning
+
+@Suite struct MapPageTests {
+    static func map() throws -> SignalMap {
+        try AlgorithmChoice(SimulatedBuilding(seed: 3).survey, candidates: [.field]).map
+    }
+
+    static func site(name: String = "b1") throws -> Site {
+        let text = """
+            {"version": 1, "name": "hall", "outline": [[0, 0], [18, 0], [18, 6], [0, 6]],
+             "walls": [{"from": [6, 0], "to": [6, 5], "attenuationDb": 6}],
+             "beacons": [{"name": "\(name)", "position": [2, 2]}, {"name": "b2", "position": [16, 4]}],
+             "target": {"detectWithinS": 10, "probability": 0.9}}
+            """
+        return try #require(Site.decode(Array(text.utf8)).site)
+    }
+
+    @Test(arguments: [("script", MapScript.text, MapScript.source), ("style", MapStyle.text, MapStyle.source)])
+    func theHashIsThatOfTheText(name: String, text: String, source: String) {
+        let hash = Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+        #expect(source == "'sha256-\(hash)'", "the page's \(name) was changed: its hash belongs in MapPage.swift")
+        for word in ["</", "<!--", "\u{FFFD}"] { #expect(!text.contains(word)) }
+    }
+
+    @Test func pageHoldsAllItNeeds() throws {
+        let map = try Self.map()
+        let html = try MapPage(MapPicture(map, cellLimit: 150), command: "pharos map show map.json", site: Self.site())
+            .html
+        #expect(html.utf8.count < 500_000)
+        #expect(html.contains("Content-Security-Policy") && html.contains(MapScript.source))
+        #expect(!html.contains("http://") && !html.contains("https://"))
+        for word in ["Expected error", "Beacons heard", "beacon-9", "P27", "What would help most", "residual"] {
+            #expect(html.contains(word), "\(word)")
+        }
+    }
+
+    @Test(arguments: ["<script>alert(1)</script>", "\"><img src=x>", "a\u{202E}b", String(repeating: "x", count: 250)])
+    func namesAreOnlyNames(name: String) throws {
+        let quoted = JSONValue.string(name).line.dropFirst().dropLast()
+        var map = try SignalMap(site: Self.site(name: String(quoted)))
+        map.sources = [.init(name: name, sha256: "00")]
+        let picture = try MapPicture(map, cellLimit: 50)
+        for text in [
+            MapPage(picture, command: "pharos map show \(name)").html,
+            try MapDrawing(picture, layer: #require(MapLayer(.beacon(0), of: picture)), title: name).svg,
+        ] {
+            #expect(!text.contains("<script>alert") && !text.contains("<img"))
+            #expect(!text.contains("\u{202E}"))
+        }
+        let layer = try #require(MapLayer(.beacon(1), of: picture))
+        #expect(!MapHeatMap(picture, layer: layer).text.contains("\u{202E}"))
+    }
+
+    @Test func heatMapShowsTheFloor() throws {
+        let picture = try MapPicture(Self.map(), cellLimit: 150)
+        let layer = try #require(MapLayer(.heard, of: picture))
+        let text = MapHeatMap(picture, layer: layer, width: 40, isPlain: true).text
+        let lines = text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 } && lines.count > 3)
+        #expect(lines[1...].prefix(4).allSatisfy { $0.count <= 40 })
+        #expect(text.contains("o") && text.allSatisfy(\.isASCII))
+        // Three rows of nine places.
+        #expect(lines.dropFirst().dropLast().joined().filter { $0 == "o" }.count >= 18)
+    }
+
+    @Test func shadesAreGoodToBad() {
+        let error = MapShades(of: [1, 2, 3, 9], isHigherBetter: false)
+        #expect(error.shade(1) == 0 && error.shade(9) == 7 && error.shade(5.1) == 4)
+        let heard = MapShades(of: [0, 3, 12], isHigherBetter: true, target: 4)
+        #expect(heard.shade(12) == 0 && heard.shade(4) == 3 && heard.shade(3) == 4 && heard.shade(0) == 7)
+        #expect(MapShades(of: [], isHigherBetter: true).bounds.count == 9)
+        #expect(MapShades.levels.shade(-30) == 0 && MapShades.levels.shade(-120) == 7)
+        #expect(error.names(unit: "m").count == 8)
+    }
+
+    @Test func mapWithoutPositionsHasTablesOnly() throws {
+        var survey = Survey()
+        let beacon = try #require(BeaconKey("b").flatMap { survey.number(of: $0) })
+        for place in ["A", "B"] {
+            survey.begin(Survey.Stay(number: 1, place: place))
+            survey.append(SignalVector(seconds: 0, readings: [.init(beacon: beacon, level: -60)]))
+        }
+        let picture = try MapPicture(SignalMap(survey))
+        #expect(MapLayer(.heard, of: picture) == nil)
+        let html = MapPage(picture, command: "").html
+        #expect(html.contains("<caption>Places</caption>") && !html.contains("<form"))
+        let json = MapSummary(picture).json
+        #expect(json.line.contains("\"stepM\":null") && json.line.contains("\"takenFor\":[{\"place\":\"B\""))
+    }
+
+    @Test func largeMapHasASmallPage() throws {
+        var survey = Survey()
+        let numbers = (0..<60).compactMap { number in BeaconKey("beacon-\(number)").flatMap { survey.number(of: $0) } }
+        for place in 0..<400 {
+            survey.begin(
+                Survey.Stay(
+                    number: place, place: "place \(place)",
+                    position: .init(x: Double(place % 20) * 3, y: Double(place / 20) * 3)
+                ))
+            for second in 0..<2 {
+                survey.append(
+                    SignalVector(
+                        seconds: Double(second),
+                        readings: numbers.map { .init(beacon: $0, level: -60 - Double((place + $0) % 30)) }))
+            }
+        }
+        let picture = try MapPicture(SignalMap(survey), cellLimit: 300)
+        #expect(MapPage(picture, command: "").html.utf8.count < 500_000)
+    }
+}
