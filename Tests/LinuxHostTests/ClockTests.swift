@@ -1,6 +1,8 @@
-import LinuxHost
+import Glibc
 import TestSupport
 import Testing
+
+@testable import LinuxHost
 
 @Suite struct ClockTests {
     private typealias Reading = SuspendDetector.Reading
@@ -42,13 +44,21 @@ import Testing
         #expect(detector.sleep(until: .now()) == nil)
     }
 
-    @Test func timesyncdsWordIsTaken() throws {
+    @Test func kernelSaysWhetherTheClockIsSynchronized() throws {
         let folder = try TemporaryFolder()
-        let before = WallClock.synchronization(root: folder.path)
-        try folder.file("run/systemd/timesync/synchronized", text: "")
-        #expect(WallClock.synchronization(root: folder.path) == .synchronized)
-        folder.remove("run")
-        #expect(WallClock.synchronization(root: folder.path) == before)
+        #expect(WallClock.synchronization(kernel: 0, root: folder.path) == .synchronized)
+        #expect(WallClock.synchronization(kernel: 1, root: folder.path) == .unsynchronized)
+        #expect(WallClock.synchronization(kernel: -1, root: folder.path) == .unknown)
+    }
+
+    @Test func freshFileOfTimesyncdMeansSynchronized() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("run/systemd/timesync/synchronized", text: "")
+        #expect(WallClock.synchronization(kernel: 1, root: folder.path) == .synchronized)
+        #expect(WallClock.synchronization(kernel: -1, root: folder.path) == .synchronized)
+        let tenYearsAgo = timespec(tv_sec: time(nil) - 315_360_000, tv_nsec: 0)
+        #expect(unsafe utimensat(AT_FDCWD, path, [tenYearsAgo, tenYearsAgo], 0) == 0)
+        #expect(WallClock.synchronization(kernel: 1, root: folder.path) == .unsynchronized)
     }
 
     @Test func clockThatIsNotSetIsSilent() throws {

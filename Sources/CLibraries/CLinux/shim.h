@@ -56,9 +56,10 @@ static inline int pharos_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_C
 static inline int pharos_is_bounded(int capability) { return prctl(PR_CAPBSET_READ, capability, 0, 0, 0); }
 static inline int pharos_drop_bounded(int capability) { return prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); }
 
-// Whether nobody keeps the clock right: 1, 0, or -1 with errno. adjtimex(2) with no change asked for; the structure has
-// 208 octets, of which the fourth long is maxerror in microseconds. It grows to 16 s where nobody steers the clock, and
-// at once when the clock is set. The flag STA_UNSYNC says less: it is also set to keep the kernel from the RTC.
+// 0 if the clock is synchronised, 1 if not, -1 with errno if the call is forbidden. adjtimex(2) with no change requested;
+// the structure has 208 bytes, and its fourth long is maxerror in microseconds. It grows to 16 s while no program steers
+// the clock, and at once when the clock is set. The flag STA_UNSYNC is less reliable: some programs set it only to keep
+// the kernel from writing to the RTC.
 static inline int pharos_clock_is_unsynchronised(void) {
     long state[64] = {0};
     long result = syscall(SYS_adjtimex, state);

@@ -49,7 +49,7 @@ public final class ListenService {
     private let notifier: ServiceNotifier
     private let reload: SignalDescriptor
     private let hooks = HookRunner()
-    private let word = ClockWord(isRecorded: false)
+    private let word = ClockQuality(isRecorded: false)
     private let journal = HubJournal()
     private var telling: ZoneEvent.Telling
     private let ledger: EventLedger

@@ -99,8 +99,8 @@ public final class ZoneHearing: SightingConsumer {
     public func finish(at now: HeardInstant) { advance(to: now) }
 }
 
-/// Whether the wall clock is known to be right, in the word of events; asked for once a minute at most.
-public final class ClockWord: Sendable {
+/// The quality of the wall clock as events state it. The kernel is asked at most once a minute.
+public final class ClockQuality: Sendable {
     private let isRecorded: Bool
     private let last = Mutex<(at: UInt64, word: String)?>(nil)
     private static let pause: UInt64 = 60_000_000_000
@@ -130,7 +130,7 @@ extension ZoneEvent.Telling {
     /// For the events of a source.
     ///
     /// - Parameter boot: What ids begin with; `nil` for something that no other run has, and for a recording `replay`.
-    public init(_ file: HubFile, _ source: SightingSource, _ word: ClockWord, isRecorded: Bool, boot: String? = nil) {
+    public init(_ file: HubFile, _ source: SightingSource, _ word: ClockQuality, isRecorded: Bool, boot: String? = nil) {
         let clock = source.clock
         self.init(
             receiver: file.listener.name, boot: boot ?? (isRecorded ? "replay" : Self.newBoot), clock: word.text,

@@ -27,7 +27,7 @@ package enum CommandProgram {
                 throw Failure(.usage, problem)
             }
             var command = try parse(arguments, of: root)
-            if let first = arguments.first, working.contains(first) { ProgressLine.saysThatItWorks() }
+            if let first = arguments.first, working.contains(first) { ProgressLine.startHeartbeat() }
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {

@@ -32,39 +32,31 @@ public enum BootClock {
 }
 
 extension WallClock {
-    /// Whether somebody keeps the clock right.
+    /// The quality of the wall clock.
     public enum Synchronization: Sendable {
-        /// By NTP, or whatever else steers the kernel's clock.
+        /// NTP or another program keeps the clock right.
         case synchronized
-        /// Nobody does, or not yet: after a start without a battery-backed clock it may be years off.
+        /// The clock may be years off, for example after a start without a battery-backed clock.
         case unsynchronized
-        /// Nobody could be asked.
+        /// The system call is forbidden, for example in a service with `ProtectClock=yes`.
         case unknown
     }
 
-    /// Asks the kernel (adjtimex), and systemd-timesyncd. A service with ProtectClock= may not ask the kernel: there
-    /// systemd-timedated does it, whatever program it is that keeps the clock right.
+    /// Asks the kernel (adjtimex(2)), and looks at the file that systemd-timesyncd touches.
     ///
-    /// Takes at most 0.3 s; timedated may have to be started first, and answers the next time then.
-    ///
-    /// - Parameter root: Where the file system begins, for tests.
+    /// - Parameter root: The root of the file system. Tests use another one.
     public static func synchronization(root: String = "") -> Synchronization {
         synchronization(kernel: pharos_clock_is_unsynchronised(), root: root)
     }
 
-    /// - Parameter kernel: Its answer: 0 and 1, or -1 where it may not be asked.
+    /// - Parameter kernel: 0 for a synchronised clock, 1 for another one, -1 if the system call is forbidden.
     static func synchronization(kernel: Int32, root: String) -> Synchronization {
         if kernel == 0 || timesyncdIsDone(root) { return .synchronized }
-        guard kernel < 0 else { return .unsynchronized }
-        let service = "org.freedesktop.timedate1"
-        let answer = SystemBus.boolean(
-            "NTPSynchronized", of: service, at: "/org/freedesktop/timedate1", socket: root + SystemBus.socket,
-            milliseconds: 300)
-        return answer.map { $0 ? .synchronized : .unsynchronized } ?? .unknown
+        return kernel < 0 ? .unknown : .unsynchronized
     }
 
-    /// timesyncd touches its file whenever it has heard from its server, every 35 minutes at least. Where that lies days
-    /// away, on either side, the clock has been set by somebody else since.
+    /// timesyncd touches its file after each answer of its server, at least every 35 minutes. If that time lies more than
+    /// a day from now, in the past or in the future, the clock was set by something else since.
     private static func timesyncdIsDone(_ root: String) -> Bool {
         guard let touched = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
         return abs(Int(microseconds() / 1_000_000) - touched) < 86_400

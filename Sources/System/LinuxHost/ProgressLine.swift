@@ -89,8 +89,8 @@ public final class ProgressLine {
 
     private static func write(_ text: String) { try? Descriptor.standardError.writeAll(Array(text.utf8)) }
 
-    /// From now on says every second that the program still works, wherever nobody says how far.
-    public static func saysThatItWorks() {
+    /// Starts to show every second that the program still works, while no job reports its progress.
+    public static func startHeartbeat() {
         guard isThere else { return }
         let start = BootClock.nanoseconds()
         // Signals are the main thread's.

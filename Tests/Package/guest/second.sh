@@ -39,7 +39,7 @@ rights() {
     equal "its bounding set" 0000000000003000 "$(sed -n 's/^CapBnd:.//p' "/proc/$pid/status")"
     equal "new privileges" 1 "$(sed -n 's/^NoNewPrivs:.//p' "/proc/$pid/status")"
     equal "system call filter" 2 "$(sed -n 's/^Seccomp:.//p' "/proc/$pid/status")"
-    expect_exit 0 security.txt systemd-analyze security --threshold=15 --no-pager pharos@lobby
+    expect_exit 0 security.txt systemd-analyze security --threshold=18 --no-pager pharos@lobby
     note "systemd-analyze security: $(sed -n 's/.*exposure level for [^ ]* //p' security.txt)"
 }
 
@@ -199,7 +199,7 @@ without_rights() {
     equal "its capabilities" 0000000000000000 "$(sed -n 's/^CapEff:.//p' "/proc/$pid/status")"
     equal "its bounding set" 0000000000000000 "$(sed -n 's/^CapBnd:.//p' "/proc/$pid/status")"
     if [ "$(readlink "/proc/$pid/ns/user")" = "$(readlink /proc/self/ns/user)" ]; then fail "no user namespace"; fi
-    expect_exit 0 security.txt systemd-analyze security --threshold=15 --no-pager "pharos@$name"
+    expect_exit 0 security.txt systemd-analyze security --threshold=18 --no-pager "pharos@$name"
     note "systemd-analyze security, $2: $(sed -n 's/.*exposure level for [^ ]* //p' security.txt)"
     systemctl stop "pharos@$name"
     rm -r "/etc/pharos/$name.json" "/etc/systemd/system/pharos@$name.service.d"
@@ -265,7 +265,7 @@ listener_rights() {
     equal "its user" pharos "$(stat -c %U "/proc/$pid")"
     equal "its capabilities" 0000000000003000 "$(sed -n 's/^CapEff:.//p' "/proc/$pid/status")"
     equal "system call filter" 2 "$(sed -n 's/^Seccomp:.//p' "/proc/$pid/status")"
-    expect_exit 0 security.txt systemd-analyze security --threshold=15 --no-pager $LISTENER
+    expect_exit 0 security.txt systemd-analyze security --threshold=18 --no-pager $LISTENER
     note "systemd-analyze security, listen: $(sed -n 's/.*exposure level for [^ ]* //p' security.txt)"
     expect_exit 0 metrics.txt su nobody -s /bin/sh -c 'cat /run/pharos/hall.listener.prom'
     shows metrics.txt 'pharos_listening{listener="hall"} 1'

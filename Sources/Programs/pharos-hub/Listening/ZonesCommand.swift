@@ -91,7 +91,7 @@ struct ZonesCommand: ParsableCommand {
 private final class ZonePrinter {
     private let file: HubFile
     private let json: Bool
-    private let word: ClockWord
+    private let word: ClockQuality
     private var telling: ZoneEvent.Telling
     private var octets: [UInt8] = []
     private var row = JSONRow()
@@ -99,7 +99,7 @@ private final class ZonePrinter {
     init(_ file: HubFile, _ source: SightingSource, isRecorded: Bool, json: Bool) {
         self.file = file
         self.json = json
-        word = ClockWord(isRecorded: isRecorded)
+        word = ClockQuality(isRecorded: isRecorded)
         telling = ZoneEvent.Telling(file, source, word, isRecorded: isRecorded)
     }
 
