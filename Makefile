@@ -1,48 +1,43 @@
-# The two commands of the README are `make run` and `make test`; the others are for every day's work.
+# For users: `make run` and `make static`. For contributors: `make test`; `make unit` and `make format` while working.
 
 FLAGS := --explicit-target-dependency-import-check error
-PHAROS := .build/debug/pharos
-# Package.swift then optimises what computes in debug builds too.
-export PHAROS_FAST_DEBUG := true
 
-PARTS := structure swift oracles lab package rollout endurance threads documentation fuzz
+PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test check unit setup build static deb $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static deb $(PARTS:%=test-%) format lint benchmark clean
 
-# A beacon on the air of the built-in virtual controller, heard by a second one, for ten seconds.
-run: build
-	@$(PHAROS) advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
+# Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
+run: setup
+	@swift build $(FLAGS) --product pharos
+	@.build/debug/pharos advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
-# For every day: format and structure, unit tests, independent oracles.
-check:
-	@Tests/Support/test check
-
-# Everything: the same, a year of faults, the lab with a real kernel, the package in a machine with systemd, a fleet
-# rolled out to one, a short run of each fuzzer.
+# What a contributor runs: format, unit tests, independent encoders and decoders, web pages.
 test:
-	@Tests/Support/test
+	@Tests/Support/test quick
+
+# Everything else: real kernels in emulated machines, the package under systemd, a roll-out, Home Assistant, a simulated
+# year of faults, sanitizers, documentation, fuzzing.
+test-all:
+	@Tests/Support/test rest
 
 # One test or suite: make unit TEST=CollisionModelTests
 unit: setup
 	@swift test $(FLAGS) --filter '$(TEST)'
 
+# Installs what a build needs.
 setup:
 	@Tests/Support/setup build
 
-build: setup
-	@swift build $(FLAGS) --product pharos
-	@swift build $(FLAGS) --product pharos-hub
-
-# The binaries that are shipped, stripped: .build/pharos, which is static, and .build/pharos-hub beside it.
+# The release programs, stripped: .build/pharos, which is static, and .build/pharos-hub.
 static: setup
 	@Tests/Support/build-static
-	@Tests/Support/build-static pharos-hub
 
-# The Debian package of that binary, for this machine's architecture, in .build/deb.
+# The Debian packages of these programs, for this machine's architecture, in .build/deb.
 deb: static
 	@Tests/Support/setup deb
 	@systemd/debian/build
 
+# One part of the tests: make test-oracles
 $(PARTS:%=test-%):
 	@Tests/Support/test $(@:test-%=%)
 
@@ -52,6 +47,7 @@ format:
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests
 
+# Measures the goals of Tests/Benchmarks/README.md.
 benchmark: static
 	@Tests/Support/setup benchmark
 	@Tests/Benchmarks/run
