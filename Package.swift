@@ -26,9 +26,10 @@ func library(
         swiftSettings: strict)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict)
+        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", resources: resources,
+        swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -182,7 +183,7 @@ package.targets += [
             "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "CommandSupport",
             "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "HCITransports", "LinuxHost",
             "Listener", "Planner", "Profiles", "Sightings", "Sites", "VirtualController", argumentParser,
-        ]),
+        ], resources: [.embedInCode("Samples")]),
     // Links Debian's C libraries dynamically, which the static program `pharos` cannot.
     program(
         "pharos-hub",

@@ -168,7 +168,7 @@ import Testing
             "bogus", 64,
             "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, "
                 + "audit, qualify, calibrate, find, status, "
-                + "doctor, controller, profile, fleet, plan, collect, history, inventory, listen, locate, map, proxy, where, zones"
+                + "doctor, controller, profile, fleet, plan, sample, collect, history, inventory, listen, locate, map, proxy, where, zones"
         ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no octets"),

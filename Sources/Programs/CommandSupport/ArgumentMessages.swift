@@ -54,13 +54,13 @@ enum UnknownCommand {
         for word in words.prefix(while: { !$0.hasPrefix("-") }) {
             let configuration = command.configuration
             if configuration.subcommands.isEmpty { return nil }
-            if let next = configuration.subcommands.first(where: { $0._commandName == word }) {
+            if let next = configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
                 command = next
                 path += " " + word
                 continue
             }
             if configuration.defaultSubcommand != nil { return nil }
-            let names = configuration.subcommands.map { $0._commandName }
+            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
             let advice =
                 NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
                 ?? "there are " + names.joined(separator: ", ")

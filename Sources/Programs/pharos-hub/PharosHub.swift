@@ -10,20 +10,11 @@ struct PharosHub: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pharos",
         abstract: "Keep what is heard: listen, and know where things are.",
-        version: CommandProgram.version, subcommands: subcommands.types)
-
-    private static let subcommands = Subcommands(entries: [
-        ("collect", { CollectCommand.self }),
-        ("find", { FindOnMap.self }),
-        ("history", { History.self }),
-        ("inventory", { InventoryCommand.self }),
-        ("listen", { Listen.self }),
-        ("locate", { Locate.self }),
-        ("map", { MapCommand.self }),
-        ("proxy", { Proxy.self }),
-        ("where", { WhereCommand.self }),
-        ("zones", { ZonesCommand.self }),
-    ])
+        version: CommandProgram.version,
+        subcommands: [
+            CollectCommand.self, FindOnMap.self, History.self, InventoryCommand.self, Listen.self, Locate.self,
+            MapCommand.self, Proxy.self, WhereCommand.self, ZonesCommand.self,
+        ])
 
     static func main() {
         // Whoever records waits for a person, and says each second what is heard.

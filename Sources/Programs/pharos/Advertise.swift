@@ -17,17 +17,11 @@ struct Advertise: ParsableCommand {
 
             The options below apply to a profile; `pharos advertise url --help` shows those of a frame.
             """,
-        subcommands: forms.types, defaultSubcommand: AdvertiseProfile.self)
-
-    private static let forms = Subcommands(
-        below: "advertise",
-        entries: [
-            ("profile", { AdvertiseProfile.self }), ("ibeacon", { AdvertiseFrame<IBeaconOptions>.self }),
-            ("altbeacon", { AdvertiseFrame<AltBeaconOptions>.self }), ("uid", { AdvertiseFrame<UIDOptions>.self }),
-            ("url", { AdvertiseFrame<URLOptions>.self }), ("tlm", { AdvertiseFrame<TLMOptions>.self }),
-            ("eid", { AdvertiseFrame<EIDOptions>.self }), ("bthome", { AdvertiseFrame<BTHomeOptions>.self }),
-            ("raw", { AdvertiseFrame<RawOptions>.self }),
-        ])
+        subcommands: [
+            AdvertiseProfile.self, AdvertiseFrame<IBeaconOptions>.self, AdvertiseFrame<AltBeaconOptions>.self,
+            AdvertiseFrame<UIDOptions>.self, AdvertiseFrame<URLOptions>.self, AdvertiseFrame<TLMOptions>.self,
+            AdvertiseFrame<EIDOptions>.self, AdvertiseFrame<BTHomeOptions>.self, AdvertiseFrame<RawOptions>.self,
+        ], defaultSubcommand: AdvertiseProfile.self)
 }
 
 /// Where and how long: the same for profiles and for frames.

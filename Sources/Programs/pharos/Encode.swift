@@ -8,16 +8,11 @@ internal import Listener
 
 struct Encode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encode", abstract: "Build a payload and print its octets.", subcommands: frames.types)
-
-    private static let frames = Subcommands(
-        below: "encode",
-        entries: [
-            ("ibeacon", { EncodeFrame<IBeaconOptions>.self }), ("altbeacon", { EncodeFrame<AltBeaconOptions>.self }),
-            ("uid", { EncodeFrame<UIDOptions>.self }), ("url", { EncodeFrame<URLOptions>.self }),
-            ("tlm", { EncodeFrame<TLMOptions>.self }), ("eid", { EncodeFrame<EIDOptions>.self }),
-            ("bthome", { EncodeFrame<BTHomeOptions>.self }),
-            ("raw", { EncodeFrame<RawOptions>.self }),
+        commandName: "encode", abstract: "Build a payload and print its octets.",
+        subcommands: [
+            EncodeFrame<IBeaconOptions>.self, EncodeFrame<AltBeaconOptions>.self, EncodeFrame<UIDOptions>.self,
+            EncodeFrame<URLOptions>.self, EncodeFrame<TLMOptions>.self, EncodeFrame<EIDOptions>.self,
+            EncodeFrame<BTHomeOptions>.self, EncodeFrame<RawOptions>.self,
         ])
 }
 

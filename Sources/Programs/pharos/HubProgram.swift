@@ -5,16 +5,9 @@ internal import LinuxHost
 /// The commands of the second program, `pharos-hub`, which keeps what is heard. It links libraries that the static
 /// program does not, and is started in its place.
 enum HubProgram {
-    static let commands: [Subcommands.Entry] = [
-        ("collect", { Collect.self }),
-        ("history", { History.self }),
-        ("inventory", { InventoryCommand.self }),
-        ("listen", { Listen.self }),
-        ("locate", { Locate.self }),
-        ("map", { MapCommand.self }),
-        ("proxy", { Proxy.self }),
-        ("where", { Where.self }),
-        ("zones", { Zones.self }),
+    static let commands: [any ParsableCommand.Type] = [
+        Collect.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
+        Proxy.self, Where.self, Zones.self,
     ]
 
     /// Where it lies when it was installed.
@@ -29,7 +22,9 @@ enum HubProgram {
     static func takeOver() {
         let words = CommandLine.arguments.dropFirst()
         let name = words.first == "help" ? words.dropFirst().first : words.first
-        guard let name, commands.contains(where: { $0.name == name }) || isFindOnMap(words) else { return }
+        guard let name, commands.contains(where: { $0.configuration.commandName == name }) || isFindOnMap(words) else {
+            return
+        }
         let asked = isFindOnMap(words) ? "find --map" : name
         for directory in [ThisProgram.directory, directory].compactMap(\.self) {
             let failure = ThisProgram.become("\(directory)/pharos-hub", Array(words))
@@ -49,14 +44,17 @@ protocol HubCommand: ParsableCommand {
 }
 
 extension HubCommand {
-    func run() throws { throw Failure(.software, "\(Self._commandName) is a command of pharos-hub") }
+    func run() throws {
+        throw Failure(.software, "\(Self.configuration.commandName ?? "this") is a command of pharos-hub")
+    }
 }
 
 /// What those commands take in common, for the completions.
 struct HubArguments: ParsableArguments {
-    @Argument(completion: .file()) var files: [String] = []
-    @Option(name: .shortAndLong, completion: .adapters) var adapter: String?
-    @Option(completion: .file()) var replay: String?
+    @Argument(help: "Files of the command.", completion: .file()) var files: [String] = []
+    @Option(name: .shortAndLong, help: "Adapter that receives, such as hci0.", completion: .adapters)
+    var adapter: String?
+    @Option(help: "Capture to read instead of an adapter.", completion: .file()) var replay: String?
 }
 
 struct Listen: HubCommand {

@@ -8,21 +8,16 @@ struct Pharos: ParsableCommand {
         commandName: "pharos",
         abstract: "Turn a Linux machine into a Bluetooth beacon.",
         discussion: """
-            Try `pharos advertise profiles/lobby-ibeacon.json --adapter virtual` without any hardware, then the same \
-            with `--adapter hci0`.
+            pharos sample lobby-ibeacon --output lobby.json
+            pharos advertise lobby.json --adapter virtual
+            sudo pharos advertise lobby.json --adapter hci0
             """,
-        version: CommandProgram.version, subcommands: subcommands.types)
-
-    private static let commands: [Subcommands.Entry] = [
-        ("encode", { Encode.self }), ("decode", { Decode.self }), ("adapters", { Adapters.self }),
-        ("advertise", { Advertise.self }), ("ibeacon", { AdvertiseIBeacon.self }), ("run", { Run.self }),
-        ("scan", { Scan.self }), ("audit", { Audit.self }),
-        ("qualify", { Qualify.self }), ("calibrate", { Calibrate.self }), ("find", { Find.self }),
-        ("status", { Status.self }), ("doctor", { Doctor.self }),
-        ("controller", { ControllerCommand.self }),
-        ("profile", { ProfileCommand.self }), ("fleet", { FleetCommand.self }), ("plan", { PlanCommand.self }),
-    ]
-    private static let subcommands = Subcommands(entries: commands + HubProgram.commands)
+        version: CommandProgram.version,
+        subcommands: [
+            Encode.self, Decode.self, Adapters.self, Advertise.self, AdvertiseIBeacon.self, Run.self, Scan.self,
+            Audit.self, Qualify.self, Calibrate.self, Find.self, Status.self, Doctor.self, ControllerCommand.self,
+            ProfileCommand.self, FleetCommand.self, PlanCommand.self, SampleCommand.self,
+        ] + HubProgram.commands)
 
     static func main() {
         HubProgram.takeOver()

@@ -125,20 +125,11 @@ struct ProfileInit: ParsableCommand {
         guard let profile = FirstProfile(type, name: name, interval: interval, url: url, using: &generator) else {
             throw Failure(.usage, "an eddystone-url needs its address: --url https://example.org")
         }
-        try write(Array(profile.text.utf8), to: file ?? name + ".json")
-    }
-
-    private func write(_ octets: [UInt8], to path: String) throws {
-        do throws(SystemError) {
-            try Files.create(path, with: octets, mode: 0o644)
-        } catch  where error.errno == SystemError.alreadyThere {
-            throw Failure(.usage, "\(path): this file exists; name another")
-        } catch {
-            throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
-        }
+        let path = file ?? name + ".json"
+        try NewFile.write(profile.text, to: path)
         Terminal.write(
             """
-            Made \(path). Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured.
+            Wrote \(path). Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured.
             Next: pharos advertise \(path) --adapter virtual
 
             """)

@@ -17,16 +17,10 @@ struct InventoryCommand: ParsableCommand {
             A thing is found when its beacon was within a metre in more than three of the last six seconds. The counts \
             lie in tools.counts, beside the file.
             """,
-        subcommands: subcommands.types)
-
-    private static let subcommands = Subcommands(
-        below: "inventory",
-        entries: [
-            ("new", { InventoryNew.self }), ("list", { InventoryList.self }), ("show", { InventoryShow.self }),
-            ("add", { InventoryAdd.self }), ("edit", { InventoryEdit.self }), ("remove", { InventoryRemove.self }),
-            ("check", { InventoryCheckCommand.self }), ("start", { InventoryStart.self }),
-            ("finish", { InventoryFinish.self }), ("report", { InventoryReport.self }),
-            ("map", { InventoryMapCommand.self }),
+        subcommands: [
+            InventoryNew.self, InventoryList.self, InventoryShow.self, InventoryAdd.self, InventoryEdit.self,
+            InventoryRemove.self, InventoryCheckCommand.self, InventoryStart.self, InventoryFinish.self,
+            InventoryReport.self, InventoryMapCommand.self,
         ])
 
     @Flag(help: "Print the JSON Schema of inventory files, for editors.")

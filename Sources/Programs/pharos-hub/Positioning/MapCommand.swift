@@ -10,21 +10,10 @@ struct MapCommand: ParsableCommand {
             pharos map record survey.jsonl --place A3 --position 4,6 --turn
             pharos map fit survey.jsonl --output map.json
             pharos locate map.json
-            """, subcommands: subcommands.types)
-
-    private static let subcommands = Subcommands(
-        below: "map",
-        entries: [
-            ("record", { MapRecord.self }),
-            ("check", { MapCheck.self }),
-            ("fit", { MapFit.self }),
-            ("show", { MapShow.self }),
-            ("evaluate", { MapEvaluate.self }),
-            ("export", { MapExport.self }),
-            ("import", { MapImport.self }),
-            ("update", { MapUpdateCommand.self }),
-            ("simulate", { MapSimulate.self }),
-            ("schema", { MapSchemaCommand.self }),
+            """,
+        subcommands: [
+            MapRecord.self, MapCheck.self, MapFit.self, MapShow.self, MapEvaluate.self, MapExport.self,
+            MapImport.self, MapUpdateCommand.self, MapSimulate.self, MapSchemaCommand.self,
         ])
 }
 
