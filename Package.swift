@@ -83,11 +83,10 @@ let libraries: [Target] = [
             "HCITransports", "LinuxHost", "Profiles", "VirtualController",
         ]),
     // Fleet
-    library("QRCodes", in: "Fleet", []),
     library(
         "Fleet", in: "Fleet",
         [
-            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Profiles", "QRCodes",
+            "Airtime", "BeaconFrames", "BluetoothTypes", "CQRCode", "Configuration", "EddystoneSecurity", "Profiles",
         ], resources: [.embedInCode("Samples")]),
     library(
         "FleetStore", in: "Fleet",
@@ -164,6 +163,7 @@ let package = Package(
 package.targets += [
     cLibrary("CBlueZ", pkgConfig: "bluez", debian: "libbluetooth-dev"),
     cLibrary("CLinux"),
+    cLibrary("CQRCode", debian: "libqrcodegen-dev"),
     cLibrary("CPaho", debian: "libpaho-mqtt-dev"),
     cLibrary("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
     .target(name: "CPostgreSQL", path: "Sources/CLibraries/CPostgreSQL"),
@@ -269,7 +269,6 @@ package.targets += [
         "FleetTests",
         [
             "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles",
-            "QRCodes",
         ]),
     tests("HCITests", ["BluetoothTypes", "HCI"]),
     tests(
@@ -314,7 +313,6 @@ package.targets += [
             "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController", crypto,
         ]),
     tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
-    tests("QRCodesTests", ["QRCodes"]),
     tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),
     tests("SitesTests", ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"]),
     tests("StoreTests", ["LinuxHost", "Store", "TestSupport"]),

@@ -23,6 +23,7 @@ OWNERS = {
     "CLinux": {"LinuxHost"},
     "CPaho": {"Messaging"},
     "CPostgreSQL": {"Store"},
+    "CQRCode": {"Fleet"},
     "CSQLite": {"Store"},
 }
 

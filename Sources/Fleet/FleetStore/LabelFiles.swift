@@ -1,6 +1,5 @@
 public import Fleet
 internal import LinuxHost
-internal import QRCodes
 
 /// The files that labels are written to: one SVG for each page, or one PDF.
 public struct LabelFiles: Sendable {
@@ -29,7 +28,7 @@ public struct LabelFiles: Sendable {
         if isDocument { return try writeDocument(progress) }
         for index in 0..<sheet.pageCount {
             progress(index)
-            try OutputFile.write(try page(index), to: name(of: index))
+            try OutputFile.write(sheet.page(index), to: name(of: index))
         }
     }
 
@@ -42,7 +41,7 @@ public struct LabelFiles: Sendable {
         var files: [String] = []
         for index in 0..<sheet.pageCount {
             progress(index)
-            let (file, page) = ("\(directory.path)/\(index).svg", Array(try page(index).utf8))
+            let (file, page) = ("\(directory.path)/\(index).svg", Array(sheet.page(index).utf8))
             try Self.asking { () throws(SystemError) in try Files.create(file, with: page) }
             files.append(file)
         }
@@ -70,14 +69,6 @@ public struct LabelFiles: Sendable {
         _ body: () throws(SystemError) -> Value
     ) throws(FleetStoreError) -> Value {
         do throws(SystemError) { return try body() } catch { throw FleetStoreError(error) }
-    }
-
-    private func page(_ index: Int) throws(FleetStoreError) -> String {
-        do throws(QRCodeError) {
-            return try sheet.page(index)
-        } catch {
-            throw FleetStoreError(.failed, "\(error)")
-        }
     }
 
     /// The file of a page, from 0. Numbers have as many digits as the last one, so that names sort as pages do.

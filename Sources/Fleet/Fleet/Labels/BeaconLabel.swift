@@ -1,5 +1,4 @@
 internal import BluetoothTypes
-internal import QRCodes
 
 /// What stands on the label of one box: for the person on the ladder in a few lines, and for a telephone in full.
 struct BeaconLabel {
@@ -41,9 +40,6 @@ struct BeaconLabel {
         }
         codeText = url ?? text.joined(separator: "\n")
     }
-
-    /// The code, which text of this size always fits into.
-    func code() throws(QRCodeError) -> QRCode { try QRCode(codeText, level: .medium) }
 
     /// Octets of text in a code: with more of them the squares get too small for a telephone held at arm's length.
     private static let codeLimit = 300

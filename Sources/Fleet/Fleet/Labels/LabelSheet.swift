@@ -1,5 +1,4 @@
 internal import Configuration
-public import QRCodes
 
 /// Labels for the boxes of a fleet, page by page: each page is one SVG of A4, to be printed at its own size.
 public struct LabelSheet: Sendable {
@@ -48,10 +47,8 @@ public struct LabelSheet: Sendable {
         beacons.isEmpty ? 0 : (skipped + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
     }
 
-    /// A page, counted from 0; an empty sheet outside ``pageCount``.
-    ///
-    /// - Throws: `QRCodeError` never in practice: what a label says is cut to what a code holds.
-    public func page(_ index: Int) throws(QRCodeError) -> String {
+    /// The SVG of a page, counted from 0. A page outside ``pageCount`` has no labels.
+    public func page(_ index: Int) -> String {
         let (width, height) = (LabelPaper.pageWidth, LabelPaper.pageHeight)
         var body = ""
         for place in 0..<paper.labelsPerPage {
@@ -60,7 +57,7 @@ public struct LabelSheet: Sendable {
             guard !isOver, beacons.indices.contains(index) else { continue }
             let corner = paper.corner(place)
             body += "<g transform=\"translate(\(corner.x) \(corner.y))\">"
-            body += try label(BeaconLabel(beacons[index], url: urls.indices.contains(index) ? urls[index] : nil))
+            body += label(BeaconLabel(beacons[index], url: urls.indices.contains(index) ? urls[index] : nil))
             body += "</g>\n"
         }
         return """
@@ -74,14 +71,15 @@ public struct LabelSheet: Sendable {
     }
 
     /// The code on the left, as large as the label is high; the texts beside it.
-    private func label(_ label: BeaconLabel) throws(QRCodeError) -> String {
+    private func label(_ label: BeaconLabel) -> String {
         let (width, height) = (paper.labelWidth, paper.labelHeight)
         var result = ""
         if hasCutLines {
             result +=
                 "<rect width=\"\(width)\" height=\"\(height)\" fill=\"none\" stroke=\"#999\" stroke-width=\"10\"/>"
         }
-        let code = try label.code()
+        // Labels limit their text to 300 bytes, which every code holds.
+        guard let code = QRCode(label.codeText) else { return result + texts(of: label) }
         // Whole hundredths of a millimeter, and four modules of quiet zone around.
         let module = (min(height, width / 2) - 2 * Self.margin) / (code.size + 8)
         let codeSide = module * code.size
