@@ -1,7 +1,7 @@
-"""The commands of README.md and of the documentation's pages, run as they are printed, each page in an empty directory.
+"""The commands of README.md and of the documentation's pages, run as they are printed, each page in a new directory.
 
-Run are the lines of code blocks without a language that begin with `pharos`, `mkdir`, `for` or `sleep`. Lines with `sudo`
-need a radio or an installed package. A line that ends in `# exit N` must end with that status, any other with 0.
+The lines of code blocks without a language that begin with `pharos`, `mkdir`, `for` or `sleep` are run. Lines with
+`sudo` need a radio or an installed package. A line that ends in `# exit N` must end with that status, any other with 0.
 """
 import os
 import re

@@ -65,7 +65,7 @@ def main():
     for module in found:
         checks.check(f"{module} in Modules.md", f"`{module}`" in page, f"Modules.md names {module}")
     rooms = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
-    checks.check("rooms in Modules.md", rooms == ROOMS, f"Modules.md lists the rooms from the ground up: {', '.join(ROOMS)}")
+    checks.check("rooms in Modules.md", rooms == ROOMS, f"Modules.md lists the rooms in order: {', '.join(ROOMS)}")
     return checks.end()
 
 
