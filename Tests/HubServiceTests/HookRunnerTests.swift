@@ -5,46 +5,51 @@ import Testing
 @testable import HubService
 
 @Suite("Programs for events") struct HookRunnerTests {
-    private func job(_ number: Int64, _ run: [String]) -> HookRunner.Job {
+    private func job(_ run: [String]) -> HookRunner.Job {
         HookRunner.Job(
-            rule: HookRule(event: nil, zone: nil, run: run), number: number, id: "a-\(number)",
-            json: #"{"id":"a-\#(number)"}"#, kind: "enter", zone: "desk", beacon: nil)
+            rule: HookRule(event: nil, zone: nil, run: run), id: "a-7", json: #"{"id":"a-7"}"#, kind: "enter",
+            zone: "desk", beacon: nil)
     }
 
-    @Test("four run at a time, 1,000 wait, and the oldest of more are given up, said once")
+    @Test("four run at a time, 1,000 wait, and the oldest of more are dropped with one warning")
     func flood() {
         let runner = HookRunner()
         defer { runner.end() }
-        var settled: [Int64] = []
-        var said: [String] = []
-        runner.onSettled = { settled.append($0) }
-        runner.onFailure = { said.append($0) }
-        runner.add((1...1200).map { job($0, ["sleep", "1000"]) })
-        #expect(runner.started == 4 && runner.waiting == 996 && runner.dropped == 200)
-        #expect(settled == Array(1...200))
-        runner.add([job(1201, ["sleep", "1000"]), job(1202, ["sleep", "1000"])])
-        #expect(runner.started == 4 && runner.waiting == 998)
-        #expect(said == ["hooks: more than 1000 wait: the oldest are dropped"])
+        let sleep = job(["sleep", "1000"])
+        var results: [HookRunner.Result] = []
+        for number in 1...1200 { results += runner.add([sleep], number: Int64(number)) }
+        #expect(runner.started == 4)
+        #expect(runner.waiting == 1000)
+        #expect(runner.dropped == 196)
+        #expect(
+            results.filter { $0 != .warning("hooks: more than 1000 wait; the oldest are dropped") }
+                == (5...200).map { .settled($0) })
+        results += runner.add([sleep, sleep], number: 1201)
+        #expect(runner.started == 4)
+        #expect(runner.waiting == 1000)
+        #expect(results.count { if case .warning = $0 { true } else { false } } == 1)
     }
 
-    @Test("an event is settled when the last of its programs is over, whatever became of it")
+    @Test("an event is settled when the last of its programs has ended, however it ended")
     func settling() throws {
         let folder = try TemporaryFolder()
         let runner = HookRunner()
         defer { runner.end() }
-        var settled: [Int64] = []
-        runner.onSettled = { settled.append($0) }
         let place = folder.place("read")
-        runner.add([
-            job(7, ["sh", "-c", "cat >\(place); echo $PHAROS_ZONE/$PHAROS_EVENT/$PHAROS_BEACON/ >>\(place)"]),
-            job(7, ["false"]), job(7, ["/nowhere/program"]),
-        ])
+        var results = runner.add(
+            [
+                job(["sh", "-c", "cat >\(place); echo $PHAROS_ZONE/$PHAROS_EVENT/$PHAROS_BEACON/ >>\(place)"]),
+                job(["false"]), job(["/nowhere/program"]),
+            ], number: 7)
         #expect(
             eventually {
-                runner.work()
+                results += runner.work()
                 return runner.isIdle
             })
-        #expect(settled == [7] && runner.failed == 2 && runner.started == 2)
+        #expect(results.last == .settled(7))
+        #expect(results.count == 3)
+        #expect(runner.failed == 2)
+        #expect(runner.started == 2)
         #expect(String(decoding: try Files.read(place), as: UTF8.self) == "{\"id\":\"a-7\"}\ndesk/enter//\n")
     }
 }

@@ -314,7 +314,7 @@ def test_a_file_that_is_read_again(tmp_path, broker, reader, listen):
     # One with a mistake changes nothing; one without a broker ends it.
     listener(tmp_path, mqtt | {"password": "x"})
     peer.process.send_signal(signal.SIGHUP)
-    said_in_time(peer, "goes on with the old file")
+    said_in_time(peer, "the old file stays in use")
     assert peer.process.poll() is None
     path = listener(tmp_path, mqtt)
     path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != "mqtt"}))

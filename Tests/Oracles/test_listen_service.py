@@ -245,7 +245,7 @@ def test_a_reload_forgets_nobody(service):
     service.next("enter", zone="near")
     service.write(NEAR | {"nmae": 1})
     service.peer.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "goes on with the old file" in service.peer.errors)
+    eventually(lambda: "the old file stays in use" in service.peer.errors)
     service.write(NEAR, NEAR | {"name": "other"})
     service.peer.process.send_signal(signal.SIGHUP)
     eventually(lambda: "was read again" in service.peer.errors)
@@ -409,8 +409,8 @@ def test_hooks_that_hang_or_do_not_exist_are_ended_and_counted(service):
     service.hears()
     service.next("enter")
     service.next("exit")
-    for sentence in ("/nowhere/program of", "cannot be started: ", "it ended with 3: no light",
-                     "it wrote more than 64 KiB, and was ended", "it ran for more than 10 s, and was ended"):
+    for sentence in ("/nowhere/program of", "cannot be started: ", "exit status 3: no light",
+                     "killed, because it wrote more than 64 KiB", "killed, because it ran for more than 10 s"):
         eventually(lambda wanted=sentence: wanted in service.peer.errors, 20)
     # What the hook had started is gone with it.
     eventually(lambda: not Path(f"/proc/{child.read_text().strip()}").exists()
@@ -479,7 +479,7 @@ def test_two_of_one_name_and_damaged_files(service):
     service.hears()
     service.next("enter")
     other = pharos.run("listen", service.file, "--runtime-dir", service.folder / "run", "--state-dir", service.folder)
-    assert other.code == 69 and 'a listener called hall runs already (process ' in other.err
+    assert other.code == 69 and 'a listener named hall is already running (process ' in other.err
     assert service.peer.interrupt(signal.SIGTERM) == 0
     store = service.folder / "hall.db"
     store.write_bytes(b"no database at all\n" * 100)

@@ -98,8 +98,8 @@ def test_three_clients_are_told_the_same_and_one_that_never_reads_holds_nobody_u
 
 
 @pytest.mark.parametrize("octets, why", [
-    (b"GET / HTTP/1.1\r\n\r\n", "does not speak"), (b"\x01\x00\x00", "wants encryption"),
-    (b"\0" + b"\xff" * 40, "does not speak"), (b"\0\xff\xff\x7f\x01", "longer than")])
+    (b"GET / HTTP/1.1\r\n\r\n", "does not use"), (b"\x01\x00\x00", "wants encryption"),
+    (b"\0" + b"\xff" * 40, "does not use"), (b"\0\xff\xff\x7f\x01", "longer than")])
 def test_others_are_sent_away(proxy, octets, why):
     with socket.create_connection(("127.0.0.1", proxy.port), timeout=5) as client:
         client.sendall(octets)

@@ -95,13 +95,12 @@ import Testing
         rule.onEnter = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}")
         var stage = ZoneStage([rule])
         _ = stage.becomeHearing(0)
-        stage.hearQuietly("a", 1, -55)
-        stage.hearQuietly("a", 2, -55)
-        let events = stage.events(until: 500)
-        let telling = ZoneEvent.Telling(
+        _ = stage.receive("a", 1, -55)
+        let events = stage.receive("a", 2, -55)
+        let context = ZoneEvent.Context(
             receiver: "hall", boot: "8f01", clock: "synchronized", unixMicroseconds: { Int64($0.nanoseconds / 1000) })
         var row = JSONRow()
-        events[0].write(telling, into: &row)
+        events[0].write(context, into: &row)
         #expect(
             String(decoding: row.octets, as: UTF8.self) == """
                 {"event":"enter","id":"8f01-1","zone":"desk","beacon":"a","receiver":"hall",\
@@ -110,7 +109,7 @@ import Testing
                 "content":{"title":"You are in Peter's Desk","body":""},"attachments":{"owner":"Peter"}}
                 """)
         row.removeAll()
-        events[1].write(telling, into: &row)
+        events[1].write(context, into: &row)
         let text = String(decoding: row.octets, as: UTF8.self)
         #expect(text.contains(#""dwellS":32,"cause":"silence","rssiDbm":null,"distanceM":null"#), "\(text)")
     }

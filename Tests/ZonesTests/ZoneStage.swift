@@ -4,13 +4,13 @@ import Sightings
 
 @testable import Zones
 
-/// A table and an engine, and what they tell in short lines: `12.5 enter desk key`.
+/// A table and an engine, with events as short lines: `12.5 enter desk key`.
 struct ZoneStage {
     private(set) var table: SightingTable
     private(set) var engine: ZoneEngine
     private let names: [String]
 
-    static let eidPlace = 3
+    static let eidTrack = 3
 
     /// Beacons `a`, `b`, `c` with iBeacons of minor 1, 2, 3, and `a` once more by its ephemeral ids.
     init(_ rules: [ZoneRule], intervals: [Int?] = [nil, nil, nil]) {
@@ -19,7 +19,7 @@ struct ZoneStage {
         }
         known.append(KnownBeacon(name: "a", identity: nil))
         table = SightingTable(
-            known: known, strangers: .counted, resolver: { id, _ in id[0] == 1 ? Self.eidPlace : nil })
+            known: known, strangers: .counted, resolver: { id, _ in id[0] == 1 ? Self.eidTrack : nil })
         names = known.map(\.name)
         engine = ZoneEngine(rules, known: known, beacons: Self.notes)
     }
@@ -43,47 +43,39 @@ struct ZoneStage {
         return parts.compactMap(\.self).joined(separator: " ")
     }
 
-    mutating func events(until seconds: Double) -> [ZoneEvent] {
-        var events: [ZoneEvent] = []
-        while let event = engine.nextEvent(until: Self.at(seconds)) { events.append(event) }
-        return events
-    }
+    mutating func events(until seconds: Double) -> [ZoneEvent] { engine.advance(to: Self.at(seconds)) }
 
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
-    /// What is due before, and what the report tells. A level of -59 dBm is 1 m.
+    /// The events of a report of the beacon `name`, and those that were due before. A level of -59 dBm is 1 m.
     mutating func hear(_ name: String, _ seconds: Double, _ level: Int8?) -> [String] {
-        var lines = lines(until: seconds)
-        take(name, seconds, level)
-        lines += self.lines(until: seconds)
-        return lines
+        let lines = lines(until: seconds)
+        return lines + receive(name, seconds, level).map(Self.line)
     }
 
-    private mutating func take(_ name: String, _ seconds: Double, _ level: Int8?) {
+    /// The events of a report of the beacon `name`.
+    mutating func receive(_ name: String, _ seconds: Double, _ level: Int8?) -> [ZoneEvent] {
         let number = UInt8(names.firstIndex(of: name) ?? 0)
         let data =
             [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, number + 1, 0xC5]
-        take(data, from: number, seconds, level)
+        return receive(data, from: number, seconds, level)
     }
 
-    /// A report whose events are taken later.
-    mutating func hearQuietly(_ name: String, _ seconds: Double, _ level: Int8?) {
-        take(name, seconds, level)
-    }
-
-    /// An ephemeral id of `a`.
+    /// The events of a report with an ephemeral id of `a`.
     mutating func hearID(_ seconds: Double, _ level: Int8, id: UInt8 = 0, from sender: UInt8 = 9) -> [String] {
-        var lines = lines(until: seconds)
-        take([0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, id], from: sender, seconds, level)
-        lines += self.lines(until: seconds)
-        return lines
+        let lines = lines(until: seconds)
+        let data: [UInt8] = [0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, id]
+        return lines + receive(data, from: sender, seconds, level).map(Self.line)
     }
 
-    private mutating func take(_ data: [UInt8], from number: UInt8, _ seconds: Double, _ level: Int8?) {
+    private mutating func receive(
+        _ data: [UInt8], from number: UInt8, _ seconds: Double, _ level: Int8?
+    ) -> [ZoneEvent] {
         let sighting = Sighting(
             at: Self.at(seconds), from: Sender(DeviceAddress(FixedOctets(repeating: 0xC0 + number)), isRandom: true),
             rssi: level)
-        if let place = table.hear(sighting, data.span, data.indices) { engine.hear(place, in: table, sighting) }
+        guard let track = table.hear(sighting, data.span, data.indices) else { return [] }
+        return engine.receive(track, in: table, sighting)
     }
 
     /// Each second from `from` to before `to`.
@@ -98,13 +90,13 @@ struct ZoneStage {
     }
 
     mutating func becomeDeaf(_ seconds: Double) -> [String] {
-        engine.becomeDeaf(at: Self.at(seconds))
-        return lines(until: seconds)
+        let events = engine.stopListening(at: Self.at(seconds))
+        return events.map(Self.line) + lines(until: seconds)
     }
 
     mutating func becomeHearing(_ seconds: Double) -> [String] {
-        engine.becomeHearing(at: Self.at(seconds))
-        return lines(until: seconds)
+        let events = engine.startListening(at: Self.at(seconds))
+        return events.map(Self.line) + lines(until: seconds)
     }
 
     mutating func resume(_ presences: [ZoneEngine.Presence], now: Int64) {

@@ -2,30 +2,37 @@ internal import Configuration
 internal import LinuxHost
 internal import Zones
 
-/// Starts programs for events, a few at a time, and ends those that take too long. For the thread of the service: nothing
-/// waits here.
+/// Runs the programs of events, a few at a time, and kills those that take too long. No call waits for a program.
 final class HookRunner {
-    /// At most so many run at a time.
+    /// The number of programs that run at a time.
     static let parallel = 4
-    /// More than so many do not wait: the oldest are dropped.
+    /// The number of programs that wait; if more are added, the oldest are dropped.
     static let queueLimit = 1000
-    /// Each is ended after so long, in nanoseconds: 10 s.
-    static let patience: UInt64 = 10_000_000_000
-    /// What a program may write, in octets; it is ended with more.
+    /// How long a program may run, in nanoseconds: 10 s.
+    static let timeLimit: UInt64 = 10_000_000_000
+    /// How much a program may write, in bytes.
     static let outputLimit = 1 << 16
-    /// How soon a running program is looked at again, in nanoseconds.
-    static let look: UInt64 = 20_000_000
+    /// The time between two looks at running programs, in nanoseconds.
+    static let pollInterval: UInt64 = 20_000_000
 
     /// One program for one event.
     struct Job {
         let rule: HookRule
-        /// The event's number in the store; `nil` without one.
-        let number: Int64?
         let id: String
         let json: String
         let kind: String
         let zone: String
         let beacon: String?
+        /// The event's number in the store; `nil` if the event is not stored.
+        fileprivate(set) var number: Int64?
+    }
+
+    /// What the caller has to do.
+    enum Result: Hashable, Sendable {
+        /// All programs of the event with this number have ended or were dropped.
+        case settled(Int64)
+        /// A sentence for the journal.
+        case warning(String)
     }
 
     private struct Running {
@@ -37,65 +44,71 @@ final class HookRunner {
         var isOpen = (output: true, errors: true)
     }
 
-    /// How many were started, failed, and dropped.
+    /// The number of programs that were started.
     private(set) var started = 0
+    /// The number of programs that failed, could not be started, or were killed.
     private(set) var failed = 0
+    /// The number of programs that were dropped because too many waited.
     private(set) var dropped = 0
-    /// Is told each event whose programs are all over.
-    var onSettled: (Int64) -> Void = { _ in }
-    /// Is told what went wrong, in a sentence.
-    var onFailure: (String) -> Void = { _ in }
 
     private var queue: [Job] = []
     private var running: [Running] = []
-    /// Programs of each event that are not over.
+    /// For each event, the number of its programs that have not ended.
     private var open: [Int64: Int] = [:]
+    private var results: [Result] = []
 
-    /// Whether nothing runs and nothing waits.
+    /// Whether no program runs or waits.
     var isIdle: Bool { queue.isEmpty && running.isEmpty }
 
-    /// How many wait.
+    /// The number of programs that wait.
     var waiting: Int { queue.count }
 
-    /// When ``work()`` wants to be called, in nanoseconds of the monotonic clock; `nil` for never.
-    var nextWakeUp: UInt64? { isIdle ? nil : MonotonicClock.nanoseconds() + Self.look }
+    /// When ``work()`` must be called next, in nanoseconds of the monotonic clock; `nil` for never.
+    var nextWakeUp: UInt64? { isIdle ? nil : MonotonicClock.nanoseconds() + Self.pollInterval }
 
-    /// Takes the programs of an event, and starts what may be started.
-    func add(_ jobs: [Job]) {
-        for job in jobs {
-            if let number = job.number { open[number, default: 0] += 1 }
+    /// Adds the programs of an event, and starts as many as may run.
+    ///
+    /// - Parameter number: The event's number in the store; `nil` if the event is not stored.
+    func add(_ jobs: [Job], number: Int64?) -> [Result] {
+        for var job in jobs {
+            job.number = number
+            if let number { open[number, default: 0] += 1 }
             queue.append(job)
         }
         while queue.count > Self.queueLimit {
             let job = queue.removeFirst()
             dropped += 1
-            if dropped == 1 { onFailure("hooks: more than \(Self.queueLimit) wait: the oldest are dropped") }
+            if dropped == 1 {
+                results.append(.warning("hooks: more than \(Self.queueLimit) wait; the oldest are dropped"))
+            }
             settle(job)
         }
-        work()
+        return work()
     }
 
-    /// Reads what programs write, notes which are over, ends those that take too long, and starts others.
-    func work() {
+    /// Reads what programs write, collects those that have ended, kills those that take too long, and starts others.
+    func work() -> [Result] {
         let now = MonotonicClock.nanoseconds()
         for place in running.indices.reversed() {
             drain(&running[place])
             let each = running[place]
             if each.written > Self.outputLimit {
                 each.process.end()
-                finish(place, "it wrote more than \(Self.outputLimit >> 10) KiB, and was ended")
+                finish(place, "killed, because it wrote more than \(Self.outputLimit >> 10) KiB")
             } else if let code = each.process.code() {
                 let line = TerminalText.shortened(String(decoding: each.firstLine, as: UTF8.self), to: 200)
-                let said = line.isEmpty ? "" : ": \(TerminalText.line(line))"
+                let output = line.isEmpty ? "" : ": \(TerminalText.line(line))"
                 finish(
                     place,
-                    code == 0 ? nil : code > 0 ? "it ended with \(code)\(said)" : "signal \(-code) ended it\(said)")
+                    code == 0 ? nil : code > 0 ? "exit status \(code)\(output)" : "ended by signal \(-code)\(output)")
             } else if now >= each.deadline {
                 each.process.end()
-                finish(place, "it ran for more than \(Self.patience / 1_000_000_000) s, and was ended")
+                finish(place, "killed, because it ran for more than \(Self.timeLimit / 1_000_000_000) s")
             }
         }
         while running.count < Self.parallel, !queue.isEmpty { start(queue.removeFirst(), now) }
+        defer { results = [] }
+        return results
     }
 
     private func start(_ job: Job, _ now: UInt64) {
@@ -105,10 +118,10 @@ final class HookRunner {
             let process = try ChildProcess(
                 job.rule.run, octets: Array((job.json + "\n").utf8), environment: environment, isGroup: true)
             started += 1
-            running.append(Running(job: job, process: process, deadline: now + Self.patience))
+            running.append(Running(job: job, process: process, deadline: now + Self.timeLimit))
         } catch {
             failed += 1
-            onFailure("the hook \(Self.name(job)) cannot be started: \(error.text)")
+            results.append(.warning("hook \(Self.name(job)) cannot be started: \(error.text)"))
             settle(job)
         }
     }
@@ -118,7 +131,7 @@ final class HookRunner {
         if each.isOpen.errors { each.isOpen.errors = read(each.process.errors, &each) }
     }
 
-    /// Returns whether more may come.
+    /// Returns whether more output may come.
     private func read(_ descriptor: Descriptor, _ each: inout Running) -> Bool {
         while each.written <= Self.outputLimit {
             guard let ready = try? Poller.wait([.init(descriptor, .read)], milliseconds: 0), ready == [true] else {
@@ -135,7 +148,7 @@ final class HookRunner {
         let job = running.remove(at: place).job
         if let fault {
             failed += 1
-            onFailure("the hook \(Self.name(job)): \(fault)")
+            results.append(.warning("hook \(Self.name(job)): \(fault)"))
         }
         settle(job)
     }
@@ -143,14 +156,14 @@ final class HookRunner {
     private func settle(_ job: Job) {
         guard let number = job.number, let count = open[number] else { return }
         open[number] = count > 1 ? count - 1 : nil
-        if count <= 1 { onSettled(number) }
+        if count <= 1 { results.append(.settled(number)) }
     }
 
     private static func name(_ job: Job) -> String {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Ends what runs: the service ends. What is not settled is started again the next time.
+    /// Kills all programs, because the service ends. The next run starts the programs of unsettled events again.
     func end() {
         for each in running { each.process.end() }
         running.removeAll()

@@ -40,7 +40,7 @@ public struct HubFile {
             throw Self.refusal(
                 faults.isEmpty ? Self.together(form, sections) : form, name, isJSON: faults.isEmpty)
         }
-        known = try KnownBeacons(withThingsOf: listener, at: path)
+        known = try KnownBeacons(withInventoriesOf: listener, at: path)
         let sections = HubSections(document, beacons: Self.beacons(known))
         let problems = Self.together(form, sections)
         guard !problems.contains(where: \.isError) else { throw Self.refusal(problems, name, isJSON: true) }

@@ -1,24 +1,23 @@
 internal import Configuration
 
-/// The text that Prometheus reads, put together octet by octet: it is made once a second, with several lines for each
-/// beacon and each zone.
+/// A page of metrics in the text format of Prometheus, with a `listener` label in every line.
 struct MetricsPage {
     private(set) var octets: [UInt8] = []
-    /// `{listener="…"`, which every line has.
+    /// The start of every line's labels: `{listener="…"`.
     private let own: [UInt8]
     private var name: [UInt8] = []
-    /// What stands before the first line of a metric; empty once it was written.
+    /// The heading of the present metric; empty once it is written.
     private var heading: [UInt8] = []
 
-    /// A page without a metric, for the lines of one listener.
+    /// An empty page for one listener.
     init(listener: String) { own = Array("{listener=\(PrometheusText.label(listener))".utf8) }
 
-    /// Another label of a line.
+    /// A label for ``add(_:_:)``.
     static func label(_ name: String, _ value: String) -> [UInt8] {
         Array(",\(name)=\(PrometheusText.label(value))".utf8)
     }
 
-    /// Begins a metric. One without a line leaves nothing.
+    /// Begins a metric. A metric without lines is left out.
     mutating func begin(_ name: String, _ kind: String, _ help: String) {
         self.name = Array(name.utf8)
         heading = Array("# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n".utf8)
@@ -26,7 +25,7 @@ struct MetricsPage {
 
     /// Adds a line to the metric that was begun last.
     ///
-    /// - Parameter labels: As ``label(_:_:)`` makes them, one behind the other.
+    /// - Parameter labels: The joined results of ``label(_:_:)``.
     mutating func add(_ labels: [UInt8], _ value: String) {
         if !heading.isEmpty {
             octets += heading
@@ -40,10 +39,10 @@ struct MetricsPage {
         octets.append(UInt8(ascii: "\n"))
     }
 
-    /// The same with one label.
+    /// Adds a line with one label to the metric that was begun last.
     mutating func add(_ label: String, _ name: String, _ value: String) { add(Self.label(label, name), value) }
 
-    /// A metric with one line, or with none for `nil`.
+    /// Adds a metric with one line, or no metric if `value` is `nil`.
     mutating func one(_ name: String, _ kind: String, _ help: String, _ value: String?) {
         begin(name, kind, help)
         if let value { add([], value) }

@@ -1,163 +1,97 @@
 public import Sightings
 
-/// Tells who enters, leaves and stays in zones, from sightings and a clock.
+/// Decides when beacons enter, leave and stay in zones, from sightings and a clock.
 ///
-/// First ``nextEvent(until:)`` gives what was due before, to be called until it returns `nil`; then
-/// ``hear(_:in:_:)`` takes the sighting. All durations run on listened time: while nothing can be heard nobody leaves, and
-/// after 5 s all zones are unknown. The same calls give the same events, at any speed.
+/// Every call returns the events that it caused, in order. The same calls return the same events, live or from a
+/// recording. All durations are measured in listened time: while the receiver is deaf no beacon leaves, and after 5 s all
+/// zones become unknown.
 public struct ZoneEngine: Sendable {
-    /// How long nothing can be heard before nobody knows anything any more: 5 s, in microseconds.
+    /// The time without a working receiver after which all zones become unknown, in microseconds: 5 s.
     public static let graceMicroseconds = PresenceWatch.graceMicroseconds
-    /// A window is no shorter than this by itself, in microseconds: 3 s.
+    /// The shortest automatic window, in microseconds: 3 s.
     static let shortestWindow = 3_000_000
-    /// Of a beacon that sends rarely, so many periods.
+    /// The length of the automatic window of a beacon that sends rarely, in periods of the beacon.
     static let windowPeriods = 3.0
-    /// How much nearer another zone of the same group must be, in dB.
+    /// How much stronger a beacon of another zone of an exclusive group must be to take over, in dB.
     static let exclusiveDecibels = 3.0
 
+    /// The zones, in the order of the file.
     public let rules: [ZoneRule]
     private let beacons: [ZoneBeacon]
-    private var pairs: [ZonePair] = []
-    private var units: [ZoneUnit] = []
-    private var ears: [ZoneEar] = []
-    /// By place in the table: how it sends, and its beacon's ears.
-    private var paces: [BeaconPace]
-    private let earsOfPlaces: [[Int]]
-    /// By exclusive group: the unit that is inside.
+    private var members: [ZoneMember] = []
+    private var occupancies: [ZoneOccupancy] = []
+    private var trackers: [BeaconTracker] = []
+    /// For each track of the sighting table.
+    private var silences: [BeaconSilence]
+    /// For each track of the sighting table, the trackers that follow its beacon.
+    private let trackersOfTracks: [[Int]]
+    /// For each exclusive group, the occupancy that is inside.
     private var holders: [Int?]
     private var timers = ZoneTimers()
-    private var clock = ListenedClock()
+    private var clock = ListeningClock()
     private var isUnknown = false
     private var sequence = 0
     private var pending: [ZoneEvent] = []
-    private var told = 0
-    /// By zone: who is inside, and how often each kind of event was told.
+    /// For each zone, the number of events of each kind.
     private var counts: [[ZoneEvent.Kind: Int]]
 
+    /// Creates an engine in which all zones are empty.
+    ///
     /// - Parameters:
-    ///   - known: The known beacons of a table, in its order: several of one name are one beacon.
-    ///   - beacons: What is written down about them; of others there are no tags and attachments.
-    public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons written: [ZoneBeacon]) {
-        let plan = ZonePlan(rules, names: known.map(\.name), beacons: written)
+    ///   - known: The known beacons of a sighting table, in its order. Several entries with one name are one beacon.
+    ///   - beacons: The tags and attachments of beacons, by name. A beacon that is missing here has none.
+    public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
+        let index = ZoneIndex(rules, names: known.map(\.name), beacons: described)
         self.rules = rules
-        beacons = plan.beacons
-        pairs = plan.pairs
-        units = plan.units
-        ears = plan.ears
-        earsOfPlaces = plan.earsOfPlaces
-        holders = plan.groups.map { _ in nil }
-        paces = known.map { BeaconPace(interval: $0.intervalMicroseconds) }
+        beacons = index.beacons
+        members = index.members
+        occupancies = index.occupancies
+        trackers = index.trackers
+        trackersOfTracks = index.trackersOfTracks
+        holders = index.groups.map { _ in nil }
+        silences = known.map { BeaconSilence(interval: $0.intervalMicroseconds) }
         counts = rules.map { _ in [:] }
     }
 
-    // MARK: What is asked
+    // MARK: State
 
-    /// Whether somebody knows who is inside.
+    /// Whether the zones are known: false after the receiver was deaf for 5 s.
     public var isKnown: Bool { !isUnknown }
 
-    /// The names of those inside, in the order of the zone's beacons.
+    /// The names of the beacons inside a zone, in the order of the zone's beacons.
     public func inside(_ zone: Int) -> [String] {
-        pairs.filter { $0.zone == zone && $0.isInside }.map { beacons[ears[$0.ear].beacon].name }
+        members.filter { $0.zone == zone && $0.isInside }.map { beacons[trackers[$0.tracker].beacon].name }
     }
 
-    /// How many are inside.
-    public func insideCount(_ zone: Int) -> Int { pairs.count { $0.zone == zone && $0.isInside } }
+    /// The number of beacons inside a zone.
+    public func insideCount(_ zone: Int) -> Int { members.count { $0.zone == zone && $0.isInside } }
 
-    /// Who is inside, for ``resume(_:unixMicroseconds:)``; of a place whose time nobody can tell nothing.
+    /// All presences, to be saved for ``resume(_:unixMicroseconds:)``. A presence without a known time is left out.
     ///
-    /// - Parameter unix: When a moment was, in microseconds since 1970.
+    /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func presences(_ unix: (ZoneMoment) -> Int64?) -> [Presence] {
-        units.compactMap { unit in
-            guard let first = unit.inside.first, let since = unix(unit.since) else { return nil }
+        occupancies.compactMap { occupancy in
+            guard let first = occupancy.inside.first, let since = unix(occupancy.since) else { return nil }
             return Presence(
-                zone: rules[unit.zone].name, beacon: beacons[ears[pairs[first].ear].beacon].name, since: since,
-                dwells: unit.dwells)
+                zone: rules[occupancy.zone].name, beacon: beacons[trackers[members[first].tracker].beacon].name,
+                since: since, dwells: occupancy.dwells)
         }
     }
 
-    /// How many events of a kind a zone has had.
+    /// The number of events of a kind in a zone so far.
     public func count(_ kind: ZoneEvent.Kind, of zone: Int) -> Int { counts[zone][kind] ?? 0 }
 
-    /// The silence after which a beacon has left, in microseconds, by what is known of it now; `nil` for one that was
-    /// never heard, and for none.
+    /// The silence after which a beacon counts as gone, in microseconds, as estimated now; `nil` if the beacon is unknown
+    /// or was never received.
     public func silenceMicroseconds(of beacon: String) -> Int? {
-        let own = earsOfPlaces.indices.filter { place in
-            earsOfPlaces[place].contains { beacons[ears[$0].beacon].name == beacon } && paces[place].lastHeard != nil
+        let own = trackersOfTracks.indices.filter { track in
+            trackersOfTracks[track].contains { beacons[trackers[$0].beacon].name == beacon }
+                && silences[track].lastReceived != nil
         }
-        return own.map { paces[$0].silence }.max()
+        return own.map { silences[$0].limit }.max()
     }
 
-    // MARK: What is told
-
-    /// Somebody was inside when an earlier run ended. To be called before anything is heard.
-    ///
-    /// - Parameter now: By the wall clock, in microseconds since 1970; `nil` where nobody knows.
-    public mutating func resume(_ presences: [Presence], unixMicroseconds now: Int64?) {
-        for presence in presences {
-            let index = pairs.firstIndex {
-                rules[$0.zone].name == presence.zone && beacons[ears[$0.ear].beacon].name == presence.beacon
-            }
-            guard let index, !units[pairs[index].unit].isInside else { continue }
-            let unit = pairs[index].unit
-            let group = units[unit].group
-            if let group, holders[group] != nil { continue }
-            if let group { holders[group] = unit }
-            pairs[index].isInside = true
-            units[unit].enter(at: clock.listened, .unix(presence.since), index)
-            units[unit].dwells = max(0, presence.dwells)
-            let ear = pairs[index].ear
-            for place in ears[ear].places { paces[place].resume(at: clock.listened) }
-            if let place = ears[ear].places.last { ears[ear].proven = (place, clock.listened) }
-            scheduleSilence(index)
-            // What has passed meanwhile has passed; a clock that was set back has let nothing pass.
-            let elapsed = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
-            units[unit].enteredBefore = elapsed
-            units[unit].isAwaited = true
-        }
-    }
-
-    /// Takes a sighting of the known beacon at `place` of `table`, which has heard it already; strangers are passed over.
-    public mutating func hear(_ place: Int, in table: SightingTable, _ sighting: Sighting) {
-        guard paces.indices.contains(place) else { return }
-        clock.begin(at: sighting.instant)
-        let now = clock.listened(at: sighting.instant)
-        clock.advance(to: now)
-        let events = table.tracks[place].events
-        guard events != paces[place].events else { return paces[place].join(at: now) }
-        paces[place].hear(at: now, events: events, stretch: clock.stretch) {
-            table.tracks[place].interval.periodMicroseconds
-        }
-        var level = sighting.rssi
-        if let heard = level, !LevelTally.range.contains(heard) { level = nil }
-        for ear in earsOfPlaces[place] {
-            if ears[ear].needsProof {
-                let proof = ears[ear].witness.proves(table.tracks[place].identity, from: sighting.sender, at: now)
-                guard proof else { continue }
-                ears[ear].proven = (place, now)
-            }
-            if let level { ears[ear].window.add(level, power: table.tracks[place].powerAtOneMeter, at: now) }
-            judge(ear, at: now, sighting.instant)
-        }
-    }
-
-    /// The next thing that happened, up to `now`; to be called until it returns `nil`.
-    public mutating func nextEvent(until now: HeardInstant) -> ZoneEvent? {
-        if let event = nextPending() { return event }
-        if let since = clock.deafSince {
-            let due = since.advanced(byMicroseconds: Self.graceMicroseconds)
-            guard !isUnknown, due <= now else { return nil }
-            isUnknown = true
-            tellAll(.unknown, at: due, since: since)
-        } else {
-            while told == pending.count, let timer = timers.first, timer.due <= clock.listened(at: now) {
-                _ = timers.removeFirst()
-                fire(timer)
-            }
-        }
-        return nextPending()
-    }
-
-    /// When ``nextEvent(until:)`` has something to tell although nothing is heard; `nil` for never.
+    /// The time at which ``advance(to:)`` has something to return even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         if let since = clock.deafSince {
             return isUnknown ? nil : since.advanced(byMicroseconds: Self.graceMicroseconds)
@@ -165,100 +99,168 @@ public struct ZoneEngine: Sendable {
         return clock.hasBegun ? timers.first.map { clock.instant(of: $0.due) } : nil
     }
 
-    /// From now on nothing can be heard.
-    public mutating func becomeDeaf(at now: HeardInstant) {
-        guard clock.deafSince == nil, clock.hasBegun else { return }
-        while let timer = timers.first, timer.due <= clock.listened(at: now) {
-            _ = timers.removeFirst()
-            fire(timer)
-        }
-        clock.stop(at: now)
-    }
+    // MARK: Inputs
 
-    /// It can be heard from now on, or again.
-    public mutating func becomeHearing(at now: HeardInstant) {
-        guard clock.hasBegun else { return clock.begin(at: now) }
-        guard let since = clock.deafSince else { return }
-        if !isUnknown, now.microseconds(since: since) >= Self.graceMicroseconds {
-            isUnknown = true
-            tellAll(.unknown, at: since.advanced(byMicroseconds: Self.graceMicroseconds), since: since)
-        }
-        clock.go(at: now)
-        guard isUnknown else { return }
-        isUnknown = false
-        for ear in ears.indices { ears[ear].window.removeAll() }
-        tellAll(.known, at: now, since: since)
-    }
-
-    private mutating func nextPending() -> ZoneEvent? {
-        guard told < pending.count else {
-            if pending.isEmpty { return nil }
-            pending.removeAll(keepingCapacity: true)
-            told = 0
-            return nil
-        }
-        told += 1
-        return pending[told - 1]
-    }
-
-    // MARK: Judging
-
-    /// Judges all zones of a beacon after a report.
-    private mutating func judge(_ ear: Int, at now: Int, _ instant: HeardInstant) {
-        var last: (window: Int, median: ZoneWindow.Median?)?
-        let own = ears[ear].pairs
-        var automatic: Int?
-        for index in own {
-            let rule = rules[pairs[index].zone]
-            let length: Int
-            if let window = rule.window {
-                length = window
-            } else {
-                automatic = automatic ?? automaticWindow(ear)
-                length = automatic ?? Self.shortestWindow
+    /// Restores the presences that an earlier run saved. Must be called before the first sighting.
+    ///
+    /// - Parameter now: The wall clock, in microseconds since 1970; `nil` if it is not known.
+    public mutating func resume(_ presences: [Presence], unixMicroseconds now: Int64?) {
+        for presence in presences {
+            let index = members.firstIndex {
+                rules[$0.zone].name == presence.zone && beacons[trackers[$0.tracker].beacon].name == presence.beacon
             }
-            if last?.window != length { last = (length, ears[ear].window.median(since: now - length)) }
+            guard let index, !occupancies[members[index].occupancy].isInside else { continue }
+            let occupancy = members[index].occupancy
+            let group = occupancies[occupancy].group
+            if let group, holders[group] != nil { continue }
+            if let group { holders[group] = occupancy }
+            members[index].isInside = true
+            occupancies[occupancy].enter(at: clock.listened, .unix(presence.since), index)
+            occupancies[occupancy].dwells = max(0, presence.dwells)
+            let tracker = members[index].tracker
+            for track in trackers[tracker].tracks { silences[track].resume(at: clock.listened) }
+            if let track = trackers[tracker].tracks.last { trackers[tracker].proven = (track, clock.listened) }
+            scheduleSilence(index)
+            // A wall clock that was set back must not give a negative time inside.
+            let elapsed = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
+            occupancies[occupancy].enteredBefore = elapsed
+            occupancies[occupancy].isUnconfirmed = true
+        }
+    }
+
+    /// Judges the zones of a beacon after a sighting that the table has already taken.
+    ///
+    /// - Parameter track: The beacon's position in the table. Strangers, which have a higher one, are ignored.
+    public mutating func receive(_ track: Int, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
+        guard silences.indices.contains(track) else { return [] }
+        fireTimers(until: sighting.instant)
+        judge(track, in: table, sighting)
+        fireTimers(until: sighting.instant)
+        return takePending()
+    }
+
+    /// Returns the events that time alone causes up to `now`: exits by silence, dwell times, and unknown zones.
+    public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
+        if let since = clock.deafSince {
+            becomeUnknown(deafSince: since, at: now)
+        } else {
+            fireTimers(until: now)
+        }
+        return takePending()
+    }
+
+    /// The receiver is deaf from now on.
+    public mutating func stopListening(at now: HeardInstant) -> [ZoneEvent] {
+        guard clock.deafSince == nil, clock.hasBegun else { return [] }
+        fireTimers(until: now)
+        clock.stop(at: now)
+        return takePending()
+    }
+
+    /// The receiver works from now on, for the first time or again.
+    public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
+        guard clock.hasBegun else {
+            clock.begin(at: now)
+            return []
+        }
+        guard let since = clock.deafSince else { return [] }
+        becomeUnknown(deafSince: since, at: now)
+        clock.start(at: now)
+        if isUnknown {
+            isUnknown = false
+            for tracker in trackers.indices { trackers[tracker].window.removeAll() }
+            addForAllZones(.known, at: now, since: since)
+        }
+        return takePending()
+    }
+
+    private mutating func becomeUnknown(deafSince since: HeardInstant, at now: HeardInstant) {
+        let due = since.advanced(byMicroseconds: Self.graceMicroseconds)
+        guard !isUnknown, due <= now else { return }
+        isUnknown = true
+        addForAllZones(.unknown, at: due, since: since)
+    }
+
+    private mutating func takePending() -> [ZoneEvent] {
+        defer { pending = [] }
+        return pending
+    }
+
+    // MARK: Levels
+
+    private mutating func judge(_ track: Int, in table: SightingTable, _ sighting: Sighting) {
+        clock.begin(at: sighting.instant)
+        let now = clock.listened(at: sighting.instant)
+        clock.advance(to: now)
+        let events = table.tracks[track].events
+        guard events != silences[track].events else { return silences[track].receiveOther(at: now) }
+        silences[track].receive(at: now, events: events, period: clock.period) {
+            table.tracks[track].interval.periodMicroseconds
+        }
+        var level = sighting.rssi
+        if let received = level, !LevelTally.range.contains(received) { level = nil }
+        for tracker in trackersOfTracks[track] {
+            if trackers[tracker].needsProof {
+                let isProven = trackers[tracker].proof.accepts(
+                    table.tracks[track].identity, from: sighting.sender, at: now)
+                guard isProven else { continue }
+                trackers[tracker].proven = (track, now)
+            }
+            if let level {
+                trackers[tracker].window.add(level, power: table.tracks[track].powerAtOneMeter, at: now)
+            }
+            judgeZones(of: tracker, at: now, sighting.instant)
+        }
+    }
+
+    private mutating func judgeZones(of tracker: Int, at now: Int, _ instant: HeardInstant) {
+        // Most zones of a beacon have windows of the same length: compute the median once.
+        var last: (window: Int, median: LevelWindow.Median?)?
+        let automatic = automaticWindow(tracker)
+        for index in trackers[tracker].members {
+            let length = rules[members[index].zone].window ?? automatic
+            if last?.window != length { last = (length, trackers[tracker].window.median(since: now - length)) }
             guard let median = last?.median else { continue }
             judge(index, median, at: now, instant)
-            if pairs[index].isInside, units[pairs[index].unit].isAwaited { scheduleDwell(pairs[index].unit) }
+            let occupancy = members[index].occupancy
+            if members[index].isInside, occupancies[occupancy].isUnconfirmed { scheduleDwell(occupancy) }
         }
     }
 
-    private func automaticWindow(_ ear: Int) -> Int {
-        let period = ears[ear].places.compactMap { paces[$0].likelyPeriod }.min() ?? 0
+    private func automaticWindow(_ tracker: Int) -> Int {
+        let period = trackers[tracker].tracks.lazy.compactMap { silences[$0].likelyPeriod }.min() ?? 0
         return max(Self.shortestWindow, Int(min(3.6e9, Self.windowPeriods * period)))
     }
 
-    private mutating func judge(_ index: Int, _ median: ZoneWindow.Median, at now: Int, _ instant: HeardInstant) {
-        let zone = pairs[index].zone
-        let isDistance = rules[zone].bound.isDistance
-        guard let measure = isDistance ? median.gain : median.level else { return }
-        ears[pairs[index].ear].last = (median.level, median.gain)
-        if pairs[index].isInside {
-            guard measure < pairs[index].stayMeasure else { return pairs[index].outsideSince = nil }
-            guard pairs[index].outsideSince == nil else { return }
-            pairs[index].outsideSince = now
+    private mutating func judge(_ index: Int, _ median: LevelWindow.Median, at now: Int, _ instant: HeardInstant) {
+        let zone = members[index].zone
+        guard let measure = rules[zone].bound.isDistance ? median.gain : median.level else { return }
+        trackers[members[index].tracker].last = (median.level, median.gain)
+        if members[index].isInside {
+            guard measure < members[index].stayMeasure else { return members[index].outsideSince = nil }
+            guard members[index].outsideSince == nil else { return }
+            members[index].outsideSince = now
             timers.add(now + rules[zone].leaveAfter, .level, index)
             return
         }
-        guard median.count >= rules[zone].reports, measure >= pairs[index].enterMeasure else { return }
-        let unit = pairs[index].unit
-        if let group = units[unit].group {
-            if let holder = holders[group], holder != unit {
+        guard median.count >= rules[zone].reports, measure >= members[index].enterMeasure else { return }
+        let occupancy = members[index].occupancy
+        if let group = occupancies[occupancy].group {
+            if let holder = holders[group], holder != occupancy {
                 guard isNearer(median, than: holder, at: now) else { return }
-                for other in units[holder].inside { leave(other, .exclusive, at: instant) }
+                for other in occupancies[holder].inside { leave(other, .exclusive, at: instant) }
             }
-            holders[group] = unit
+            holders[group] = occupancy
         }
         enter(index, at: now, instant)
     }
 
-    /// Whether it is nearer than all that are inside of a unit, by more than chance.
-    private func isNearer(_ median: ZoneWindow.Median, than holder: Int, at now: Int) -> Bool {
-        for index in units[holder].inside {
-            let ear = pairs[index].ear
-            let length = rules[pairs[index].zone].window ?? automaticWindow(ear)
-            guard let other = ears[ear].window.median(since: now - length) else { continue }
+    /// Whether a beacon is clearly nearer than all beacons that are inside the present holder of its group.
+    private func isNearer(_ median: LevelWindow.Median, than holder: Int, at now: Int) -> Bool {
+        for index in occupancies[holder].inside {
+            let tracker = members[index].tracker
+            let length = rules[members[index].zone].window ?? automaticWindow(tracker)
+            guard let other = trackers[tracker].window.median(since: now - length) else { continue }
             let difference: Double
             if let own = median.gain, let others = other.gain {
                 difference = own - others
@@ -271,63 +273,71 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func enter(_ index: Int, at now: Int, _ instant: HeardInstant) {
-        let unit = pairs[index].unit
-        let isFirst = !units[unit].isInside
-        pairs[index].isInside = true
-        pairs[index].outsideSince = nil
+        let occupancy = members[index].occupancy
+        let isFirst = !occupancies[occupancy].isInside
+        members[index].isInside = true
+        members[index].outsideSince = nil
         if isFirst {
-            units[unit].enter(at: now, .heard(instant), index)
-            scheduleDwell(unit)
+            occupancies[occupancy].enter(at: now, .heard(instant), index)
+            scheduleDwell(occupancy)
         } else {
-            units[unit].inside.append(index)
+            occupancies[occupancy].inside.append(index)
         }
         scheduleSilence(index)
-        if isFirst { tell(.enter, index, at: instant, rules[pairs[index].zone].onEnter) }
+        if isFirst { add(.enter, index, at: instant, rules[members[index].zone].onEnter) }
     }
 
     private mutating func leave(_ index: Int, _ cause: ZoneEvent.Cause, at instant: HeardInstant) {
-        let unit = pairs[index].unit
-        pairs[index].isInside = false
-        pairs[index].outsideSince = nil
-        units[unit].inside.removeAll { $0 == index }
-        guard !units[unit].isInside else { return }
-        if let group = units[unit].group, holders[group] == unit { holders[group] = nil }
-        tell(.exit, index, at: instant, rules[pairs[index].zone].onExit, cause)
+        let occupancy = members[index].occupancy
+        members[index].isInside = false
+        members[index].outsideSince = nil
+        occupancies[occupancy].inside.removeAll { $0 == index }
+        guard !occupancies[occupancy].isInside else { return }
+        if let group = occupancies[occupancy].group, holders[group] == occupancy { holders[group] = nil }
+        add(.exit, index, at: instant, rules[members[index].zone].onExit, cause)
     }
 
     // MARK: Time
 
     private mutating func scheduleSilence(_ index: Int) {
-        guard !pairs[index].isTimed else { return }
-        pairs[index].isTimed = true
+        guard !members[index].hasSilenceTimer else { return }
+        members[index].hasSilenceTimer = true
         timers.add(clock.listened + shortestSilence(index), .silence, index)
     }
 
     private func shortestSilence(_ index: Int) -> Int {
-        rules[pairs[index].zone].silentAfter ?? ExitRule.rangeMicroseconds.lowerBound
+        rules[members[index].zone].silentAfter ?? ExitRule.rangeMicroseconds.lowerBound
     }
 
-    private mutating func scheduleDwell(_ unit: Int) {
-        units[unit].isAwaited = false
-        let seconds = rules[units[unit].zone].dwellSeconds
-        guard units[unit].dwells < seconds.count else { return }
-        let due = units[unit].entered - units[unit].enteredBefore + seconds[units[unit].dwells] * 1_000_000
-        units[unit].dwellDue = max(due, clock.listened)
-        timers.add(units[unit].dwellDue, .dwell, unit)
+    private mutating func scheduleDwell(_ occupancy: Int) {
+        occupancies[occupancy].isUnconfirmed = false
+        let seconds = rules[occupancies[occupancy].zone].dwellSeconds
+        let dwells = occupancies[occupancy].dwells
+        guard dwells < seconds.count else { return }
+        let entered = occupancies[occupancy].entered - occupancies[occupancy].enteredBefore
+        let due = max(entered + seconds[dwells] * 1_000_000, clock.listened)
+        occupancies[occupancy].dwellDue = due
+        timers.add(due, .dwell, occupancy)
     }
 
+    /// When a beacon has been silent for too long, in listened time; `nil` if it was never received.
     private func silenceDeadline(_ index: Int) -> Int? {
-        let after = rules[pairs[index].zone].silentAfter
-        let ear = pairs[index].ear
-        if ears[ear].needsProof {
-            return ears[ear].proven.map { $0.heard + (after ?? paces[$0.place].silence) }
+        let after = rules[members[index].zone].silentAfter
+        let tracker = trackers[members[index].tracker]
+        if tracker.needsProof {
+            return tracker.proven.map { $0.received + (after ?? silences[$0.track].limit) }
         }
-        var latest: Int?
-        for place in ears[ear].places {
-            guard let heard = paces[place].lastHeard else { continue }
-            latest = max(latest ?? 0, heard + (after ?? paces[place].silence))
+        return tracker.tracks.compactMap { track in
+            silences[track].lastReceived.map { $0 + (after ?? silences[track].limit) }
+        }.max()
+    }
+
+    private mutating func fireTimers(until now: HeardInstant) {
+        guard clock.deafSince == nil else { return }
+        while let timer = timers.first, timer.due <= clock.listened(at: now) {
+            timers.removeFirst()
+            fire(timer)
         }
-        return latest
     }
 
     private mutating func fire(_ timer: ZoneTimers.Timer) {
@@ -336,62 +346,84 @@ public struct ZoneEngine: Sendable {
         let instant = clock.instant(of: timer.due)
         switch timer.kind {
         case .silence:
-            pairs[index].isTimed = false
-            guard pairs[index].isInside else { return }
+            members[index].hasSilenceTimer = false
+            guard members[index].isInside else { return }
             if let deadline = silenceDeadline(index), deadline > timer.due {
-                // What is heard from now on may make the silence shorter, but not end it before this.
-                pairs[index].isTimed = true
+                // Further reports may shorten the permitted silence, but not below the shortest one.
+                members[index].hasSilenceTimer = true
                 timers.add(min(deadline, timer.due + shortestSilence(index)), .silence, index)
             } else {
                 leave(index, .silence, at: instant)
             }
         case .level:
-            guard let since = pairs[index].outsideSince, pairs[index].isInside else { return }
-            // It was inside meanwhile, and has a timer of its own now.
-            guard since + rules[pairs[index].zone].leaveAfter == timer.due else { return }
+            guard let since = members[index].outsideSince, members[index].isInside else { return }
+            // If the beacon came back meanwhile, a later timer is responsible.
+            guard since + rules[members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
-            guard units[index].dwellDue == timer.due, let first = units[index].inside.first else { return }
-            units[index].dwells += 1
-            units[index].dwellDue = -1
-            tell(.dwell, first, at: instant, nil)
+            guard occupancies[index].dwellDue == timer.due, let first = occupancies[index].inside.first else { return }
+            occupancies[index].dwells += 1
+            occupancies[index].dwellDue = nil
+            add(.dwell, first, at: instant, nil)
             scheduleDwell(index)
         }
     }
 
     // MARK: Events
 
-    private mutating func tell(
+    private mutating func add(
         _ kind: ZoneEvent.Kind, _ index: Int, at instant: HeardInstant, _ content: ZoneRule.Content?,
         _ cause: ZoneEvent.Cause? = nil
     ) {
-        let pair = pairs[index]
-        let ear = ears[pair.ear]
-        let measured = cause == .silence ? nil : ear.last
-        add(
-            kind, pair.zone, beacons[ear.beacon], at: instant, since: units[pair.unit].since,
-            dwells: units[pair.unit].dwells, cause, measured, content?.filled(beacons[ear.beacon].attachments),
-            isOfOne: units[pair.unit].isOfOne)
-    }
-
-    private mutating func tellAll(_ kind: ZoneEvent.Kind, at instant: HeardInstant, since: HeardInstant) {
-        for zone in rules.indices {
-            add(kind, zone, nil, at: instant, since: .heard(since), dwells: 0, nil, nil, nil, isOfOne: false)
+        let tracker = trackers[members[index].tracker]
+        let occupancy = occupancies[members[index].occupancy]
+        let beacon = beacons[tracker.beacon]
+        var event = makeEvent(kind, members[index].zone, at: instant, since: occupancy.since)
+        event.beacon = beacon.name
+        event.attachments = beacon.attachments
+        event.dwells = occupancy.dwells
+        event.hasOwnPresence = occupancy.isOfOneBeacon
+        event.cause = cause
+        event.content = content?.filled(beacon.attachments)
+        if cause != .silence, let last = tracker.last {
+            event.level = last.level
+            event.distance = last.gain.map(ZoneRule.Bound.meters)
         }
+        pending.append(event)
     }
 
-    private mutating func add(
-        _ kind: ZoneEvent.Kind, _ zone: Int, _ beacon: ZoneBeacon?, at instant: HeardInstant, since: ZoneMoment,
-        dwells: Int, _ cause: ZoneEvent.Cause?, _ measured: (level: Double, gain: Double?)?,
-        _ content: ZoneRule.Content?, isOfOne: Bool
-    ) {
+    private mutating func addForAllZones(_ kind: ZoneEvent.Kind, at instant: HeardInstant, since: HeardInstant) {
+        for zone in rules.indices { pending.append(makeEvent(kind, zone, at: instant, since: .heard(since))) }
+    }
+
+    private mutating func makeEvent(
+        _ kind: ZoneEvent.Kind, _ zone: Int, at instant: HeardInstant, since: ZoneMoment
+    ) -> ZoneEvent {
         sequence += 1
         counts[zone][kind, default: 0] += 1
-        pending.append(
-            ZoneEvent(
-                kind: kind, sequence: sequence, zoneIndex: zone, zone: rules[zone].name, beacon: beacon?.name,
-                instant: instant, since: since, dwells: dwells, cause: cause, level: measured?.level,
-                distance: measured?.gain.map(ZoneRule.Bound.meters), proof: rules[zone].proof, content: content,
-                attachments: beacon?.attachments ?? [], isOfOne: isOfOne))
+        return ZoneEvent(
+            kind: kind, sequence: sequence, zoneIndex: zone, zone: rules[zone].name, instant: instant, since: since,
+            proof: rules[zone].proof)
+    }
+}
+
+extension ZoneEngine {
+    /// A presence that survives a restart: which beacon is inside which zone.
+    public struct Presence: Hashable, Sendable {
+        public var zone: String
+        /// The beacon that entered; in a zone that all its beacons share, the first of them.
+        public var beacon: String
+        /// When it entered, in microseconds since 1970.
+        public var since: Int64
+        /// How many of the zone's dwell times have been reported.
+        public var dwells: Int
+
+        /// A presence of `beacon` in `zone`.
+        public init(zone: String, beacon: String, since: Int64, dwells: Int) {
+            self.zone = zone
+            self.beacon = beacon
+            self.since = since
+            self.dwells = dwells
+        }
     }
 }

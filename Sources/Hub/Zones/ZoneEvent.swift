@@ -2,75 +2,77 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// A moment of this run, or one before it, of which only the wall clock is known.
+/// A moment of this run, or of an earlier run, for which only the wall clock is known.
 public enum ZoneMoment: Hashable, Sendable {
+    /// A moment of this run.
     case heard(HeardInstant)
-    /// In microseconds since 1970.
+    /// A moment of an earlier run, in microseconds since 1970.
     case unix(Int64)
 }
 
-/// Something that happened in a zone.
+/// An event of a zone.
 public struct ZoneEvent: Hashable, Sendable {
+    /// What happened.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case enter
         case exit
-        /// Somebody has been inside for as long as the zone's rule says.
+        /// A beacon has been inside for one of the zone's dwell times.
         case dwell
-        /// Nothing could be heard for 5 s: nobody knows who is inside.
+        /// The receiver was deaf for 5 s: the zone's beacons are not known any more.
         case unknown
-        /// It can be heard again.
+        /// The receiver works again.
         case known
     }
 
-    /// Why a zone was left.
+    /// Why a beacon left.
     public enum Cause: String, Hashable, Sendable {
-        /// The beacon was too far, or too weak.
+        /// It was too far away, or too weak.
         case level
-        /// The beacon was silent for longer than losses explain.
+        /// It was silent for longer than losses explain.
         case silence
         /// Another zone of the exclusive group is nearer.
         case exclusive
     }
 
     public let kind: Kind
-    /// From 1, without a gap, in the order of the events.
+    /// The number of the event, from 1 without a gap.
     public let sequence: Int
-    /// The zone's place among the rules.
+    /// The zone's position among the rules.
     public let zoneIndex: Int
     public let zone: String
-    /// Whom it is about; `nil` where it is about the zone as a whole.
-    public let beacon: String?
+    /// The beacon's name; `nil` for an event of the whole zone.
+    public internal(set) var beacon: String?
     public let instant: HeardInstant
-    /// When it was entered; of `unknown` and `known` since when nothing could be heard.
+    /// When the zone was entered; for `unknown` and `known`, when the receiver became deaf.
     public let since: ZoneMoment
-    /// How many of the zone's dwell times have been told.
-    public let dwells: Int
-    public let cause: Cause?
-    /// The median in the window, in dBm; `nil` where it says nothing.
-    public let level: Double?
-    /// In metres; `nil` where it cannot be told.
-    public let distance: Double?
+    /// How many of the zone's dwell times have been reported.
+    public internal(set) var dwells = 0
+    public internal(set) var cause: Cause?
+    /// The median level of the window, in dBm; `nil` if the event does not depend on it.
+    public internal(set) var level: Double?
+    /// In metres; `nil` if the beacon's power is not known.
+    public internal(set) var distance: Double?
     public let proof: ZoneRule.Proof
-    /// With the attachments in their places.
-    public let content: ZoneRule.Content?
-    public let attachments: [ZoneBeacon.Attachment]
-    /// Whether the beacon has its own place in the zone; otherwise all beacons of the zone share one.
-    public let isOfOne: Bool
+    /// The zone's texts, with attachments filled in.
+    public internal(set) var content: ZoneRule.Content?
+    public internal(set) var attachments: [ZoneBeacon.Attachment] = []
+    /// Whether the beacon has its own place in the zone. Otherwise all beacons of the zone share one.
+    public internal(set) var hasOwnPresence = false
 }
 
 extension ZoneEvent {
-    /// What a line of JSON says beside the event itself.
-    public struct Telling: Sendable {
-        /// Who tells: the name of the listener.
+    /// What a line of JSON contains in addition to the event itself.
+    public struct Context: Sendable {
+        /// The name of the listener.
         public var receiver: String
-        /// What all ids of one run begin with.
+        /// The common prefix of all ids of one run.
         public var boot: String
-        /// Whether the wall clock is known to be right, in a word.
+        /// How good the wall clock is, in one word.
         public var clock: String
-        /// What the wall clock showed, in microseconds since 1970; `nil` where nobody knows.
+        /// Converts a moment into microseconds since 1970; `nil` if the wall clock is not known.
         public var unixMicroseconds: @Sendable (HeardInstant) -> Int64?
 
-        /// See the properties of the same names.
+        /// A context for the events of one run.
         public init(
             receiver: String, boot: String, clock: String,
             unixMicroseconds: @escaping @Sendable (HeardInstant) -> Int64?
@@ -81,7 +83,7 @@ extension ZoneEvent {
             self.unixMicroseconds = unixMicroseconds
         }
 
-        /// When a moment was by the wall clock.
+        /// A moment in microseconds since 1970; `nil` if the wall clock is not known.
         public func unix(_ moment: ZoneMoment) -> Int64? {
             switch moment {
             case .heard(let instant): unixMicroseconds(instant)
@@ -90,32 +92,32 @@ extension ZoneEvent {
         }
     }
 
-    /// The id that no other event has: `BOOT-SEQ`.
-    public func id(_ telling: Telling) -> String { "\(telling.boot)-\(sequence)" }
+    /// The unique id of the event: `BOOT-SEQ`.
+    public func id(_ context: Context) -> String { "\(context.boot)-\(sequence)" }
 
-    /// How long it has lasted, in microseconds; `nil` where nobody knows.
-    public func lastedMicroseconds(_ telling: Telling) -> Int? {
+    /// The time since ``since``, in microseconds; `nil` if the wall clock is needed and not known.
+    public func lastedMicroseconds(_ context: Context) -> Int? {
         switch since {
         case .heard(let start): instant.microseconds(since: start)
-        case .unix(let start): telling.unixMicroseconds(instant).map { Int(clamping: max(0, $0 &- start)) }
+        case .unix(let start): context.unixMicroseconds(instant).map { Int(clamping: max(0, $0 &- start)) }
         }
     }
 
-    /// Writes the event as one line.
-    public func write(_ telling: Telling, into row: inout JSONRow) {
+    /// Writes the event as one line of JSON.
+    public func write(_ context: Context, into row: inout JSONRow) {
         row.beginObject()
         row.add("event", kind.rawValue)
-        row.add("id", id(telling))
+        row.add("id", id(context))
         row.add("zone", zone)
         row.add("beacon", beacon)
-        row.add("receiver", telling.receiver)
-        row.add("at", telling.unixMicroseconds(instant).map(Self.time))
-        row.add("since", telling.unix(since).map(Self.time))
-        row.add("dwellS", thousandths: beacon == nil ? nil : lastedMicroseconds(telling).map { ($0 + 500) / 1000 })
+        row.add("receiver", context.receiver)
+        row.add("at", context.unixMicroseconds(instant).map(Self.time))
+        row.add("since", context.unix(since).map(Self.time))
+        row.add("dwellS", thousandths: beacon == nil ? nil : lastedMicroseconds(context).map { ($0 + 500) / 1000 })
         row.add("cause", cause?.rawValue)
         row.add("rssiDbm", thousandths: level.map { Int(($0 * 1000).rounded()) })
         row.add("distanceM", thousandths: distance.map { Int((min(1e6, $0) * 100).rounded()) * 10 })
-        row.add("clock", telling.clock)
+        row.add("clock", context.clock)
         row.add("proof", proof.rawValue)
         row.add("content", Self.value(content))
         row.add("attachments", .object(attachments.map { .init($0.key, .string($0.text)) }))
@@ -130,7 +132,7 @@ extension ZoneEvent {
         }
     }
 
-    /// RFC 3339 with microseconds.
+    /// A time as RFC 3339 text with microseconds.
     ///
     /// - Parameter unix: Microseconds since 1970.
     public static func time(_ unix: Int64) -> String {
@@ -140,26 +142,5 @@ extension ZoneEvent {
         let whole = RFC3339Time(secondsSince1970: second).description.utf8.dropLast()
         return String(decoding: whole, as: UTF8.self) + "."
             + String(decoding: String(1_000_000 + fraction).utf8.dropFirst(), as: UTF8.self) + "Z"
-    }
-}
-
-extension ZoneEngine {
-    /// Who is inside of a place, for whoever keeps it over a restart.
-    public struct Presence: Hashable, Sendable {
-        public var zone: String
-        /// Who entered; of a zone that all its beacons share, the first.
-        public var beacon: String
-        /// When it entered, in microseconds since 1970.
-        public var since: Int64
-        /// How many of the zone's dwell times have been told.
-        public var dwells: Int
-
-        /// See the properties of the same names.
-        public init(zone: String, beacon: String, since: Int64, dwells: Int) {
-            self.zone = zone
-            self.beacon = beacon
-            self.since = since
-            self.dwells = dwells
-        }
     }
 }

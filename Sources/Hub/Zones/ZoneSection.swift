@@ -27,7 +27,7 @@ public struct ZoneSection: Sendable {
     static let distances = 10...1_000_000
     /// In dBm.
     static let levels = -120...20
-    static let reports = 1...ZoneWindow.capacity
+    static let reports = 1...LevelWindow.capacity
     /// In thousandths of a second.
     static let windows = 100...3_600_000
     static let leaveTimes = 0...3_600_000

@@ -82,13 +82,12 @@ public struct ZoneLife: Sendable {
         var isWaiting = !isInside
         while time < end {
             if !losesNext() {
-                drain(isPresent: true)
                 let instant = HeardInstant(nanoseconds: UInt64(time) * 1000)
                 let sighting = Sighting(at: instant, from: Self.sender, rssi: -60)
-                if let place = table.hear(sighting, Self.data.span, Self.data.indices) {
-                    engine.hear(place, in: table, sighting)
+                count(engine.advance(to: instant))
+                if let track = table.hear(sighting, Self.data.span, Self.data.indices) {
+                    count(engine.receive(track, in: table, sighting))
                 }
-                drain(isPresent: true)
                 if isWaiting, isInside {
                     isWaiting = false
                     enterDelays.append(time - start)
@@ -96,7 +95,7 @@ public struct ZoneLife: Sendable {
             }
             time += settings.intervalMilliseconds * 1000 + Int(share() * 10_000)
         }
-        drain(isPresent: true)
+        count(engine.advance(to: HeardInstant(nanoseconds: UInt64(time) * 1000)))
         presentMicroseconds += end - start
     }
 
@@ -107,8 +106,7 @@ public struct ZoneLife: Sendable {
         let left = time
         time += seconds * 1_000_000
         var exit: Int?
-        while let event = engine.nextEvent(until: HeardInstant(nanoseconds: UInt64(time) * 1000)) {
-            guard event.kind == .exit else { continue }
+        for event in engine.advance(to: HeardInstant(nanoseconds: UInt64(time) * 1000)) where event.kind == .exit {
             exit = Int(event.instant.nanoseconds / 1000)
             isInside = false
         }
@@ -116,8 +114,9 @@ public struct ZoneLife: Sendable {
         leaveDelays.append(exit - left - silence)
     }
 
-    private mutating func drain(isPresent: Bool) {
-        while let event = engine.nextEvent(until: HeardInstant(nanoseconds: UInt64(time) * 1000)) {
+    /// Counts events that happen while the beacon is there.
+    private mutating func count(_ events: [ZoneEvent]) {
+        for event in events {
             switch event.kind {
             case .enter: isInside = true
             case .exit:

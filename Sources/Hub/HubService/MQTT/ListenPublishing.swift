@@ -28,7 +28,7 @@ final class ListenPublishing {
     private let publisher: BrokerPublisher
     private let queue: LedgerQueue
     private let spool: SightingSpool
-    private let hearing: ZoneHearing
+    private let hearing: ZoneMonitor
     /// By zone, as it was told last.
     private var zones: [ZoneState?]
 
@@ -40,7 +40,7 @@ final class ListenPublishing {
     /// - Returns: `nil` where the file names no broker.
     /// - Throws: where a file that the broker needs cannot be used, or others may read a secret.
     init?(
-        _ file: HubFile, at path: String, _ source: SightingSource, _ hearing: ZoneHearing, _ ledger: EventLedger,
+        _ file: HubFile, at path: String, _ source: SightingSource, _ hearing: ZoneMonitor, _ ledger: EventLedger,
         _ spool: SightingSpool, boot: String, version: String
     ) throws(ListenerServiceError) {
         self.hearing = hearing

@@ -96,7 +96,7 @@ struct Listen: ParsableCommand {
         guard let file else { return }
         guard isPrinted else { return try serve(file) }
         let listener = try ListenerFile.read(file)
-        let known = try KnownBeacons(withThingsOf: listener, at: file)
+        let known = try KnownBeacons(withInventoriesOf: listener, at: file)
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
         if !listener.serviceKeys.isEmpty {
             Terminal.writeError(

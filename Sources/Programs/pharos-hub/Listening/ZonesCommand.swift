@@ -58,15 +58,10 @@ struct ZonesCommand: ParsableCommand {
         }
         let source = try open(hub)
         source.levelOffset = hub.listener.levelOffset
-        let hearing = ZoneHearing(hub, source)
         let printer = ZonePrinter(hub, source, isRecorded: replay != nil, json: json)
-        hearing.onEvent = { printer.show($0) }
-        hearing.onRest = { _ in printer.flush() }
-        hearing.onSentence = { sentence, _ in Terminal.writeError("pharos: \(sentence)\n") }
-        hearing.isSatisfiedNow = { Terminal.outputIsGone }
         defer { printer.flush() }
-        try source.run(hearing)
-        printer.finish(hearing.engine)
+        try source.run(printer)
+        printer.printSummary()
     }
 
     private func open(_ hub: HubFile) throws -> SightingSource {
@@ -87,33 +82,52 @@ struct ZonesCommand: ParsableCommand {
     }
 }
 
-/// Prints events: lines of JSON, or of words.
-private final class ZonePrinter {
-    private let file: HubFile
+/// Receives reports, and prints the events of zones as lines of JSON or of text.
+private final class ZonePrinter: SightingConsumer {
     private let json: Bool
-    private let word: ClockQuality
-    private var telling: ZoneEvent.Telling
+    private let monitor: ZoneMonitor
+    private let clockQuality: ClockQuality
+    private var context: ZoneEvent.Context
     private var octets: [UInt8] = []
     private var row = JSONRow()
 
     init(_ file: HubFile, _ source: SightingSource, isRecorded: Bool, json: Bool) {
-        self.file = file
         self.json = json
-        word = ClockQuality(isRecorded: isRecorded)
-        telling = ZoneEvent.Telling(file, source, word, isRecorded: isRecorded)
+        monitor = ZoneMonitor(file, source)
+        clockQuality = ClockQuality(isRecorded: isRecorded)
+        context = ZoneEvent.Context(file, source, clockQuality, isRecorded: isRecorded)
     }
 
-    func show(_ event: ZoneEvent) {
-        telling.clock = word.text
-        if json {
-            event.write(telling, into: &row)
-            octets += row.octets
-            row.removeAll()
-            octets.append(UInt8(ascii: "\n"))
-        } else {
-            octets += (ZoneText.line(event, telling) + "\n").utf8
+    var nextWakeUp: HeardInstant? { monitor.engine.nextWakeUp }
+    var isSatisfied: Bool { Terminal.outputIsGone }
+
+    func advance(to now: HeardInstant) { show(monitor.advance(to: now)) }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        show(monitor.receive(report, octets, range))
+    }
+
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) { show(monitor.change(state, at: now)) }
+
+    func rest(at now: HeardInstant) { flush() }
+
+    func say(_ sentence: String, isWarning: Bool) { Terminal.writeError("pharos: \(sentence)\n") }
+
+    func finish(at now: HeardInstant) { show(monitor.advance(to: now)) }
+
+    private func show(_ events: [ZoneEvent]) {
+        for event in events {
+            context.clock = clockQuality.text
+            if json {
+                event.write(context, into: &row)
+                octets += row.octets
+                row.removeAll()
+                octets.append(UInt8(ascii: "\n"))
+            } else {
+                octets += (ZoneText.line(event, context) + "\n").utf8
+            }
+            if octets.count >= 1 << 16 { flush() }
         }
-        if octets.count >= 1 << 16 { flush() }
     }
 
     func flush() {
@@ -122,10 +136,11 @@ private final class ZonePrinter {
         octets.removeAll(keepingCapacity: true)
     }
 
-    /// Who is where in the end, for people.
-    func finish(_ engine: ZoneEngine) {
+    /// Prints a table of the beacons that are inside at the end.
+    func printSummary() {
         flush()
         guard !json else { return }
+        let engine = monitor.engine
         var table = Table(["zone", "inside", "enters", "exits"], alignment: [.left, .left, .right, .right])
         for (zone, rule) in engine.rules.enumerated() {
             let inside = engine.inside(zone)

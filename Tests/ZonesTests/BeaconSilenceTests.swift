@@ -25,30 +25,30 @@ import Testing
     ])
     func silence(_ cell: Cell) {
         let interval = Int(cell.period * 1_000_000)
-        var pace = BeaconPace(interval: interval)
+        var silence = BeaconSilence(interval: interval)
         var randomness = SplitMix64(seed: 3)
         var time = 0
         for number in 1...20_000 {
             time += interval + 5000
             guard Double(randomness.next() >> 11) * 0x1p-53 >= cell.loss else { continue }
-            pace.hear(at: time, events: number, stretch: 0) { nil }
+            silence.receive(at: time, events: number, period: 0) { nil }
         }
-        let seconds = Double(pace.silence) / 1_000_000
+        let seconds = Double(silence.limit) / 1_000_000
         #expect(seconds >= cell.seconds * 0.97 && seconds <= cell.seconds * 1.04 + 2 * cell.period, "\(seconds) s")
     }
 
     @Test func isLongWhereNothingIsKnown() {
-        var pace = BeaconPace(interval: nil)
-        #expect(pace.silence == 30_000_000 && pace.lastHeard == nil)
-        pace.hear(at: 0, events: 1, stretch: 0) { nil }
-        pace.hear(at: 5_000_000, events: 2, stretch: 0) { nil }
-        #expect(pace.silence == 145_000_000)
+        var silence = BeaconSilence(interval: nil)
+        #expect(silence.limit == 30_000_000 && silence.lastReceived == nil)
+        silence.receive(at: 0, events: 1, period: 0) { nil }
+        silence.receive(at: 5_000_000, events: 2, period: 0) { nil }
+        #expect(silence.limit == 145_000_000)
     }
 
     @Test func aGapAcrossADeafnessSaysNothing() {
-        var pace = BeaconPace(interval: 1_000_000)
-        for number in 1...40 { pace.hear(at: number * 1_005_000, events: number, stretch: number) { nil } }
-        #expect(pace.silence == ExitRule.silenceMicroseconds(period: 1_005_000, loss: 0.65))
+        var silence = BeaconSilence(interval: 1_000_000)
+        for number in 1...40 { silence.receive(at: number * 1_005_000, events: number, period: number) { nil } }
+        #expect(silence.limit == ExitRule.silenceMicroseconds(period: 1_005_000, loss: 0.65))
     }
 
     @Test(arguments: [

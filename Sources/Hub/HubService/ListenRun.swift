@@ -1,0 +1,308 @@
+internal import Advertiser
+internal import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+internal import Store
+internal import Zones
+
+/// One run of a listener's service. The source calls it with reports and with time; each call passes the reports to the
+/// zones and handles the returned events in order: store, journal, broker, output, hooks.
+final class ListenRun: SightingConsumer {
+    /// The time between two rounds of counts and status files, in microseconds.
+    private static let roundInterval = 1_000_000
+    /// The time between two looks at signals, the broker and the service manager, in microseconds.
+    private static let pollInterval = 50_000
+    /// The time between two deletions of old events, in nanoseconds: one hour.
+    private static let pruneInterval: UInt64 = 3_600_000_000_000
+
+    private let options: ListenService.Options
+    private var file: HubFile
+    private let source: SightingSource
+    private let monitor: ZoneMonitor
+    private let notifier: ServiceNotifier
+    private let reload: SignalDescriptor
+    private let hooks = HookRunner()
+    private let clockQuality = ClockQuality(isRecorded: false)
+    private let journal = HubJournal()
+    private var context: ZoneEvent.Context
+    private let ledger: EventLedger
+    private let spool: SightingSpool
+    /// `nil` if the file names no broker.
+    private var publishing: ListenPublishing?
+    /// The last event that was printed and is not settled.
+    private var lastLine: Int64?
+    private var status: ListenerStatusWriter
+    private var row = JSONRow()
+    private var isReady = false
+    private var nextRound: HeardInstant?
+    private var nextPoll: HeardInstant?
+    private var nextWatchdog: UInt64 = 0
+    private var nextPrune: UInt64 = 0
+
+    init(
+        _ file: HubFile, _ options: ListenService.Options, _ source: SightingSource, _ notifier: ServiceNotifier,
+        reload: SignalDescriptor
+    ) throws(ListenerServiceError) {
+        self.file = file
+        self.options = options
+        self.source = source
+        self.notifier = notifier
+        self.reload = reload
+        monitor = ZoneMonitor(file, source)
+        context = ZoneEvent.Context(file, source, clockQuality, isRecorded: false)
+        let store = Self.storePath(file, options)
+        ledger = EventLedger(path: store)
+        spool = SightingSpool(path: store + ".spool")
+        publishing = try ListenPublishing(
+            file, at: options.path, source, monitor, ledger, spool, boot: context.boot, version: options.version)
+        status = ListenerStatusWriter(
+            name: file.listener.name, directory: options.runtime, metrics: options.metricsFile)
+    }
+
+    private static func storePath(_ file: HubFile, _ options: ListenService.Options) -> String {
+        let directory = options.stateDirectory ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+        let name = file.history.file ?? "\(file.listener.name).db"
+        guard !name.hasPrefix("/") else { return name }
+        try? Files.makeDirectory(directory)
+        return "\(directory)/\(name)"
+    }
+
+    /// Runs until a signal comes or the duration is over.
+    func run() throws(ListenerServiceError) {
+        for warning in file.warnings { journal.write(.warning, warning) }
+        ledger.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        publishing?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        spool.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        resume()
+        publishing?.begin()
+        handle(monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds())))
+        defer { end() }
+        try source.run(self)
+    }
+
+    private func end() {
+        try? notifier.send(.stopping)
+        hooks.end()
+        ledger.retry()
+        publishing?.finish()
+        settleLines()
+        status.write(snapshot(at: MonotonicClock.nanoseconds(), isOver: true), journal)
+        try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+    }
+
+    // MARK: What the source calls
+
+    var nextWakeUp: HeardInstant? {
+        [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp.map(HeardInstant.init(nanoseconds:))]
+            .compactMap(\.self).min()
+    }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        handle(monitor.receive(report, octets, range))
+    }
+
+    func advance(to now: HeardInstant) { handle(monitor.advance(to: now)) }
+
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        handle(monitor.change(state, at: now))
+        if state.isHearing, !isReady {
+            isReady = true
+            try? notifier.send(.ready, .status("listening on \(source.adapter?.description ?? "an adapter")"))
+        } else if isReady {
+            try? notifier.send(.status("\(state)"))
+        }
+        publishing?.change(isHearing: state.isHearing, at: now)
+        status.write(snapshot(at: now.nanoseconds), journal)
+    }
+
+    func rest(at now: HeardInstant) {
+        if !hooks.isIdle { handle(hooks.work()) }
+        settleLines()
+        // A round that is due must be held, or the source would be woken for it again and again.
+        guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
+        nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
+        publishing?.rest()
+        if reload.take() != nil { readAgain(at: now) }
+        sendWatchdog()
+        guard now >= nextRound ?? now else { return }
+        nextRound = now.advanced(byMicroseconds: Self.roundInterval)
+        let snapshot = snapshot(at: now.nanoseconds)
+        status.write(snapshot, journal)
+        publishing?.endRound(source, state: snapshot.state.rawValue, at: now)
+        monitor.beginRound()
+        ledger.retry()
+        prune()
+    }
+
+    func say(_ sentence: String, isWarning: Bool) { journal.write(isWarning ? .warning : .notice, sentence) }
+
+    func finish(at now: HeardInstant) { handle(monitor.advance(to: now)) }
+
+    // MARK: Events
+
+    private func handle(_ events: [ZoneEvent]) {
+        for event in events { handle(event) }
+    }
+
+    private func handle(_ event: ZoneEvent) {
+        context.clock = clockQuality.text
+        event.write(context, into: &row)
+        let json = String(decoding: row.octets, as: UTF8.self)
+        row.removeAll()
+        let stored = EventStore.Event(
+            id: event.id(context), time: context.unixMicroseconds(event.instant), kind: event.kind.rawValue,
+            zone: event.zone, beacon: event.beacon, json: json)
+        let jobs = hookJobs(stored)
+        var channels: [String] = []
+        if options.onLine != nil { channels.append(EventLedger.lines) }
+        if !jobs.isEmpty { channels.append(EventLedger.hooks) }
+        if publishing != nil { channels.append(ListenPublishing.channel) }
+
+        let number = ledger.record(stored, presenceChange(event), for: channels)
+        journal.write(.notice, ZoneText.line(event, context))
+        publishing?.take(event, json: json, number: number)
+        if let onLine = options.onLine {
+            onLine(Array((json + "\n").utf8))
+            lastLine = number ?? lastLine
+        }
+        if !jobs.isEmpty { handle(hooks.add(jobs, number: number)) }
+    }
+
+    private func presenceChange(_ event: ZoneEvent) -> EventStore.Change {
+        guard let beacon = event.beacon else { return .none }
+        switch event.kind {
+        case .enter, .dwell:
+            guard let since = context.unix(event.since) else { return .none }
+            return .inside(
+                .init(zone: event.zone, beacon: beacon, since: since, dwells: event.dwells),
+                isShared: !event.hasOwnPresence)
+        case .exit: return .outside(zone: event.zone, beacon: event.hasOwnPresence ? beacon : nil)
+        case .known, .unknown: return .none
+        }
+    }
+
+    private func hookJobs(_ event: EventStore.Event) -> [HookRunner.Job] {
+        guard let kind = ZoneEvent.Kind(rawValue: event.kind) else { return [] }
+        return file.hooks.filter { $0.matches(kind, zone: event.zone) }.map { rule in
+            HookRunner.Job(
+                rule: rule, id: event.id, json: event.json, kind: event.kind, zone: event.zone, beacon: event.beacon)
+        }
+    }
+
+    private func handle(_ results: [HookRunner.Result]) {
+        for result in results {
+            switch result {
+            case .settled(let number): ledger.settle(number, for: EventLedger.hooks)
+            case .warning(let text): journal.write(.warning, text)
+            }
+        }
+    }
+
+    /// Marks printed events as delivered. Events that no reader took are printed again by the next run.
+    private func settleLines() {
+        guard let number = lastLine, !Terminal.outputIsGone else { return }
+        lastLine = nil
+        ledger.settle(through: number, for: EventLedger.lines)
+    }
+
+    // MARK: Start, reload, housekeeping
+
+    /// Continues where an earlier run ended: restores presences, and delivers events that it did not deliver.
+    private func resume() {
+        ledger.open()
+        let stored = ledger.presences
+        monitor.resume(
+            stored.map { .init(zone: $0.zone, beacon: $0.beacon, since: $0.since, dwells: $0.dwells) },
+            unixMicroseconds: WallClock.microseconds())
+        // Forget zones and beacons that are no longer in the file.
+        let restored = Set(
+            monitor.engine.presences { if case .unix(let time) = $0 { time } else { nil } }.map {
+                [$0.zone, $0.beacon]
+            })
+        for presence in stored where !restored.contains([presence.zone, presence.beacon]) { ledger.forget(presence) }
+        if let onLine = options.onLine {
+            for each in ledger.waiting(for: EventLedger.lines, limit: .max) {
+                onLine(Array((each.event.json + "\n").utf8))
+                lastLine = each.sequence
+            }
+        } else {
+            ledger.settle(through: .max, for: EventLedger.lines)
+        }
+        for each in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) {
+            let jobs = hookJobs(each.event)
+            if jobs.isEmpty { ledger.settle(each.sequence, for: EventLedger.hooks) }
+            handle(hooks.add(jobs, number: each.sequence))
+        }
+    }
+
+    private func readAgain(at now: HeardInstant) {
+        try? notifier.send(.reloading(since: MonotonicClock.nanoseconds()))
+        defer { try? notifier.send(.ready) }
+        do throws(ListenerServiceError) {
+            let next = try HubFile(path: options.path)
+            guard next.listener.name == file.listener.name, next.listener.adapter == file.listener.adapter,
+                next.listener.settings == file.listener.settings
+            else {
+                return journal.write(
+                    .warning,
+                    "\(options.path): a new name, adapter or scan takes effect only after a restart; the old file stays "
+                        + "in use")
+            }
+            let boot = ZoneEvent.Context.newBoot
+            let broker = try ListenPublishing(
+                next, at: options.path, source, monitor, ledger, spool, boot: boot, version: options.version)
+            for warning in next.warnings { journal.write(.warning, warning) }
+            file = next
+            source.levelOffset = next.listener.levelOffset
+            let events = monitor.replace(next, source, at: now, context.unix)
+            // A new engine numbers its events from 1 again.
+            context.boot = boot
+            publish(by: broker, at: now)
+            handle(events)
+            journal.write(.notice, "\(options.path) was read again")
+        } catch {
+            for message in error.messages { journal.write(.warning, message) }
+            journal.write(.warning, "\(options.path): the old file stays in use")
+            try? notifier.send(.status("reload refused: \(error.messages.first ?? "\(error)")"))
+        }
+    }
+
+    /// Changes to the broker of a file that was read again, which may be the same one.
+    private func publish(by next: ListenPublishing?, at now: HeardInstant) {
+        next?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
+        if let former = publishing {
+            if let next { next.replace(former) } else { former.finish() }
+        } else {
+            next?.begin()
+        }
+        publishing = next
+        next?.change(isHearing: source.state.isHearing, at: now)
+    }
+
+    /// Notifies the service manager three times in each watchdog period.
+    private func sendWatchdog() {
+        let now = MonotonicClock.nanoseconds()
+        if notifier.hasBacklog { try? notifier.flush() }
+        guard let period = notifier.watchdogMicroseconds, now >= nextWatchdog else { return }
+        nextWatchdog = now + period * 1000 / 3
+        try? notifier.send(.watchdog)
+    }
+
+    /// Deletes events that are too old, unless the wall clock may be wrong.
+    private func prune() {
+        let now = MonotonicClock.nanoseconds()
+        guard now >= nextPrune else { return }
+        nextPrune = now + Self.pruneInterval
+        guard clockQuality.text == "synchronized" else { return }
+        ledger.prune(before: WallClock.microseconds() - Int64(file.history.days) * 86_400_000_000)
+    }
+
+    private func snapshot(at now: UInt64, isOver: Bool = false) -> ListenerStatusWriter.Snapshot {
+        ListenerStatusWriter.Snapshot(
+            file: file, source: source, monitor: monitor, hooks: hooks, ledger: ledger, broker: publishing?.report,
+            now: HeardInstant(nanoseconds: now), isOver: isOver)
+    }
+}

@@ -1,0 +1,220 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+internal import Listener
+internal import Sightings
+internal import Zones
+
+/// Writes a listener's status file, which `pharos status` reads, and its metrics for Prometheus.
+struct ListenerStatusWriter {
+    /// What is written, at one moment.
+    struct Snapshot {
+        let file: HubFile
+        let source: SightingSource
+        let monitor: ZoneMonitor
+        let hooks: HookRunner
+        let ledger: EventLedger
+        /// `nil` if the file names no broker.
+        let broker: ListenPublishing.Report?
+        let now: HeardInstant
+        let isOver: Bool
+
+        /// The state as the status file has it.
+        var state: ListenerStatus.State {
+            if isOver { return .off }
+            switch source.state {
+            case .listening: return .listening
+            // Another program's scan may filter repeated advertisements.
+            case .foreign, .paused, .deaf: return .deaf
+            case .starting, .recovering: return .recovering
+            case .off: return .off
+            }
+        }
+    }
+
+    private let name: String
+    private let directory: String
+    private let metrics: String
+    private var last: ListenerStatus.State?
+    private var since: RFC3339Time?
+    private var reports: (count: Int, at: HeardInstant)?
+    private var rate: Double?
+    private var hasListened = false
+    private var lost: Set<String> = []
+    /// How often the service has recovered from an adapter that was gone or had to be restarted.
+    private var recoveries = 0
+    /// The number of restarts before the present recovery. A recovery by a restart is counted as that restart only.
+    private var restartsBefore = 0
+
+    /// - Parameter metrics: The file for Prometheus; `nil` for NAME.listener.prom in the runtime directory.
+    init(name: String, directory: String, metrics: String?) {
+        self.name = name
+        self.directory = directory
+        self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
+    }
+
+    /// Whether an earlier run of this name ended without writing that it is off. Call it with the lock held.
+    static func isLeft(_ name: String, in directory: String) -> Bool {
+        StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
+    }
+
+    mutating func write(_ snapshot: Snapshot, _ journal: HubJournal) {
+        if snapshot.state != last {
+            if snapshot.state == .recovering { restartsBefore = snapshot.source.counts.restarts }
+            if last == .recovering, snapshot.state == .listening, hasListened,
+                snapshot.source.counts.restarts == restartsBefore
+            {
+                recoveries += 1
+            }
+            hasListened = hasListened || snapshot.state == .listening
+            last = snapshot.state
+            since = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        }
+        if let reports, snapshot.now.microseconds(since: reports.at) > 0 {
+            rate =
+                Double(snapshot.monitor.reports - reports.count) * 1_000_000
+                / Double(snapshot.now.microseconds(since: reports.at))
+        }
+        reports = (snapshot.monitor.reports, snapshot.now)
+        let status = status(snapshot)
+        let (directory, metrics) = (directory, metrics)
+        put("the status", journal) { () throws(SystemError) in try StatusFile.write(status, in: directory) }
+        let page = page(snapshot)
+        put(metrics, journal) { () throws(SystemError) in
+            try Files.replace(metrics, with: page, isDurable: false)
+        }
+    }
+
+    private mutating func put(_ what: String, _ journal: HubJournal, _ write: () throws(SystemError) -> Void) {
+        do throws(SystemError) {
+            try write()
+            if lost.remove(what) != nil { journal.write(.notice, "\(what) can be written again") }
+        } catch {
+            guard lost.insert(what).inserted else { return }
+            journal.write(.warning, "\(error): \(what) is out of date until it can be written; the listener continues")
+        }
+    }
+
+    private func status(_ snapshot: Snapshot) -> ListenerStatus {
+        let table = snapshot.monitor.table
+        let heard = Set(
+            table.heardInRound.filter { $0 < table.knownCount }.compactMap { table.tracks[$0].known?.name })
+        var status = ListenerStatus(name: name, adapter: snapshot.source.adapter?.description, state: snapshot.state)
+        status.since = since
+        // To a tenth: more is noise.
+        status.reportsPerSecond = rate.map { Int(($0 * 10).rounded()) * 100 }
+        status.known = snapshot.file.known.names.count
+        status.heardNow = heard.count
+        status.strangers = table.strangerSendersInRound
+        status.lost = snapshot.source.counts.lostInKernel
+        status.hooksWaiting = snapshot.hooks.waiting
+        status.spool = ListenerStatus.Spool(
+            messages: snapshot.ledger.backlogCount + (snapshot.broker?.messages ?? 0),
+            octets: snapshot.broker?.octets ?? 0,
+            oldest: snapshot.broker?.oldest)
+        status.broker = snapshot.broker?.broker
+        status.process = .current
+        return status
+    }
+
+    // MARK: Prometheus
+
+    private func page(_ snapshot: Snapshot) -> [UInt8] {
+        var page = MetricsPage(listener: name)
+        let counts = snapshot.source.counts
+        page.one(
+            "pharos_listening", "gauge", "1 while the listener receives all advertisements.",
+            snapshot.state == .listening ? "1" : "0")
+        page.begin("pharos_reports_total", "counter", "Reports received, by packet type.")
+        for (kind, count) in snapshot.monitor.reportsByKind.sorted(by: { $0.key < $1.key }) {
+            page.add("pdu", kind, "\(count)")
+        }
+        page.begin("pharos_reports_lost_total", "counter", "Reports lost, by place.")
+        if let lost = counts.lostInKernel { page.add("where", "kernel", "\(lost)") }
+        page.add("where", "malformed", "\(counts.malformedEvents)")
+        page.add("where", "incomplete", "\(counts.incomplete)")
+        page.begin("pharos_scan_restarts_total", "counter", "Scan restarts, by cause.")
+        page.add("cause", "foreign", "\(counts.foreignRestarts)")
+        page.add("cause", "off", "\(counts.restarts - counts.foreignRestarts)")
+        page.add("cause", "recovery", "\(recoveries)")
+        page.one(
+            "pharos_deaf_seconds_total", "counter", "Time without full reception.",
+            DecimalText.thousandths(counts.deafMicroseconds / 1000))
+        addBeacons(snapshot, to: &page)
+        addZones(snapshot.monitor.engine, to: &page)
+        page.one(
+            "pharos_strangers", "gauge", "Approximate number of unknown senders in the last second.",
+            "\(snapshot.monitor.table.strangerSendersInRound)")
+        page.one("pharos_hooks_waiting", "gauge", "Hooks waiting to be started.", "\(snapshot.hooks.waiting)")
+        page.one("pharos_hooks_started_total", "counter", "Hooks started.", "\(snapshot.hooks.started)")
+        page.one(
+            "pharos_hooks_failed_total", "counter", "Hooks that failed or were killed.", "\(snapshot.hooks.failed)")
+        page.one(
+            "pharos_spool_messages", "gauge", "Messages that wait for the broker, or for space on the disk.",
+            "\(snapshot.ledger.backlogCount + (snapshot.broker?.messages ?? 0))")
+        page.one(
+            "pharos_broker_connected", "gauge", "1 while the broker is connected.",
+            snapshot.broker.map { $0.isConnected ? "1" : "0" })
+        page.begin(
+            "pharos_spool_dropped_total", "counter", "Messages and hooks dropped because too many waited, by kind.")
+        page.add("kind", "hooks", "\(snapshot.hooks.dropped)")
+        page.add("kind", "events", "\(snapshot.ledger.dropped + (snapshot.broker?.droppedEvents ?? 0))")
+        page.add("kind", "sightings", "\(snapshot.broker?.droppedSightings ?? 0)")
+        return page.octets
+    }
+
+    /// The metrics of each beacon; for a beacon with several identities, of the one that was received last.
+    private func addBeacons(_ snapshot: Snapshot, to page: inout MetricsPage) {
+        let table = snapshot.monitor.table
+        var numbers: [String: Int] = [:]
+        var beacons: [(label: [UInt8], place: Int, heard: Int)] = []
+        for place in 0..<table.knownCount {
+            guard let last = table.tracks[place].lastHeard, let name = table.tracks[place].known?.name else { continue }
+            guard let number = numbers[name] else {
+                numbers[name] = beacons.count
+                beacons.append((MetricsPage.label("beacon", name), place, table.tracks[place].reports))
+                continue
+            }
+            beacons[number].heard += table.tracks[place].reports
+            if let before = table.tracks[beacons[number].place].lastHeard, before < last {
+                beacons[number].place = place
+            }
+        }
+        func add(_ name: String, _ help: String, _ value: (BeaconTrack) -> String?) {
+            page.begin(name, "gauge", help)
+            for beacon in beacons {
+                if let value = value(table.tracks[beacon.place]) { page.add(beacon.label, value) }
+            }
+        }
+        page.begin("pharos_beacon_heard_total", "counter", "Reports received from a known beacon.")
+        for beacon in beacons { page.add(beacon.label, "\(beacon.heard)") }
+        add("pharos_beacon_rssi_dbm", "The level of the last report.") { $0.lastLevel.map { "\($0)" } }
+        add("pharos_beacon_last_heard_timestamp_seconds", "Time of the last report.") { track in
+            track.lastHeard.flatMap { snapshot.source.clock.unixMicroseconds(at: $0) }.map {
+                DecimalText.thousandths(Int($0 / 1000))
+            }
+        }
+        add("pharos_beacon_interval_seconds", "The interval, configured or learned.") {
+            $0.periodMicroseconds.map { DecimalText.thousandths(Int(max(0, $0 - 5000) / 1000)) }
+        }
+        add("pharos_beacon_battery_volts", "The battery voltage in the telemetry.") {
+            $0.telemetry?.batteryMillivolts.map { DecimalText.thousandths(Int($0)) }
+        }
+    }
+
+    private func addZones(_ engine: ZoneEngine, to page: inout MetricsPage) {
+        let labels = engine.rules.map { MetricsPage.label("zone", $0.name) }
+        page.begin("pharos_zone_inside", "gauge", "The number of beacons inside, if it is known.")
+        if engine.isKnown {
+            for (zone, label) in labels.enumerated() { page.add(label, "\(engine.insideCount(zone))") }
+        }
+        page.begin("pharos_zone_events_total", "counter", "Events of a zone.")
+        let kinds = ZoneEvent.Kind.allCases.map { (kind: $0, label: MetricsPage.label("event", $0.rawValue)) }
+        for (zone, label) in labels.enumerated() {
+            for (kind, word) in kinds { page.add(label + word, "\(engine.count(kind, of: zone))") }
+        }
+    }
+}

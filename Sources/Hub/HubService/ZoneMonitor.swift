@@ -1,0 +1,119 @@
+internal import HCI
+internal import LinuxHost
+public import Listener
+public import Sightings
+internal import Synchronization
+public import Zones
+
+/// The table of known beacons and the zones of a listener file. Takes reports, and returns the events of the zones.
+public final class ZoneMonitor {
+    public private(set) var engine: ZoneEngine
+    public private(set) var table: SightingTable
+    private var reportsByType: [AdvertisingReportType: Int] = [:]
+
+    /// A monitor that has received nothing.
+    public init(_ file: HubFile, _ source: SightingSource) {
+        table = file.known.table(source.clock, strangers: .counted)
+        engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
+    }
+
+    /// The number of reports since the start.
+    public var reports: Int { reportsByType.values.reduce(0, +) }
+
+    /// The number of reports since the start, by the type of their packets.
+    var reportsByKind: [String: Int] {
+        Dictionary(reportsByType.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
+    }
+
+    /// Takes an advertisement, whose data is `range` of `octets`, and returns the events that it causes.
+    public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
+        reportsByType[report.type, default: 0] += 1
+        guard let track = table.hear(report.sighting, octets, range) else { return [] }
+        return engine.receive(track, in: table, report.sighting)
+    }
+
+    /// Returns the events that time alone causes up to `now`.
+    public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
+
+    /// Notes whether the receiver works, and returns the events that follow up to `now`.
+    public func change(_ state: ScanKeeper.State, at now: HeardInstant) -> [ZoneEvent] {
+        var events: [ZoneEvent]
+        if state.isHearing {
+            events = engine.startListening(at: now)
+        } else {
+            table.breakOff()
+            events = engine.stopListening(at: now)
+        }
+        events += engine.advance(to: now)
+        return events
+    }
+
+    /// Starts the clock while the receiver does not work yet: without it, the zones become unknown after 5 s.
+    public func beginDeaf(at now: HeardInstant) -> [ZoneEvent] {
+        engine.startListening(at: now) + engine.stopListening(at: now)
+    }
+
+    /// Restores the presences that an earlier run saved.
+    public func resume(_ presences: [ZoneEngine.Presence], unixMicroseconds now: Int64?) {
+        engine.resume(presences, unixMicroseconds: now)
+    }
+
+    /// Takes the rules of a file that was read again. Presences are kept; intervals and losses are learned again.
+    ///
+    /// - Parameter unix: Converts a moment into microseconds since 1970.
+    public func replace(
+        _ file: HubFile, _ source: SightingSource, at now: HeardInstant, _ unix: (ZoneMoment) -> Int64?
+    ) -> [ZoneEvent] {
+        let presences = engine.presences(unix)
+        table = file.known.table(source.clock, strangers: .counted)
+        engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
+        engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
+        let events = beginDeaf(at: now)
+        return source.state.isHearing ? events + engine.startListening(at: now) : events
+    }
+
+    /// Starts a new round: the counts of the table that are kept for each round begin again.
+    public func beginRound() { table.beginRound() }
+}
+
+/// How good the wall clock is, in one word for events. The kernel is asked at most once a minute.
+public final class ClockQuality: Sendable {
+    private let isRecorded: Bool
+    private let last = Mutex<(at: UInt64, word: String)?>(nil)
+    private static let interval: UInt64 = 60_000_000_000
+
+    /// - Parameter isRecorded: Whether times come from a recording.
+    public init(isRecorded: Bool) { self.isRecorded = isRecorded }
+
+    /// `synchronized`, `unsynchronized`, `unknown`, or `recorded`.
+    public var text: String {
+        if isRecorded { return "recorded" }
+        let now = MonotonicClock.nanoseconds()
+        return last.withLock { last in
+            if let last, now - last.at < Self.interval { return last.word }
+            let word =
+                switch WallClock.synchronization() {
+                case .synchronized: "synchronized"
+                case .unsynchronized: "unsynchronized"
+                case .unknown: "unknown"
+                }
+            last = (now, word)
+            return word
+        }
+    }
+}
+
+extension ZoneEvent.Context {
+    /// The context of a source's events. Their ids begin with `replay` for a recording, otherwise with a random number.
+    public init(_ file: HubFile, _ source: SightingSource, _ quality: ClockQuality, isRecorded: Bool) {
+        let clock = source.clock
+        self.init(
+            receiver: file.listener.name, boot: isRecorded ? "replay" : Self.newBoot, clock: quality.text,
+            unixMicroseconds: { clock.unixMicroseconds(at: $0) })
+    }
+
+    /// A random number of 12 hexadecimal digits.
+    static var newBoot: String {
+        Privileges.randomOctets(6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+internal import Sightings
+
+/// How long a beacon may be silent before it counts as gone: estimated from its interval, its share of lost events, and
+/// the runs in which they are lost. All times are microseconds of listened time.
+struct BeaconSilence: Sendable {
+    /// The number of gaps after which the losses are estimated.
+    static let needed = 16.0
+    /// All counts are halved after this number of received events, so that old losses matter less.
+    static let memory = 4000.0
+    /// The estimate starts from this number of assumed events with ``leastLoss``.
+    static let prior = 10.0
+    static let leastLoss = 0.1
+    /// The assumed share of lost events of a beacon whose losses are not known yet.
+    static let firstLoss = 0.65
+    static let losses = 0.1...0.95
+    /// The interval is estimated again after this number of events, because an estimate costs as much as dozens of
+    /// reports.
+    static let learning = 16
+
+    /// When anything was last received from the beacon.
+    private(set) var lastReceived: Int?
+    /// When an advertising event was last received.
+    private var lastEvent: Int?
+    /// The number of events that the sighting table had counted by then.
+    private(set) var events = 0
+    private var period: Double?
+    private let configuredPeriod: Double?
+    private var smallestGap: Int?
+    private var listeningPeriod = 0
+    private var untilLearning = learning
+    private var received = 0.0
+    private var lost = 0.0
+    /// The number of runs of losses.
+    private var runs = 0.0
+
+    /// - Parameter interval: The configured interval; `nil` to learn it.
+    init(interval: Int?) {
+        configuredPeriod = interval.map { Double($0 + IntervalEstimate.meanDelayMicroseconds) }
+        period = configuredPeriod
+    }
+
+    /// Takes a report that is not an advertising event of its own, such as a scan response.
+    mutating func receiveOther(at now: Int) { lastReceived = now }
+
+    /// An earlier run saved the beacon as present: its silence begins now.
+    mutating func resume(at now: Int) {
+        lastReceived = lastReceived ?? now
+        lastEvent = lastEvent ?? now
+    }
+
+    /// Takes an advertising event.
+    ///
+    /// - Parameters:
+    ///   - listening: The number of the period of listening. A gap between two of them is not counted.
+    ///   - learn: Returns the period as estimated by the sighting table.
+    mutating func receive(at now: Int, events: Int, period listening: Int, learn: () -> Double?) {
+        if let lastEvent, listeningPeriod == listening, self.events > 0 { count(gap: now - lastEvent) }
+        self.events = events
+        listeningPeriod = listening
+        lastReceived = now
+        lastEvent = now
+        guard configuredPeriod == nil else { return }
+        untilLearning -= 1
+        guard untilLearning <= 0 else { return }
+        untilLearning = Self.learning
+        let before = period
+        period = learn() ?? period
+        // Losses that were counted with a wrong period are wrong.
+        if let before, let period, abs(period - before) > before / 4 { (received, lost, runs) = (0, 0, 0) }
+    }
+
+    private mutating func count(gap: Int) {
+        guard gap >= IntervalEstimate.sameEventMicroseconds else { return }
+        smallestGap = min(smallestGap ?? gap, gap)
+        guard let period else { return }
+        let missing = max(0, (Double(gap) / period).rounded() - 1)
+        received += 1
+        lost += missing
+        if missing > 0 { runs += 1 }
+        if received > Self.memory {
+            received /= 2
+            lost /= 2
+            runs /= 2
+        }
+    }
+
+    /// The time between two events, as far as it is known.
+    var likelyPeriod: Double? { period ?? smallestGap.map(Double.init) }
+
+    /// The silence after which the beacon counts as gone.
+    var limit: Int {
+        guard let period, received >= Self.needed else {
+            guard let likely = likelyPeriod else { return ExitRule.unknownMicroseconds }
+            return max(
+                ExitRule.unknownMicroseconds,
+                ExitRule.silenceMicroseconds(period: likely, loss: Self.firstLoss))
+        }
+        // One standard deviation is added, because the estimate rests on a few dozen events.
+        let total = received + lost + Self.prior
+        let loss = Self.upper((lost + Self.prior * Self.leastLoss) / total, total)
+        let first = min(max((runs + Self.prior * loss) / (received + Self.prior), 0.02), Self.losses.upperBound)
+        let next = Self.upper((lost - runs + Self.prior * loss) / (lost + Self.prior), lost + Self.prior)
+        let events = Self.lostInARow(
+            period: period / 1_000_000, loss: loss, first: first, next: next, rate: ExitRule.falseExitsPerSecond)
+        let range = ExitRule.rangeMicroseconds
+        return Int(min(max(events * period, Double(range.lowerBound)), Double(range.upperBound)))
+    }
+
+    /// The shortest run of losses that a beacon which stays shows less than `rate` times per second.
+    ///
+    /// A run begins with probability `first` after a received event, and continues with probability `next` after a lost
+    /// one: rate of runs of n or more = (1 - loss)/period·first·next^(n - 1).
+    ///
+    /// - Parameter period: In seconds.
+    private static func lostInARow(
+        period: Double, loss: Double, first: Double, next: Double, rate: Double
+    ) -> Double {
+        1 + max(1, (Glibc.log(rate * period / ((1 - loss) * first)) / Glibc.log(next)).rounded(.up))
+    }
+
+    private static func upper(_ share: Double, _ count: Double) -> Double {
+        let share = min(max(share, losses.lowerBound), losses.upperBound)
+        return min(share + (share * (1 - share) / count).squareRoot(), losses.upperBound)
+    }
+}

@@ -1,0 +1,119 @@
+internal import Sightings
+
+/// What is received from a beacon: with all its identities, or only with those that prove it.
+struct BeaconTracker: Sendable {
+    let beacon: Int
+    let needsProof: Bool
+    /// The beacon's positions in the sighting table, one for each identity.
+    let tracks: [Int]
+    /// The beacon's memberships of zones.
+    var members: [Int] = []
+    var window = LevelWindow()
+    var proof = EphemeralIDProof()
+    /// The track that was last proven, and when, in listened time.
+    var proven: (track: Int, received: Int)?
+    /// The last median that was judged: in dBm, and relative to 1 m in dB.
+    var last: (level: Double, gain: Double?)?
+}
+
+/// Whether an ephemeral id proves that its beacon is there. An id that two senders send alternately proves nothing: one of
+/// them repeats what it has received, and a receiver cannot tell which.
+struct EphemeralIDProof: Sendable {
+    /// Two senders within this time are present at once, in microseconds of listened time: 10 s.
+    static let together = 10_000_000
+
+    private var id: BeaconIdentity?
+    private var sender: Sender?
+    private var received = 0
+    /// The sender before the present one, and when it was last received.
+    private var previous: (sender: Sender?, received: Int)?
+    /// When both senders were last received alternately.
+    private var contested: Int?
+
+    /// Takes a report, and returns whether it proves the beacon.
+    mutating func accepts(_ identity: BeaconIdentity?, from sender: Sender?, at now: Int) -> Bool {
+        guard case .eddystoneEID? = identity else { return false }
+        if identity != id {
+            (id, previous, contested) = (identity, nil, nil)
+        } else if sender != self.sender {
+            // A beacon may change its address once; it does not change it back.
+            if let previous, previous.sender == sender, now - previous.received < Self.together { contested = now }
+            previous = (self.sender, received)
+        }
+        (self.sender, received) = (sender, now)
+        return contested.map { now - $0 >= Self.together } ?? true
+    }
+}
+
+/// The levels of a beacon's last events, at most 64 of them.
+struct LevelWindow: Sendable {
+    static let capacity = 64
+    /// Stands for a level relative to 1 m if the beacon's power is not known.
+    private static let noGain = Int8.min
+
+    // A ring of fixed size, because it is written and sorted for each report of each beacon.
+    private var times = InlineArray<64, Int>(repeating: 0)
+    private var levels = InlineArray<64, Int8>(repeating: 0)
+    private var gains = InlineArray<64, Int8>(repeating: 0)
+    private var next = 0
+    private var filled = 0
+
+    /// The medians of a window.
+    struct Median: Sendable {
+        let count: Int
+        /// In dBm.
+        let level: Double
+        /// Relative to 1 m, in dB; `nil` if less than half of the reports had a known power.
+        let gain: Double?
+    }
+
+    /// Adds a level in dBm.
+    ///
+    /// - Parameter power: The level at 1 m, in dBm.
+    mutating func add(_ level: Int8, power: Int?, at now: Int) {
+        times[next] = now
+        levels[next] = level
+        gains[next] = power.map { Int8(clamping: max(-127, Int(level) - $0)) } ?? Self.noGain
+        next = (next + 1) % Self.capacity
+        filled = min(filled + 1, Self.capacity)
+    }
+
+    mutating func removeAll() { filled = 0 }
+
+    /// The medians of the levels from `start` on; `nil` if there are none.
+    func median(since start: Int) -> Median? {
+        var sortedLevels = InlineArray<64, Int8>(repeating: 0)
+        var sortedGains = InlineArray<64, Int8>(repeating: 0)
+        var count = 0
+        var gainCount = 0
+        let (times, levels, gains) = (times.span, levels.span, gains.span)
+        var position = next
+        while count < filled {
+            position = position == 0 ? Self.capacity - 1 : position - 1
+            guard times[position] >= start else { break }
+            Self.insert(levels[position], into: &sortedLevels, count)
+            count += 1
+            if gains[position] != Self.noGain {
+                Self.insert(gains[position], into: &sortedGains, gainCount)
+                gainCount += 1
+            }
+        }
+        guard count > 0 else { return nil }
+        return Median(
+            count: count, level: Self.middle(sortedLevels.span, count),
+            gain: gainCount * 2 > count ? Self.middle(sortedGains.span, gainCount) : nil)
+    }
+
+    private static func insert(_ value: Int8, into sorted: inout InlineArray<64, Int8>, _ count: Int) {
+        var free = count
+        while free > 0, case let before = sorted.span[free - 1], before > value {
+            sorted[free] = before
+            free -= 1
+        }
+        sorted[free] = value
+    }
+
+    private static func middle(_ sorted: Span<Int8>, _ count: Int) -> Double {
+        (Double(sorted[(count - 1) / 2]) + Double(sorted[count / 2])) / 2
+    }
+}
