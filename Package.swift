@@ -139,8 +139,8 @@ let libraries: [Target] = [
     library(
         "HubService", in: "Hub",
         [
-            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "HCI", "Inventory",
-            "LinuxHost", "Listener", "Messaging", "Sightings", "Store", "Zones", crypto,
+            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "HCI", "HCITransports",
+            "Inventory", "LinuxHost", "Listener", "Messaging", "Sightings", "Store", "Zones", crypto,
         ]),
 ]
 

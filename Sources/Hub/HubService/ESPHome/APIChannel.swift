@@ -1,37 +1,38 @@
 internal import BluetoothTypes
 
-/// What ends a connection with a client.
+/// Why a connection with a client ends.
 public enum ChannelFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client wants encryption, and this proxy has no key.
     case encrypted
-    /// The client speaks in plain text, and this proxy has a key.
+    /// The client uses plain text, and this proxy has a key.
     case plain
     /// The client has another key.
     case otherKey
-    /// What comes is no frame of the API.
+    /// The client does not send frames of the API.
     case noFrame
     /// A message is longer than ``APIChannel/longest``.
     case tooLong
 
     public var description: String {
         switch self {
-        case .encrypted: "it wants encryption, and this proxy has no key: leave its encryption key empty"
-        case .plain: "it wants no encryption, and this proxy has a key: give it that"
-        case .otherKey: "its encryption key is another one"
-        case .noFrame: "it does not speak ESPHome's native API"
-        case .tooLong: "its message is longer than \(APIChannel.longest) octets"
+        case .encrypted:
+            "the client wants encryption, but this proxy has no key: leave the client's encryption key empty"
+        case .plain: "the client wants no encryption, but this proxy has a key: give the client that key"
+        case .otherKey: "the client has a different encryption key"
+        case .noFrame: "the client does not use ESPHome's native API"
+        case .tooLong: "a message of the client is longer than \(APIChannel.longest) bytes"
         }
     }
 }
 
-/// Messages as the octets of one connection: in plain text, or encrypted with a key that both sides have.
+/// The framing of one connection: converts bytes to messages and back, in plain text or encrypted with a shared key.
 public struct APIChannel: Sendable {
-    /// The most octets of a message that is taken. What clients send to a Bluetooth proxy has a few dozen.
+    /// The maximum length of a client's message, in bytes. Clients of a Bluetooth proxy send a few dozen.
     public static let longest = 4096
 
     private enum State {
         case plain
-        /// Nothing came yet.
+        /// Nothing was received yet.
         case hello
         case handshake
         case ready(receive: NoiseCipher, send: NoiseCipher)
@@ -46,24 +47,24 @@ public struct APIChannel: Sendable {
     /// A new connection.
     ///
     /// - Parameters:
-    ///   - identity: Told to the client before anything is encrypted.
-    ///   - key: What clients must have; `nil` for plain text.
+    ///   - identity: Sent to the client before the encryption starts.
+    ///   - key: The key that clients must have; `nil` for plain text.
     public init(_ identity: ProxyIdentity, key: ProxyKey?) {
         self.identity = identity
         self.key = key
         state = key == nil ? .plain : .hello
     }
 
-    /// Takes what was received.
+    /// Takes received bytes.
     public mutating func push(_ more: some Collection<UInt8>) { octets += more }
 
-    /// What the handshake has to send since this was asked for last.
+    /// Returns the bytes that the handshake has to send, once.
     public mutating func takeAnswers() -> [UInt8] {
         defer { answers = [] }
         return answers
     }
 
-    /// The next message; `nil` until more is received.
+    /// Returns the next message; `nil` until more bytes are received.
     public mutating func next() throws(ChannelFault) -> APIMessage? {
         guard let first = octets.first else { return nil }
         if case .plain = state {
@@ -76,7 +77,7 @@ public struct APIChannel: Sendable {
         return nil
     }
 
-    /// The octets of a message to the client. Before the handshake is over there is none to be sent.
+    /// Returns the bytes of a message to the client; empty before the handshake is complete.
     public mutating func frame(_ message: APIMessage) -> [UInt8] {
         switch state {
         case .plain: return message.plainFrame
@@ -97,7 +98,7 @@ public struct APIChannel: Sendable {
     private mutating func nextPlain() throws(ChannelFault) -> APIMessage? {
         var rest = octets.dropFirst()
         guard let length = rest.takeVarint(), let type = rest.takeVarint() else {
-            // Two numbers have at most 20 octets.
+            // Two numbers have at most 20 bytes.
             if octets.count > 21 { throw .noFrame }
             return nil
         }
@@ -109,7 +110,7 @@ public struct APIChannel: Sendable {
 
     // MARK: Encrypted
 
-    /// A frame: 1, its length, most significant octet first, its content.
+    /// A frame: 1, the length with the most significant byte first, the content.
     private static func framed(_ content: [UInt8]) -> [UInt8] {
         [1, UInt8(truncatingIfNeeded: content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
     }
@@ -117,7 +118,7 @@ public struct APIChannel: Sendable {
     private mutating func takeFrame() throws(ChannelFault) -> [UInt8]? {
         guard let first = octets.first else { return nil }
         guard first == 1 else {
-            // Clients know by the first octet of an answer that encryption is wanted.
+            // Clients learn from the first byte of an answer that encryption is required.
             answers += Self.framed([1] + "Bad indicator byte".utf8)
             throw first == 0 ? .plain : .noFrame
         }
@@ -133,7 +134,7 @@ public struct APIChannel: Sendable {
         switch state {
         case .plain: return nil
         case .hello:
-            // The one handshake that there is, then who we are.
+            // The number of the only handshake, then the identity.
             let address = Hexadecimal.text(identity.address.octets.octets)
             answers += Self.framed([1] + identity.name.utf8 + [0] + address.utf8 + [0])
             state = .handshake
@@ -146,7 +147,7 @@ public struct APIChannel: Sendable {
                 answers += Self.framed([0] + message)
                 state = .ready(receive: receive, send: send)
             } catch {
-                // Clients know this text.
+                // Clients compare this text.
                 answers += Self.framed([1] + "Handshake MAC failure".utf8)
                 throw .otherKey
             }

@@ -1,4 +1,4 @@
-/// The messages of ESPHome's native API that a Bluetooth proxy takes part in, by their numbers (ESPHome, api.proto).
+/// The messages of ESPHome's native API that a Bluetooth proxy uses, by their numbers (ESPHome, api.proto).
 public enum APIMessageType: UInt64, Sendable {
     case helloRequest = 1
     case helloResponse = 2
@@ -26,9 +26,9 @@ public enum APIMessageType: UInt64, Sendable {
 
 /// One message with its number.
 public struct APIMessage: Hashable, Sendable {
-    /// Its number: one of ``APIMessageType``, or another of those that ESPHome has.
+    /// The number: one of ``APIMessageType``, or another one of ESPHome.
     public let type: UInt64
-    /// Its fields, in Protocol Buffers' encoding.
+    /// The fields, in Protocol Buffers' encoding.
     public let payload: [UInt8]
 
     /// A message with the fields that `write` adds.
@@ -38,13 +38,13 @@ public struct APIMessage: Hashable, Sendable {
         self.init(type: type.rawValue, payload: writer.octets)
     }
 
-    /// A message as it was received.
+    /// A received message.
     public init(type: UInt64, payload: [UInt8]) {
         self.type = type
         self.payload = payload
     }
 
-    /// As it is sent in plain text: 0, the payload's length, the number, the payload.
+    /// The bytes of the message in plain text: 0, the payload's length, the number, the payload.
     public var plainFrame: [UInt8] {
         var octets: [UInt8] = [0]
         octets.append(varint: UInt64(payload.count))

@@ -1,41 +1,5 @@
 internal import Crypto
 
-/// The secret that a proxy and its clients share: 32 octets, which people write in Base64.
-public struct ProxyKey: Sendable {
-    let octets: [UInt8]
-
-    /// The key that a text in Base64 says (RFC 4648, section 4): 44 characters, white space around them aside.
-    ///
-    /// - Returns: `nil` for any other text.
-    public init?(base64 text: [UInt8]) {
-        let isSpace = { (octet: UInt8) in octet == 0x20 || (0x09...0x0D).contains(octet) }
-        let digits = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        guard digits.count == 44, digits.last == UInt8(ascii: "=") else { return nil }
-        var bits: UInt32 = 0
-        var octets: [UInt8] = []
-        for (place, digit) in digits.dropLast().enumerated() {
-            guard let value = Self.value(digit) else { return nil }
-            bits = bits << 6 | value
-            // Four digits are three octets; the last three are two, and two bits that are nothing.
-            if place % 4 == 3 { octets += [16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) } }
-        }
-        octets += [10, 2].map { UInt8(truncatingIfNeeded: bits >> $0) }
-        guard bits & 3 == 0 else { return nil }
-        self.octets = octets
-    }
-
-    private static func value(_ digit: UInt8) -> UInt32? {
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
-}
-
 /// One direction of an encrypted connection: ChaCha20-Poly1305 under a nonce that counts (Noise Protocol Framework,
 /// revision 34, section 5.1).
 struct NoiseCipher: Sendable {
@@ -51,13 +15,13 @@ struct NoiseCipher: Sendable {
         return try ChaChaPoly.Nonce(data: octets)
     }
 
-    /// - Returns: the octets encrypted, and their tag.
+    /// - Returns: the encrypted bytes, followed by their tag.
     mutating func encrypt(_ octets: [UInt8], authenticating other: [UInt8] = []) throws -> [UInt8] {
         let box = try ChaChaPoly.seal(octets, using: key, nonce: nextNonce(), authenticating: other)
         return Array(box.ciphertext) + Array(box.tag)
     }
 
-    /// - Throws: where the key is another, or an octet was changed.
+    /// - Throws: if the key differs, or a byte was changed.
     mutating func decrypt(_ octets: [UInt8], authenticating other: [UInt8] = []) throws -> [UInt8] {
         guard octets.count >= 16 else { throw CryptoKitError.incorrectParameterSize }
         let box = try ChaChaPoly.SealedBox(
@@ -66,8 +30,8 @@ struct NoiseCipher: Sendable {
     }
 }
 
-/// The handshake Noise_NNpsk0_25519_ChaChaPoly_SHA256, as the one who answers (Noise Protocol Framework, revision 34,
-/// sections 5 and 9): both prove that they have the key, and agree on two others.
+/// The handshake Noise_NNpsk0_25519_ChaChaPoly_SHA256, the responder's side (Noise Protocol Framework, revision
+/// 34, sections 5 and 9): both sides prove that they have the key, and agree on two new keys.
 struct NoiseHandshake {
     private var chainingKey: [UInt8]
     private var hash: [UInt8]
@@ -84,10 +48,10 @@ struct NoiseHandshake {
         cipher = NoiseCipher(keys[2])
     }
 
-    /// Takes the client's message, and answers it.
+    /// Answers the client's message.
     ///
-    /// - Returns: the answer, and the ciphers of what is received and what is sent from now on.
-    /// - Throws: where the client has another key.
+    /// - Returns: the answer, and the ciphers for both directions.
+    /// - Throws: if the client has another key.
     mutating func answer(_ message: [UInt8]) throws -> (message: [UInt8], receive: NoiseCipher, send: NoiseCipher) {
         let theirs = Array(message.prefix(32))
         let theirKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: theirs)
@@ -116,7 +80,7 @@ struct NoiseHandshake {
         cipher = NoiseCipher(keys[1])
     }
 
-    /// HKDF with the chaining key, as section 4.3 has it.
+    /// HKDF with the chaining key, section 4.3.
     private func derive(_ octets: [UInt8], _ count: UInt8) -> [[UInt8]] {
         let first = Self.code(chainingKey, octets)
         var keys: [[UInt8]] = []

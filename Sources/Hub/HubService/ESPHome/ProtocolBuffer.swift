@@ -1,5 +1,5 @@
-/// Writes a message of Protocol Buffers, field by field (protobuf.dev, "Encoding"). What has its default value is left
-/// out, as proto3 has it.
+/// Writes a message of Protocol Buffers, field by field (protobuf.dev, "Encoding"). Fields with their default value
+/// are left out, as in proto3.
 public struct ProtocolBufferWriter: Hashable, Sendable {
     /// The message so far.
     public private(set) var octets: [UInt8] = []
@@ -14,12 +14,12 @@ public struct ProtocolBufferWriter: Hashable, Sendable {
         octets.append(varint: value)
     }
 
-    /// Adds a sint32, whose sign lies in the lowest bit.
+    /// Adds a sint32, whose sign is in the lowest bit.
     public mutating func add(_ field: Int, signed value: Int32) {
         add(field, UInt64(UInt32(bitPattern: value << 1 ^ value >> 31)))
     }
 
-    /// Adds octets, a text or a message within this one.
+    /// Adds bytes, a text, or a nested message.
     public mutating func add(_ field: Int, _ value: some Collection<UInt8>) {
         guard !value.isEmpty else { return }
         octets.append(varint: UInt64(field) << 3 | 2)
@@ -32,7 +32,7 @@ public struct ProtocolBufferWriter: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Seven bits an octet, the lowest first; all but the last have the highest bit.
+    /// Appends a number with seven bits per byte, lowest first; all bytes but the last have the highest bit set.
     mutating func append(varint value: UInt64) {
         var value = value
         while value > 0x7F {
@@ -44,7 +44,7 @@ extension [UInt8] {
 }
 
 extension Collection<UInt8> where SubSequence == Self {
-    /// Takes a number from the front; `nil` where it does not end here, or not within 64 bits.
+    /// Removes a number from the front; `nil` if it is incomplete or longer than 64 bits.
     mutating func takeVarint() -> UInt64? {
         var value: UInt64 = 0
         for shift in stride(from: 0, to: 64, by: 7) {

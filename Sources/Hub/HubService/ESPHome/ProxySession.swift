@@ -1,15 +1,18 @@
+internal import BeaconService
 public import BluetoothTypes
+internal import LinuxHost
+public import Listener
 
-/// What a Bluetooth proxy says of itself.
+/// How a Bluetooth proxy identifies itself to clients.
 public struct ProxyIdentity: Hashable, Sendable {
-    /// Letters, digits and hyphens: the host's name, as Home Assistant shows and stores it.
+    /// The name in Home Assistant: letters, digits and hyphens.
     public let name: String
-    /// By which clients tell one proxy from another.
+    /// The address by which clients tell proxies apart.
     public let address: DeviceAddress
-    /// Of pharos.
+    /// The version of Pharos.
     public let version: String
 
-    /// An identity whose name has ESPHome's characters: what others there are becomes a hyphen.
+    /// An identity. Characters of the name that ESPHome does not allow become hyphens.
     public init(name: String, address: DeviceAddress, version: String) {
         let characters = name.lowercased().utf8.map { octet in
             switch octet {
@@ -22,9 +25,29 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.address = address
         self.version = version
     }
+
+    /// The identity of this machine, unless `name` and `address` say otherwise.
+    ///
+    /// - Throws: if no network card has an address.
+    public init(ofThisMachine name: String?, address: DeviceAddress?, version: String) throws(ListenerServiceError) {
+        guard let address = address ?? Self.networkCardAddress else {
+            throw .refused(
+                .unavailable, "no network card has an address to identify the proxy: give one with --address")
+        }
+        let name = name ?? Files.firstLine("/proc/sys/kernel/hostname") ?? "pharos"
+        self.init(name: name, address: address, version: version)
+    }
+
+    /// The address of the first network card, by name, that has one. It is the same after each start.
+    private static var networkCardAddress: DeviceAddress? {
+        let directory = "/sys/class/net"
+        return Files.names(in: directory).lazy
+            .compactMap { Files.firstLine("\(directory)/\($0)/address").flatMap { DeviceAddress($0) } }
+            .first { $0.octets.octets.contains { $0 != 0 } }
+    }
 }
 
-/// How the proxy's scanner is, in ESPHome's words.
+/// The state of the proxy's scanner, as ESPHome numbers it.
 public enum ProxyScannerState: UInt64, Sendable {
     case idle = 0
     case starting = 1
@@ -34,34 +57,33 @@ public enum ProxyScannerState: UInt64, Sendable {
     case stopped = 5
 }
 
-/// One client of a Bluetooth proxy: answers its messages, and knows what it wants to be told.
+/// The session of one client: answers its messages, and knows whether it wants advertisements.
 public struct ProxySession: Sendable {
-    /// What Home Assistant takes for the version of ESPHome: that of the API which is spoken here.
+    /// The version of the API, and the version of ESPHome that has it, which Home Assistant asks for.
     static let apiVersion = (major: UInt64(1), minor: UInt64(10), release: "2026.1.0")
-    /// It scans without asking for scan responses, forwards advertisements as they are, and tells how its scanner is.
+    /// The proxy's features: passive scan, raw advertisements, scanner state and mode.
     static let features: UInt64 = 1 | 32 | 64
 
     private let identity: ProxyIdentity
     private let isActive: Bool
     private var scanner: ProxyScannerState
-    /// Whether it wants advertisements.
+    /// Whether the client wants advertisements.
     public private(set) var wantsAdvertisements = false
-    /// Whether it has said that it goes, or has been told so: what is answered is the last.
+    /// Whether one of the two sides has ended the session. The answer to the last message must still be sent.
     public private(set) var isOver = false
 
-    /// A client that has just come.
+    /// The session of a client that has just connected.
     ///
     /// - Parameters:
-    ///   - identity: What it is told of this proxy.
-    ///   - isActive: Whether the scan asks for scan responses.
-    ///   - scanner: How the scanner is now.
+    ///   - isActive: Whether the scan requests scan responses.
+    ///   - scanner: The present state of the scanner.
     public init(_ identity: ProxyIdentity, isActive: Bool, scanner: ProxyScannerState) {
         self.identity = identity
         self.isActive = isActive
         self.scanner = scanner
     }
 
-    /// The answers to a message. What a Bluetooth proxy does not know it passes over, as ESPHome does.
+    /// Returns the answers to a message. Unknown messages are ignored, as in ESPHome.
     public mutating func answer(_ message: APIMessage) -> [APIMessage] {
         switch APIMessageType(rawValue: message.type) {
         case .helloRequest:
@@ -73,7 +95,7 @@ public struct ProxySession: Sendable {
                     $0.add(4, identity.name)
                 }
             ]
-        // Clients of before 2026 ask whether their password is right. There is none.
+        // Clients before 2026 send a password. There is none, so every password is right.
         case .authenticationRequest: return [APIMessage(.authenticationResponse)]
         case .disconnectRequest:
             isOver = true
@@ -91,15 +113,15 @@ public struct ProxySession: Sendable {
         case .unsubscribeAdvertisementsRequest:
             wantsAdvertisements = false
             return []
-        // No connections are forwarded: none is free of none.
+        // The proxy forwards no connections, so zero of zero are free.
         case .subscribeConnectionsFreeRequest: return [APIMessage(.connectionsFreeResponse)]
-        // How it scans was said when it was started; the answer tells.
+        // The mode is set by --active and cannot be changed; the answer states it.
         case .scannerSetModeRequest: return [scannerState]
         default: return []
         }
     }
 
-    /// Notes how the scanner is; the message is for a client that wants advertisements.
+    /// Notes the state of the scanner. Returns a message if the client wants to know it.
     public mutating func change(_ state: ProxyScannerState) -> APIMessage? {
         guard state != scanner else { return nil }
         scanner = state
@@ -134,44 +156,5 @@ public struct ProxySession: Sendable {
             $0.add(2, isActive ? 1 : 0)
             $0.add(3, isActive ? 1 : 0)
         }
-    }
-}
-
-/// Advertisements on their way to clients: those of one message.
-public struct RawAdvertisementBatch: Sendable {
-    /// More in one message would make clients wait for nothing, and a longer one is not encrypted in one piece.
-    private static let most = 64
-    private static let mostOctets = 32 << 10
-
-    /// Whether the next one belongs into another message.
-    public var isFull: Bool { count >= Self.most || writer.octets.count >= Self.mostOctets }
-
-    private var writer = ProtocolBufferWriter()
-    /// How many there are.
-    public private(set) var count = 0
-
-    /// An empty batch.
-    public init() {}
-
-    /// Adds an advertisement.
-    ///
-    /// - Parameters:
-    ///   - address: The sender's.
-    ///   - isRandom: Whether that is a random address.
-    ///   - level: In dBm; `nil` where the receiver does not tell, which is sent as 127 like HCI has it.
-    ///   - data: AD structures, as they were heard.
-    public mutating func add(_ address: DeviceAddress, isRandom: Bool, level: Int8?, data: some Collection<UInt8>) {
-        var advertisement = ProtocolBufferWriter()
-        advertisement.add(1, address.octets.octets.reduce(0) { $0 << 8 | UInt64($1) })
-        advertisement.add(2, signed: Int32(level ?? 127))
-        advertisement.add(3, isRandom ? 1 : 0)
-        advertisement.add(4, data)
-        writer.add(1, advertisement.octets)
-        count += 1
-    }
-
-    /// The message of them all.
-    public var message: APIMessage {
-        APIMessage(type: APIMessageType.rawAdvertisementsResponse.rawValue, payload: writer.octets)
     }
 }

@@ -1,0 +1,252 @@
+internal import BeaconService
+public import HCITransports
+internal import LinuxHost
+public import Listener
+public import Sightings
+internal import Synchronization
+
+/// Home Assistant's Bluetooth proxy: receives advertisements, and serves its clients on a thread of their own, so that no
+/// client can delay the reception.
+///
+/// Advertisements of 50 ms share one message. A client that does not read loses advertisements, which are counted; other
+/// clients lose none.
+public final class ProxyServer: SightingConsumer, Sendable {
+    /// What the two threads share.
+    private struct Shared {
+        var batch = RawAdvertisementBatch()
+        var full: [RawAdvertisementBatch] = []
+        var scanner = ProxyScannerState.starting
+        var isOver = false
+        /// The number of advertisements that came faster than the thread could take them.
+        var lost = 0
+    }
+
+    /// The number of clients at a time. Home Assistant is one client.
+    static let clientLimit = 16
+    /// How many bytes may wait for a client: half a minute of a busy place.
+    static let backlogLimit = 1 << 20
+    /// How many batches may wait for the thread.
+    private static let batchLimit = 256
+    private static let batchMilliseconds = 50
+
+    /// The address at which clients connect, such as `tcp:127.0.0.1:6053`.
+    public let address: String
+
+    private let shared = Mutex(Shared())
+    private let running = Monitor(false)
+    private let socket: Descriptor
+    private let identity: ProxyIdentity
+    private let key: ProxyKey?
+    private let isActive: Bool
+    private let log: @Sendable (String) -> Void
+
+    /// A server whose socket is open. Clients can connect, and are served once ``run(_:)`` is called.
+    ///
+    /// - Parameters:
+    ///   - key: The key that clients must have; `nil` for plain text.
+    ///   - isActive: Whether the scan requests scan responses.
+    ///   - log: Receives sentences for the log, from two threads.
+    public init(
+        _ listen: ListenAddress, _ identity: ProxyIdentity, key: ProxyKey?, isActive: Bool,
+        log: @escaping @Sendable (String) -> Void
+    ) throws(ListenerServiceError) {
+        (socket, address) = try Self.open(listen)
+        self.identity = identity
+        self.key = key
+        self.isActive = isActive
+        self.log = log
+    }
+
+    private static func open(_ listen: ListenAddress) throws(ListenerServiceError) -> (Descriptor, address: String) {
+        do throws(SystemError) {
+            switch listen {
+            case .unix(let path): return (try StreamSocket.listen(path: path), "unix:\(path)")
+            case .tcp(let host, let port):
+                let (socket, bound) = try StreamSocket.listen(host: host, port: port)
+                return (socket, "tcp:\(host.contains(":") ? "[\(host)]" : host):\(bound)")
+            case .kernel: throw SystemError("listen", "vhci", errno: SystemError.noEntry)
+            }
+        } catch {
+            throw .refused(
+                error.errno == SystemError.accessDenied ? .notPermitted : .unavailable, "--listen: \(error.text)")
+        }
+    }
+
+    /// Serves clients with the advertisements of `source` until it ends.
+    public func run(_ source: SightingSource) throws(ListenerServiceError) {
+        running.change { $0 = true }
+        do throws(SystemError) {
+            try BackgroundThread.start {
+                self.serve()
+                self.running.change { $0 = false }
+            }
+        } catch {
+            throw .refused(.system, "\(error)")
+        }
+        try source.run(self)
+    }
+
+    // MARK: What the source calls
+
+    public func advance(to now: HeardInstant) {}
+
+    public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        // Clients cannot use an advertisement without an address.
+        guard let sender = report.sighting.sender else { return }
+        let data = range.map { octets[$0] }
+        shared.withLock { shared in
+            guard shared.full.count < Self.batchLimit else {
+                shared.lost += 1
+                return
+            }
+            shared.batch.add(sender.address, isRandom: sender.isRandom, level: report.sighting.rssi, data: data)
+            if shared.batch.isFull {
+                shared.full.append(shared.batch)
+                shared.batch = RawAdvertisementBatch()
+            }
+        }
+    }
+
+    public func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        let scanner: ProxyScannerState =
+            switch state {
+            case .starting: .starting
+            case .listening, .foreign: .running
+            case .paused, .off: .stopped
+            case .deaf, .recovering: .failed
+            }
+        shared.withLock { $0.scanner = scanner }
+    }
+
+    public func say(_ sentence: String, isWarning: Bool) { log(sentence) }
+
+    /// Ends the thread once it has disconnected the clients, within a second.
+    public func finish(at now: HeardInstant) {
+        shared.withLock { $0.isOver = true }
+        _ = running.wait(milliseconds: 1000) { $0 ? nil : true }
+    }
+
+    // MARK: The thread
+
+    private func serve() {
+        var clients: [ProxyClient] = []
+        while true {
+            let open = clients.count < Self.clientLimit ? [Poller.Interest(socket, .read)] : []
+            let interests = clients.map { Poller.Interest($0.socket, $0.isWaiting ? .readAndWrite : .read) }
+            let ready = (try? Poller.wait(open + interests, milliseconds: Self.batchMilliseconds)) ?? []
+            let (batches, scanner, isOver) = take()
+            for (client, isReady) in zip(clients, ready.dropFirst(open.count)) where isReady { client.read() }
+            if open.count == 1, ready.first == true, let connection = try? StreamSocket.accept(socket) {
+                let session = ProxySession(identity, isActive: isActive, scanner: scanner)
+                clients.append(ProxyClient(connection, APIChannel(identity, key: key), session))
+                log("a client has connected: \(clients.count) now")
+            }
+            let messages = batches.map { (message: $0.message, count: $0.count) }
+            for client in clients {
+                client.change(scanner)
+                for each in messages { client.send(each.message, advertisements: each.count) }
+                client.flush(isLast: isOver)
+            }
+            for client in clients where client.isOver {
+                log("a client has disconnected\(client.departure): \(clients.count { !$0.isOver }) left")
+            }
+            clients.removeAll(where: \.isOver)
+            if isOver { return }
+        }
+    }
+
+    private func take() -> ([RawAdvertisementBatch], ProxyScannerState, isOver: Bool) {
+        shared.withLock { shared in
+            var batches = shared.full
+            if shared.batch.count > 0 { batches.append(shared.batch) }
+            shared.full = []
+            shared.batch = RawAdvertisementBatch()
+            if shared.lost > 0 { log("\(shared.lost) advertisements came too fast and were dropped for all clients") }
+            shared.lost = 0
+            return (batches, shared.scanner, shared.isOver)
+        }
+    }
+}
+
+/// One client: its socket, and the bytes that wait to be sent.
+private final class ProxyClient {
+    /// A client that sends nothing for this time is disconnected, in nanoseconds. Home Assistant sends a ping every 20 s.
+    private static let silenceLimit: UInt64 = 150_000_000_000
+
+    let socket: Descriptor
+    private(set) var isOver = false
+    private var session: ProxySession
+    private var channel: APIChannel
+    private var waiting: [UInt8] = []
+    private var dropped = 0
+    private var reason: String?
+    private var lastReceived = MonotonicClock.nanoseconds()
+
+    init(_ socket: Descriptor, _ channel: APIChannel, _ session: ProxySession) {
+        self.socket = socket
+        self.channel = channel
+        self.session = session
+    }
+
+    var isWaiting: Bool { !waiting.isEmpty }
+
+    /// Why it has disconnected, and how many advertisements it has lost.
+    var departure: String {
+        var text = reason.map { " (\($0))" } ?? ""
+        if dropped > 0 { text += "; \(dropped) advertisements were dropped because it did not read them" }
+        return text
+    }
+
+    func read() {
+        do throws(SystemError) {
+            let octets = try socket.read(upTo: 4096)
+            if octets.isEmpty { isOver = true }
+            channel.push(octets)
+            lastReceived = MonotonicClock.nanoseconds()
+        } catch {
+            if error.errno != SystemError.wouldBlock { isOver = true }
+        }
+        do throws(ChannelFault) {
+            while let message = try channel.next() {
+                waiting += channel.takeAnswers()
+                for answer in session.answer(message) { waiting += channel.frame(answer) }
+            }
+            waiting += channel.takeAnswers()
+        } catch {
+            // The answer to a failed handshake.
+            _ = try? socket.write(channel.takeAnswers())
+            reason = "\(error)"
+            isOver = true
+        }
+    }
+
+    func change(_ state: ProxyScannerState) {
+        if let message = session.change(state) { waiting += channel.frame(message) }
+    }
+
+    func send(_ message: APIMessage, advertisements: Int) {
+        guard session.wantsAdvertisements else { return }
+        guard waiting.count + message.payload.count <= ProxyServer.backlogLimit else {
+            dropped += advertisements
+            return
+        }
+        waiting += channel.frame(message)
+    }
+
+    /// Sends what the socket takes.
+    func flush(isLast: Bool) {
+        if isLast { waiting += channel.frame(APIMessage(.disconnectRequest)) }
+        if !waiting.isEmpty, !isOver {
+            do throws(SystemError) {
+                waiting.removeFirst(try socket.write(waiting))
+            } catch {
+                if error.errno != SystemError.wouldBlock { isOver = true }
+            }
+        }
+        if session.isOver && waiting.isEmpty { isOver = true }
+        if MonotonicClock.nanoseconds() - lastReceived > Self.silenceLimit {
+            reason = "it sent nothing for \(Self.silenceLimit / 1_000_000_000) s"
+            isOver = true
+        }
+    }
+}

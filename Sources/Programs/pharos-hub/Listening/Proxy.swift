@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import BluetoothTypes
+internal import CommandSupport
+internal import HCITransports
+internal import HubService
+internal import LinuxHost
+internal import Listener
+
+struct Proxy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proxy", abstract: "Send received advertisements to Home Assistant as its Bluetooth proxy.",
+        discussion: """
+            pharos proxy --listen tcp:0.0.0.0:6053
+            pharos proxy --adapter virtual
+
+            The proxy uses ESPHome's native API. In Home Assistant, add the integration ESPHome with this machine's \
+            address. The integrations iBeacon, Bermuda and Private BLE Device then receive every advertisement that \
+            this machine receives. Without --key-file, so does everyone who can reach the port. To make a key:
+
+            head -c 32 /dev/urandom | base64 | install -m 600 /dev/stdin proxy.key
+            """)
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
+        completion: .adapters, transform: OptionValue.adapter)
+    var adapter: AdapterName?
+
+    @Option(
+        help: ArgumentHelp(
+            "Address for clients to connect to (default: tcp:127.0.0.1:6053, for this machine only).",
+            valueName: "address"),
+        completion: .list(["tcp:127.0.0.1:6053", "tcp:0.0.0.0:6053"]), transform: ListenAddress.init)
+    var listen: ListenAddress = .tcp(host: "127.0.0.1", port: 6053)
+
+    @Option(help: ArgumentHelp("Name in Home Assistant (default: the host name).", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Address by which Home Assistant tells proxies apart (default: that of a network card).",
+            valueName: "address"), transform: Self.address)
+    var address: DeviceAddress?
+
+    @Option(
+        help: ArgumentHelp(
+            "File with the encryption key, 32 bytes in Base64, that only you can read (default: no encryption).",
+            valueName: "file"), completion: .file())
+    var keyFile: String?
+
+    @Flag(help: "Request scan responses: shows names, but costs other devices' batteries.")
+    var active = false
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var durationS: Int?
+
+    func validate() throws {
+        if case .kernel = listen {
+            throw ValidationError("--listen vhci: clients cannot connect there; use tcp:HOST:PORT or unix:PATH.")
+        }
+        if case .managed(let index)? = adapter {
+            throw ValidationError("The kernel drops repeated advertisements on hci\(index):mgmt: use hci\(index).")
+        }
+    }
+
+    func run() throws {
+        let identity = try ProxyIdentity(ofThisMachine: name, address: address, version: CommandProgram.version)
+        let key = try keyFile.map { try ProxyKey(file: $0) }
+        var options = SightingSource.Options(adapter: adapter)
+        let usual = ScanSettings.standard
+        options.settings = try ScanSettings(isActive: active, interval: usual.interval, window: usual.window)
+        options.durationMicroseconds = durationS
+        options.purpose = "pharos proxy"
+        let source = try SightingSource.live(options)
+        let server = try ProxyServer(listen, identity, key: key, isActive: active) {
+            Terminal.writeError("pharos: \($0)\n")
+        }
+        Terminal.write("listening \(server.address)\n")
+        try server.run(source)
+    }
+
+    private static func address(_ text: String) throws -> DeviceAddress {
+        guard let address = DeviceAddress(text) else { throw Mistake("use an address such as 00:11:22:33:44:55") }
+        return address
+    }
+}
