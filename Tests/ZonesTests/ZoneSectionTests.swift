@@ -96,7 +96,7 @@ import Testing
         var stage = ZoneStage([rule])
         _ = stage.becomeHearing(0)
         _ = stage.receive("a", 1, -55)
-        let events = stage.receive("a", 2, -55)
+        let events = stage.receive("a", 2, -55) + stage.events(until: 500)
         let context = ZoneEvent.Context(
             receiver: "hall", boot: "8f01", clock: "synchronized", unixMicroseconds: { Int64($0.nanoseconds / 1000) })
         var row = JSONRow()
