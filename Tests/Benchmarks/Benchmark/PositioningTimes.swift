@@ -28,7 +28,7 @@ struct PositioningTimes {
         let (survey, run) = site()
         var map = try SignalMap(survey)
         let statistics = try clock.measure { map = try SignalMap(survey) }
-        report.target("map of places", statistics.milliseconds / 1000, "s", atMost: 10)
+        report.target("map of places", statistics.milliseconds / 1000, "s", atMost: 20)
         for algorithm in PositioningAlgorithm.allCases {
             var settings = LocatorSettings(algorithm)
             settings.gridMetres = 1
@@ -36,10 +36,10 @@ struct PositioningTimes {
             let fit = try clock.measure { locator = try Locator(map, settings: settings) }
             var times: [Double] = []
             for vector in run { times.append(clock.measure { _ = locator.locate(vector) }.milliseconds) }
-            let limit = [.field, .hmm].contains(algorithm) ? 60.0 : 10
+            let limit = [.field, .hmm].contains(algorithm) ? 120.0 : 20
             report.target(
                 "\(algorithm.rawValue), fit", (statistics + fit).milliseconds / 1000, "s", atMost: limit)
-            report.target("\(algorithm.rawValue), an instant", times.median, "ms", atMost: 5)
+            report.target("\(algorithm.rawValue), an instant", times.median, "ms", atMost: 10)
         }
         report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
         if let python {
@@ -172,7 +172,7 @@ struct PositioningTimes {
                 try RunFile(tape.path, KnownBeacons(), reading: .init()).run(walker)
             }
             guard walker.count == seconds else { throw BenchmarkError("\(walker.count) seconds were located") }
-            report.target("\(algorithm.rawValue), an hour", time.milliseconds / 1000, "s", atMost: 2)
+            report.target("\(algorithm.rawValue), an hour", time.milliseconds / 1000, "s", atMost: 10)
         }
         report.line("Peak RSS: \((try ProcessMemory(of: getpid())).text)")
     }
