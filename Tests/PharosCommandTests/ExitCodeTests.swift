@@ -129,7 +129,7 @@ import Testing
             "\(url) --address 40:11:22:33:44:55", 64,
             value(
                 "40:11:22:33:44:55", "--address <address>",
-                "use public, random-static, or six octets of which the first is C0...FF")),
+                "use public, random-static, or six bytes of which the first is C0...FF")),
         Mistake(
             "\(url) --like pc", 64,
             value("pc", "--like <model>", "use one of raspberry-pi, zephyr, intel, core-4")),

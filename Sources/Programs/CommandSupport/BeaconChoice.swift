@@ -53,7 +53,7 @@ package struct BeaconSourceOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
+            "Profile, fleet, output of `pharos fleet generate` or listener file that names beacons. May be repeated.",
             valueName: "file"), completion: .file())
     package var known: [String] = []
 

@@ -2,14 +2,14 @@ package import ArgumentParser
 
 /// How `find` tells where a beacon is, with a map and without one.
 package struct FindOptions: ParsableArguments {
-    @Flag(help: "Ring the terminal's bell, faster the stronger the beacon is heard.")
+    @Flag(help: "Ring the terminal's bell, faster for a stronger beacon.")
     package var sound = false
 
-    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
+    @Option(help: ArgumentHelp("Path-loss exponent, 1...6; 2 in free space.", valueName: "n"))
     package var pathLossExponent: Double = 2
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
         transform: OptionValue.duration)
     package var durationS: Int?
 

@@ -8,7 +8,7 @@ internal import Listener
 
 struct Encode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encode", abstract: "Build a payload and print its octets.",
+        commandName: "encode", abstract: "Build a payload and print its bytes.",
         subcommands: [
             EncodeFrame<IBeaconOptions>.self, EncodeFrame<AltBeaconOptions>.self, EncodeFrame<UIDOptions>.self,
             EncodeFrame<URLOptions>.self, EncodeFrame<TLMOptions>.self, EncodeFrame<EIDOptions>.self,
@@ -26,7 +26,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
     @Option(help: "Output format: hex, json, hcitool, c or swift.")
     var format: PayloadFormat = .hex
 
-    @Flag(help: "Explain each octet.")
+    @Flag(help: "Explain each byte.")
     var explain = false
 
     func validate() throws {

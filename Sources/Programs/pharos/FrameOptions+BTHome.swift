@@ -9,7 +9,7 @@ internal import EddystoneSecurity
 struct EncryptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "BTHome: file with the encryption key, 32 hexadecimal digits that nobody else may read.",
+            "BTHome: file with the encryption key: 32 hexadecimal digits, readable by its owner only.",
             valueName: "file"),
         completion: .file())
     var encryptionKeyFile: String?
@@ -50,7 +50,7 @@ struct EncryptionOptions: ParsableArguments {
     }
 
     private static func address(_ text: String) throws -> DeviceAddress {
-        guard let address = DeviceAddress(text) else { throw Mistake("write six octets, such as F0:01:02:03:04:05") }
+        guard let address = DeviceAddress(text) else { throw Mistake("write six bytes, such as F0:01:02:03:04:05") }
         return address
     }
 }

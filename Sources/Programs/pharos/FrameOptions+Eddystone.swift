@@ -17,7 +17,7 @@ struct UIDOptions: FrameOptions {
     var namespaceFromDomain: String?
 
     @Option(
-        help: ArgumentHelp("Derive the namespace from a UUID (without its octets 5...10).", valueName: "uuid"),
+        help: ArgumentHelp("Derive the namespace from a UUID (without its bytes 5...10).", valueName: "uuid"),
         transform: OptionValue.uuid)
     var namespaceFromUuid: FixedOctets<16>?
 
@@ -58,7 +58,7 @@ struct URLOptions: FrameOptions {
     static let title = "an Eddystone-URL frame: a compressed web address"
 
     @Option(
-        help: ArgumentHelp("Web address; at most 17 octets after its scheme when compressed.", valueName: "url"),
+        help: ArgumentHelp("Web address: at most 17 bytes after its scheme when compressed.", valueName: "url"),
         transform: URLOptions.compress)
     var url: CompressedURL
 
@@ -76,7 +76,7 @@ struct URLOptions: FrameOptions {
 struct RotationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "File with the identity key, 32 hexadecimal digits that nobody else may read.", valueName: "file"),
+            "File with the identity key: 32 hexadecimal digits, readable by its owner only.", valueName: "file"),
         completion: .file())
     var identityKeyFile: String?
 

@@ -42,20 +42,20 @@ extension FrameOptions {
 extension MeasuredPowerAtOneMeter {
     // Of iBeacon and AltBeacon. A group of this one option would cost the parser as much time as all the others of them.
     fileprivate static let help = ArgumentHelp(
-        "Signal strength at 1 m, -127...0 dBm: receivers estimate distances from it.", valueName: "dBm")
+        "Level at 1 m, -127...0 dBm, from which receivers estimate the distance.", valueName: "dBm")
 }
 
 /// Measured power of Eddystone frames: at 0 m, or at 1 m with 41 dB added.
 struct ZeroMeterPowerOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Signal strength at 0 m, -100...20 dBm: the octet that is sent.", valueName: "dBm"),
+        help: ArgumentHelp("Level at 0 m, -100...20 dBm: the byte that is sent.", valueName: "dBm"),
         transform: OptionValue.powerAtZeroMeters)
     var measuredPowerDbm: MeasuredPowerAtZeroMeters?
 
     @Option(
         name: .customLong("measured-power-1m-dbm"), parsing: .unconditional,
-        help: ArgumentHelp("Signal strength at 1 m instead; 41 dB more is sent.", valueName: "dBm"),
+        help: ArgumentHelp("Level at 1 m instead; the byte that is sent is 41 dB higher.", valueName: "dBm"),
         transform: OptionValue.powerAtOneMeter)
     var measuredPowerAtOneMeter: MeasuredPowerAtOneMeter?
 
@@ -115,7 +115,7 @@ struct IBeaconOptions: FrameOptions {
 
     @Option(
         help: ArgumentHelp(
-            "Flags octet (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "octet"),
+            "Flags byte (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "octet"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
@@ -141,12 +141,12 @@ struct AltBeaconOptions: FrameOptions {
     var measuredPowerDbm: MeasuredPowerAtOneMeter
 
     @Option(
-        help: ArgumentHelp("Octet reserved for the manufacturer.", valueName: "octet"),
+        help: ArgumentHelp("Byte reserved for the manufacturer.", valueName: "octet"),
         transform: OptionValue.uint8)
     var reserved: UInt8 = 0
 
     @Option(
-        help: ArgumentHelp("Flags octet (default: 0x06), or none.", valueName: "octet"),
+        help: ArgumentHelp("Flags byte (default: 0x06), or none.", valueName: "octet"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 

@@ -51,7 +51,7 @@ struct RadioOptions: ParsableArguments {
             case "random-static": return .randomStatic
             default:
                 guard let address = DeviceAddress(text), address.isValidStaticRandom else {
-                    throw Mistake("use public, random-static, or six octets of which the first is C0...FF")
+                    throw Mistake("use public, random-static, or six bytes of which the first is C0...FF")
                 }
                 return .explicit(address)
             }

@@ -10,23 +10,23 @@ internal import Sites
 
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Hold what is heard against what is to be on the air.",
+        commandName: "audit", abstract: "Compare what is received with what should be sent.",
         discussion: """
             pharos audit lobby.json
             pharos audit museum.json --adapter hci0 --adapter hci1 --html audit.html
             pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
 
-            It listens for 30 s, or for 60 of the longest intervals, and ends with 1 on any verdict but ok: silent, \
-            wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. Warnings \
-            (stranger, not-in-range, unjudged) do not count; where nothing could be judged, it ends with 1 too.
+            Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
+            ok: silent, wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. \
+            Warnings (stranger, not-in-range, unjudged) do not count. Exits with 1 too if nothing could be judged.
 
-            What listeners keep (--history) and publish (--mqtt) cannot be audited: it is events and rounds, without the \
-            octets, addresses and times that are judged here. `pharos scan --record FILE` records all of it, for --replay.
+            A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
+            bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Profiles, fleets, or what `pharos fleet generate` wrote.", valueName: "file"), completion: .file())
+            "Profiles, fleets, or the output of `pharos fleet generate`.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
@@ -51,13 +51,13 @@ struct Audit: ParsableCommand {
     var mqtt: [String] = []
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Listen for so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Listen for this many seconds.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The receivers stand on the floor of this site file: beacons elsewhere need not be heard.",
+            "Site file of the floor on which the receivers stand. Beacons elsewhere need not be received.",
             valueName: "file"), completion: .file())
     var site: String?
 

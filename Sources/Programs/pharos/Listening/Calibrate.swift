@@ -11,28 +11,30 @@ internal import Sightings
 
 struct Calibrate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "calibrate", abstract: "Measure what a beacon shows at 1 m.",
+        commandName: "calibrate", abstract: "Measure a beacon's level at 1 m.",
         discussion: """
             pharos calibrate --strongest --turn
             pharos calibrate --beacon lobby --known lobby.json --turn --write lobby.json
             pharos calibrate --beacon uid:8b0ca750095477cb3e77-000000000002 --headings 8 --distance-m 1 --distance-m 4
 
-            Turn the beacon, not the receiver: its level differs by 4 to 19 dB from side to side. The value is that of \
-            this receiver. With fewer than 100 packets, or 20 a heading, it ends with 75.
+            Turn the beacon, not the receiver: its level differs by 4 to 19 dB from side to side. The value holds for \
+            this receiver. Exits with 75 after fewer than 100 packets, or fewer than 20 for a heading.
             """)
 
     @Option(
         help: ArgumentHelp("An identity such as ibeacon:UUID-1-2, or the name of a known beacon.", valueName: "key"))
     var beacon: String?
 
-    @Flag(help: "Take the strongest beacon that is heard.")
+    @Flag(help: "Take the strongest beacon that is received.")
     var strongest = false
 
     @OptionGroup var source: BeaconSourceOptions
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Between beacon and receiver (default: 1). Several give the exponent too.", valueName: "m"),
+        help: ArgumentHelp(
+            "Distance between beacon and receiver (default: 1). Several distances also give the path-loss exponent.",
+            valueName: "m"),
         transform: Self.distance)
     var distanceM: [Double] = []
 
@@ -45,14 +47,14 @@ struct Calibrate: ParsableCommand {
     @Flag(help: "Measure four headings of the beacon.")
     var turn = false
 
-    @Option(help: ArgumentHelp("Measure so many headings of the beacon, 2...16.", valueName: "n"))
+    @Option(help: ArgumentHelp("Measure this many headings of the beacon, 2...16.", valueName: "n"))
     var headings: Int?
 
-    @Flag(help: "Measure each channel by itself: the beacon sends on 37, 38 and 39 in turn (`advertise --channels`).")
+    @Flag(help: "Measure each channel separately: the beacon sends on 37, 38 and 39 in turn (`advertise --channels`).")
     var channels = false
 
     @Option(
-        help: ArgumentHelp("How fast the level falls, 1...6: for a single distance that is not 1 m.", valueName: "n"))
+        help: ArgumentHelp("Path-loss exponent, 1...6, for a single distance other than 1 m.", valueName: "n"))
     var pathLossExponent: Double?
 
     @Option(

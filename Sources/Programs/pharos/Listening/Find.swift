@@ -7,14 +7,14 @@ internal import Sightings
 
 struct Find: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "find", abstract: "Lead to one beacon.",
+        commandName: "find", abstract: "Guide you to one beacon.",
         discussion: """
             pharos find lobby-north --known museum.json
             pharos find uid:8b0ca750095477cb3e77-000000000002 --turn
             pharos find lobby-north --known museum.json --map map.json
 
-            "warmer" and "colder" are said only where levels differ by more than chance; a distance is always an \
-            interval. It ends before the beacon, or with Ctrl-C.
+            Prints "warmer" or "colder" only if the levels differ by more than chance. A distance is always an interval. \
+            Stops when you reach the beacon, or with Ctrl-C.
             """)
 
     @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
@@ -24,11 +24,11 @@ struct Find: ParsableCommand {
 
     // The other program takes over where it is given.
     @Option(
-        help: ArgumentHelp("A map, on which it says how far and where the beacon is.", valueName: "file"),
+        help: ArgumentHelp("A map, to show where the beacon is and how far away.", valueName: "file"),
         completion: .file())
     var map: String?
 
-    @Flag(help: "Turn with the receiver close to your body, a quarter turn each 4 s: it tells the direction.")
+    @Flag(help: "Find the direction: turn by a quarter every 4 s, with the receiver close to your body.")
     var turn = false
 
     @OptionGroup var options: FindOptions
@@ -36,7 +36,7 @@ struct Find: ParsableCommand {
     func validate() throws {
         if turn && (source.replay != nil || options.durationS != nil) {
             throw ValidationError(
-                "--turn takes four times 4 s of an adapter: it goes without --replay and --duration-s.")
+                "--turn needs an adapter for four times 4 s: leave out --replay and --duration-s.")
         }
         try options.check(with: source)
     }
@@ -51,7 +51,7 @@ struct Find: ParsableCommand {
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
         try feed.run(listener)
-        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was heard of it") }
+        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was received from it") }
     }
 
     private static let words = ["ahead of where you began", "to the right", "behind", "to the left"]
@@ -60,14 +60,14 @@ struct Find: ParsableCommand {
     private func findDirection(_ known: KnownBeacons) throws {
         var result = FindTurn()
         for direction in 0..<FindTurn.directions {
-            BeaconSourceOptions.prompt(direction == 0 ? "Hold the receiver before you" : "Turn right by a quarter")
+            BeaconSourceOptions.prompt(direction == 0 ? "Hold the receiver in front of you" : "Turn right by a quarter")
             let feed = try source.open(known, duration: Self.quarterMicroseconds)
             let listener = FindListener(try BeaconChoice(name, known, feed.clock), feed.clock, name: name)
             try feed.run(listener)
             for level in listener.levels { result.hear(level, direction: direction) }
         }
         guard result.levels.contains(where: { $0 != nil }) else {
-            throw Failure(.temporaryFailure, "\(name): nothing was heard of it")
+            throw Failure(.temporaryFailure, "\(name): nothing was received from it")
         }
         let answer = result.answer
         if options.json {
@@ -79,7 +79,7 @@ struct Find: ParsableCommand {
                     ("confidence", FindListener.number(answer?.confidence)),
                 ]).line + "\n")
         }
-        guard let answer else { return Terminal.write("cannot tell: the directions differ by less than chance does\n") }
+        guard let answer else { return Terminal.write("no direction found: the levels differ by less than chance\n") }
         let percent = Int((answer.confidence * 100).rounded(.down))
         Terminal.write("\(Self.words[answer.direction]), with \(percent) % confidence\n")
     }

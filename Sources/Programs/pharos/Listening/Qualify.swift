@@ -9,16 +9,15 @@ internal import Sightings
 
 struct Qualify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "qualify", abstract: "Find out what a radio delivers.",
+        commandName: "qualify", abstract: "Measure how many packets a radio delivers.",
         discussion: """
             pharos qualify --sender virtual --duration-s 5
             pharos qualify --sender hci0 --receiver hci1
             pharos qualify --receiver hci0 --hears lobby-north --known museum.json
 
-            A beacon of its own is sent on one radio each 100 ms and heard by the other, then the other way round: in \
-            legacy and extended advertising, while both send, and with the filter of duplicates on. Grades: good (90 % \
-            delivered, no silence over 2 s), usable (50 %, 10 s), unfit. It ends with 1 where a radio is unfit, with 75 \
-            where Ctrl-C broke it off.
+            One radio sends a beacon every 100 ms and the other receives it, then they change roles: with legacy and \
+            extended advertising, while both send, and with the filter for duplicates. Grades: good (90 % delivered, no \
+            silence over 2 s), usable (50 %, 10 s), unfit. Exits with 1 if a radio is unfit, and with 75 after Ctrl-C.
             """)
 
     @Option(
@@ -29,7 +28,8 @@ struct Qualify: ParsableCommand {
     var sender: AdapterName?
 
     @Option(
-        help: ArgumentHelp("The radio that listens first, another one.", valueName: "name"), completion: .adapters,
+        help: ArgumentHelp("The radio that receives first. It differs from the sender.", valueName: "name"),
+        completion: .adapters,
         transform: OptionValue.adapter)
     var receiver: AdapterName?
 
@@ -40,13 +40,13 @@ struct Qualify: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Qualify one radio alone, by this beacon of --known, which stands near.", valueName: "beacon"))
+            "Qualify one radio with this beacon of --known, which must be near.", valueName: "beacon"))
     var hears: String?
 
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A profile, a fleet, or what `pharos fleet generate` wrote: beacons with names. May be repeated.",
+            "Profile, fleet, or output of `pharos fleet generate` that names beacons. May be repeated.",
             valueName: "file"), completion: .file())
     var known: [String] = []
 
@@ -55,11 +55,11 @@ struct Qualify: ParsableCommand {
 
     func validate() throws {
         if hears != nil && known.isEmpty {
-            throw ValidationError("--hears needs --known: the interval of the beacon has to be known.")
+            throw ValidationError("--hears needs --known, which gives the interval of the beacon.")
         }
         if hears == nil && !known.isEmpty { throw ValidationError("--known goes with --hears.") }
         if hears != nil && sender != nil {
-            throw ValidationError("--hears is for one radio alone: name it with --receiver, and leave --sender out.")
+            throw ValidationError("--hears is for a single radio: name it with --receiver, and leave out --sender.")
         }
         guard durationS >= 1_000_000 else { throw ValidationError("--duration-s is at least 1.") }
     }

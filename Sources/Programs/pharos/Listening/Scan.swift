@@ -8,31 +8,32 @@ internal import Sightings
 
 struct Scan: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scan", abstract: "Show the beacons that are heard.",
+        commandName: "scan", abstract: "Show the beacons that are received.",
         discussion: """
             pharos scan
             pharos scan --known museum.json --json --every-s 1
             pharos scan --monitor ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206
             pharos scan --replay capture.btsnoop --json
 
-            Listening needs CAP_NET_RAW on hciN. The virtual adapter hears the profiles of --known, or a sample.
+            Receiving on hciN needs CAP_NET_RAW. The virtual adapter sends the profiles of --known, or a sample.
             """)
 
     @OptionGroup var source: ScanSourceOptions
     @OptionGroup var selection: ScanSelection
 
     @Option(
-        help: ArgumentHelp("Report in rounds of so many seconds.", valueName: "seconds"), transform: OptionValue.round)
+        help: ArgumentHelp("Report in rounds of this many seconds.", valueName: "seconds"), transform: OptionValue.round
+    )
     var everyS: Int?
 
-    @Flag(help: "Report each second how far the known beacons are (rounds of --every-s, default 1).")
+    @Flag(help: "Report the distance of the known beacons in each round (--every-s, default 1).")
     var ranging = false
 
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
             """
-            Tell only when a region is entered and left: ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an \
+            Report only when a region is entered and left: ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an \
             identity, or the name of a known beacon. May be repeated.
             """, valueName: "region"))
     var monitor: [String] = []
@@ -47,7 +48,7 @@ struct Scan: ParsableCommand {
 
     func validate() throws {
         if ranging && selection.known.isEmpty {
-            throw ValidationError("--ranging needs --known: it tells how far the beacons are that have a name.")
+            throw ValidationError("--ranging needs --known: it reports the distance of beacons with a name.")
         }
         if source.replay == "-" && selection.known.contains("-") {
             throw ValidationError("Standard input is either the recording or the known beacons.")
@@ -55,9 +56,9 @@ struct Scan: ParsableCommand {
         if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
         if !monitor.isEmpty, case .managed(let index)? = source.adapter {
             throw ValidationError(
-                "The kernel drops repeats on hci\(index):mgmt, so nobody is known to leave there: use hci\(index).")
+                "The kernel drops repeats on hci\(index):mgmt, so an exit cannot be detected there: use hci\(index).")
         }
-        if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave --every-s out.") }
+        if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave out --every-s.") }
     }
 
     func run() throws {
@@ -99,17 +100,21 @@ struct ScanSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
     var record: String?
 
-    @Flag(help: "Ask for scan responses: names are heard, batteries of others pay.")
+    @Flag(help: "Ask for scan responses. Shows names, but costs other devices' batteries.")
     var active = false
 
-    @Option(help: ArgumentHelp("How often the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
+    @Option(
+        help: ArgumentHelp(
+            "Scan interval, after which the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
     var scanIntervalMs: Double?
 
-    @Option(help: ArgumentHelp("How long is listened after each change.", valueName: "ms"))
+    @Option(
+        help: ArgumentHelp(
+            "Scan window: how long to listen after each change (default: the whole interval).", valueName: "ms"))
     var scanWindowMs: Double?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
@@ -119,8 +124,8 @@ struct ScanSourceOptions: ParsableArguments {
         }
         if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
-                "--replay reads a file: how that was scanned is settled; leave --active, --scan-interval-ms and "
-                    + "--scan-window-ms out.")
+                "--replay reads a file that was scanned before: leave out --active, --scan-interval-ms "
+                    + "and --scan-window-ms.")
         }
         _ = try settings()
     }
@@ -165,7 +170,7 @@ struct ScanSelection: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A profile, a fleet, what `pharos fleet generate` wrote, or a listener file: beacons with names. May be repeated.",
+            "Profile, fleet, output of `pharos fleet generate` or listener file that names beacons. May be repeated.",
             valueName: "file"), completion: .file())
     var known: [String] = []
 
@@ -178,16 +183,16 @@ struct ScanSelection: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Leave weaker reports out, -127...20.", valueName: "dBm"), transform: Self.level)
+        help: ArgumentHelp("Leave out weaker reports, -127...20.", valueName: "dBm"), transform: Self.level)
     var minRssiDbm: Int8?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Leave out what no beacon shows, such as -110..0.", valueName: "dBm..dBm"),
+        help: ArgumentHelp("Leave out reports outside this range of levels, such as -110..0.", valueName: "dBm..dBm"),
         transform: Self.range)
     var plausibleDbm: ClosedRange<Int8>?
 
-    @Flag(help: "Show beacons without a name too, where --known names some.")
+    @Flag(help: "Also show beacons that --known does not name.")
     var strangers = false
 
     private static func level(_ text: String) throws -> Int8 {
@@ -199,7 +204,7 @@ struct ScanSelection: ParsableArguments {
     }
 
     private static func range(_ text: String) throws -> ClosedRange<Int8> {
-        guard let dots = text.firstRange(of: "..") else { throw Mistake("it is no range such as -110..0") }
+        guard let dots = text.firstRange(of: "..") else { throw Mistake("write a range such as -110..0") }
         let (low, high) = (try level(String(text[..<dots.lowerBound])), try level(String(text[dots.upperBound...])))
         guard low <= high else { throw Mistake("\(low) is above \(high)") }
         return low...high
@@ -240,7 +245,7 @@ struct DistanceOptions: ParsableArguments {
         completion: .list(DistanceModel.allCases.map(\.rawValue)), transform: Self.model)
     var distanceModel: DistanceModel = .log
 
-    @Option(help: ArgumentHelp("How fast the level falls, 1...6: 2 in the open.", valueName: "n"))
+    @Option(help: ArgumentHelp("Path-loss exponent, 1...6; 2 in free space.", valueName: "n"))
     var pathLossExponent: Double = 2
 
     @Option(help: ArgumentHelp("Standard deviation of the shadowing, 0...20.", valueName: "dB"))
