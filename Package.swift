@@ -128,7 +128,8 @@ let libraries: [Target] = [
     library(
         "Inventory", in: "Hub",
         [
-            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Sightings", "Sites",
+            "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "HCITransports", "LinuxHost",
+            "Listener", "Sightings", "Sites",
         ]),
     library(
         "Messaging", in: "Hub",
@@ -285,7 +286,8 @@ package.targets += [
     tests(
         "InventoryTests",
         [
-            "BeaconFrames", "BluetoothTypes", "Configuration", "Inventory", "Sightings", "Sites", "TestSupport",
+            "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "Inventory", "Listener", "Sightings", "Sites",
+            "TestSupport",
         ]),
     tests("LinuxHostTests", ["BluetoothTypes", "LinuxHost", "TestSupport"]),
     tests(

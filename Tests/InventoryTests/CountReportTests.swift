@@ -131,7 +131,7 @@ import Testing
         // A line that was cut off finishes nothing.
         #expect(CountJournal(Array(text.utf8.dropLast(2)))?.finish == nil)
         let report = CountReport(World.inventory(items: 5), read, [])
-        #expect(report.outcomes.count == 2 && report.warnings == ["nobody has listened in this count"])
+        #expect(report.outcomes.count == 2 && report.warnings == ["no receiver has taken part in this count"])
     }
 
     @Test func countsOfADayAreNumbered() {

@@ -148,7 +148,7 @@ import Testing
         #expect(check.beacons.map(\.isFastEnough) == [true, false, nil])
         #expect(check.warnings.contains { $0.hasPrefix("item-2: at an interval of 1000 ms") })
         #expect(check.warnings.contains { $0.contains("one queue of 8: with 3 or more") })
-        let learned = InventoryCheck(inventory, heard: [World.identity(2): 100_000])
+        let learned = InventoryCheck(inventory, learned: [World.identity(2): 100_000])
         #expect(learned.beacons[2].isFastEnough == true)
     }
 }

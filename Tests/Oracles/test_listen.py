@@ -289,7 +289,7 @@ def test_another_kind_of_file_is_named_with_its_command(tmp_path, tape):
 def test_what_only_the_service_uses_is_said_and_nothing_else(tmp_path, tape):
     path = listener(tmp_path, zones=[{"name": "desk"}], mqtt={"url": "mqtt://broker"}, hooks=[{"on": "enter"}])
     result = pharos.checked("listen", path, "--print", "--replay", tape)
-    assert result.err == f"pharos: {path}: --print makes no use of zones, mqtt, hooks\n"
+    assert result.err == f"pharos: {path}: --print does not use zones, mqtt, hooks\n"
     assert pharos.checked("listen", listener(tmp_path, "plain"), "--print", "--replay", tape).err == ""
 
 

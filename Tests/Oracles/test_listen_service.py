@@ -157,7 +157,7 @@ def test_the_things_of_an_inventory_are_known(service):
     assert service.peer.interrupt(signal.SIGTERM) == 0
     # In the foreground too; a command without the hub says what it does not know.
     printed = pharos.checked("listen", service.file, "--print", "--duration-s", "0", "--json", "--adapter", "virtual")
-    assert "--print makes no use of zones" in printed.err and "reads no inventories" not in printed.err
+    assert "--print does not use zones" in printed.err and "reads no inventories" not in printed.err
     scan = pharos.checked("scan", "--known", service.file, "--known", boxed(service), "--duration-s", "0",
                           "--adapter", "virtual")
     assert f"{tools}: this command reads no inventories" in scan.err

@@ -133,7 +133,7 @@ def test_the_sample_works_on_the_virtual_air():
 
 
 @pytest.mark.parametrize("zones, status, sentence", [
-    (None, 78, "there are no zones in it"),
+    (None, 78, "the file has no zones"),
     ([{"name": "desk", "tag": "desks"}], 78, 'hall.json:1:'),
     ([{"name": "desk", "tag": "desks"}], 78, 'no beacon has the tag "desks"; did you mean "desk"?'),
     ([{"name": "desk", "tag": "desk", "withinM": -1}], 78, "zones[0].withinM: -1 is out of range 0.01...1000 m"),

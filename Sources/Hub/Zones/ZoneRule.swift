@@ -1,46 +1,46 @@
 internal import Glibc
 
-/// A zone as a listener file states it, with all defaults filled in: which beacons, how near, and when it is entered and
-/// left.
+/// A zone of a listener file, with all defaults: which beacons belong to it, and when they enter and leave.
 public struct ZoneRule: Hashable, Sendable {
-    /// Which beacons it is built around.
+    /// The beacons of a zone.
     public enum Members: Hashable, Sendable {
-        /// All that carry this tag.
+        /// All beacons with this tag.
         case tag(String)
-        /// By name.
+        /// Beacons by name.
         case beacons([String])
     }
 
-    /// What is entered and left.
+    /// Whether each beacon enters and leaves on its own.
     public enum Per: String, Hashable, Sendable, CaseIterable {
-        /// Each beacon has a place of its own in the zone, such as each of several desks.
+        /// Each beacon enters and leaves on its own, such as each of several desks.
         case beacon
-        /// All beacons together: it is entered with the first, and left with the last.
+        /// The zone is entered with the first beacon, and left with the last.
         case zone
     }
 
-    /// By what a beacon is in the zone.
+    /// The bound within which a beacon is inside the zone.
     public enum Bound: Hashable, Sendable {
-        /// By distance, in thousandths of a metre: in at and below the first, out beyond the second.
+        /// Distances in thousandths of a metre: a beacon enters at `within` and leaves beyond `leaveBeyond`.
         case distance(within: Int, leaveBeyond: Int)
-        /// By level, in dBm: in at and above the first, out below the second.
+        /// Levels in dBm: a beacon enters at `above` and leaves below `leaveBelow`.
         case level(above: Int, leaveBelow: Int)
     }
 
-    /// What a beacon must show to be counted.
+    /// What a beacon must send to be counted.
     public enum Proof: String, Hashable, Sendable, CaseIterable {
-        /// Its identity, which anybody can copy.
+        /// Its identity, which can be copied.
         case none
-        /// An ephemeral id that its key explains.
+        /// An ephemeral id of its key.
         case eid
     }
 
-    /// A text with `${key}` where the attachment under that key is put; of a missing one nothing.
+    /// Texts of an event, in which `${key}` is replaced by the beacon's attachment `key`, or by nothing if it is
+    /// missing.
     public struct Content: Hashable, Sendable {
         public var title: String?
         public var body: String?
 
-        /// `nil` where there is no such text.
+        /// Texts; `nil` for no text.
         public init(title: String? = nil, body: String? = nil) {
             self.title = title
             self.body = body
@@ -52,34 +52,35 @@ public struct ZoneRule: Hashable, Sendable {
     public var members: Members
     public var per: Per
     public var bound: Bound
-    /// Reports that are needed to enter.
+    /// The number of reports that are needed to enter.
     public var reports = 2
-    /// In which they must come, in microseconds; `nil` for 3 s, or three periods of the beacon where that is longer.
+    /// The time in which they must arrive, in microseconds; `nil` for 3 s, or three periods of the beacon if that is
+    /// longer.
     public var window: Int?
-    /// How long it must be beyond the leaving bound, in microseconds of listened time.
+    /// How long a beacon must be beyond the leaving bound to leave, in microseconds of listened time.
     public var leaveAfter = 5_000_000
-    /// The silence after which it has left, in microseconds of listened time; `nil` to compute it for each beacon.
+    /// The silence after which a beacon leaves, in microseconds of listened time; `nil` to compute it for each beacon.
     public var silentAfter: Int?
-    /// After how many seconds inside that is told, ascending.
+    /// The times inside after which a dwell event is sent, in seconds, ascending.
     public var dwellSeconds: [Int] = []
-    /// Of the zones with this word only the nearest one is inside; `nil` where others do not matter.
+    /// The exclusive group: only the nearest zone of a group can be entered; `nil` for no group.
     public var exclusive: String?
     public var proof = Proof.none
     public var onEnter: Content?
     public var onExit: Content?
 
-    /// How near `near` is, in thousandths of a metre.
+    /// The default distance, in thousandths of a metre.
     public static let defaultDistance = 1000
-    /// How much farther the leaving bound is than the entering one.
+    /// The default of the leaving distance, as a multiple of the entering distance.
     static let leaveFactor = 1.5
-    /// How much weaker the leaving level is, in dB.
+    /// The default of the leaving level below the entering level, in dB.
     static let leaveDecibels = 6
 
-    /// A zone of `members` within 1 m, left beyond 1.5 m.
+    /// A zone of `members` with defaults for everything else.
     ///
     /// - Parameters:
-    ///   - per: `nil` for each beacon with a tag, and for all together where they are named.
-    ///   - bound: `nil` for 1 m.
+    ///   - per: `nil` for `beacon` with a tag, and for `zone` with names.
+    ///   - bound: `nil` for entering at 1 m and leaving at 1.5 m.
     public init(name: String, members: Members, per: Per? = nil, bound: Bound? = nil) {
         self.name = name
         self.members = members
@@ -89,18 +90,18 @@ public struct ZoneRule: Hashable, Sendable {
 }
 
 extension ZoneRule.Bound {
-    /// A distance in thousandths of a metre, and the leaving bound that goes with it.
+    /// A distance in thousandths of a metre, with the default leaving bound.
     static func within(_ distance: Int) -> Self {
         .distance(within: distance, leaveBeyond: Int(Double(distance) * ZoneRule.leaveFactor))
     }
 
-    /// A level in dBm, and the leaving bound that goes with it.
+    /// A level in dBm, with the default leaving bound.
     static func above(_ level: Int) -> Self { .level(above: level, leaveBelow: level - ZoneRule.leaveDecibels) }
 
-    /// How a distance is judged: by the level relative to that at 1 m, which needs the beacon's power.
+    /// Whether the bound is a distance, which needs the beacon's level at 1 m.
     var isDistance: Bool { if case .distance = self { true } else { false } }
 
-    /// The least measure with which a beacon enters: a level in dBm, or relative to 1 m in dB.
+    /// The lowest level with which a beacon enters: in dBm, or relative to 1 m in dB.
     var enterMeasure: Double {
         switch self {
         case .distance(let within, _): Self.gain(meters: Double(within) / 1000)
@@ -108,7 +109,7 @@ extension ZoneRule.Bound {
         }
     }
 
-    /// The least measure with which a beacon stays.
+    /// The lowest level with which a beacon stays.
     var stayMeasure: Double {
         switch self {
         case .distance(_, let beyond): Self.gain(meters: Double(beyond) / 1000)
@@ -118,18 +119,18 @@ extension ZoneRule.Bound {
 }
 
 extension ZoneRule.Bound {
-    /// How fast a level falls: 2 in the open.
+    /// The path loss exponent of free space.
     private static let exponent = 2.0
 
     /// The level at a distance, relative to that at 1 m, in dB.
     private static func gain(meters: Double) -> Double { -10 * exponent * Glibc.log10(max(0.001, meters)) }
 
-    /// The distance in metres at which a level is so many dB above that at 1 m.
+    /// The distance in metres at which the level is `gain` dB above the level at 1 m.
     static func meters(gain: Double) -> Double { Glibc.pow(10, -gain / (10 * exponent)) }
 }
 
 extension ZoneRule.Content {
-    /// The texts with attachments in their places.
+    /// The texts with attachments filled in.
     func filled(_ attachments: [ZoneBeacon.Attachment]) -> ZoneRule.Content {
         func fill(_ text: String) -> String {
             var result = ""
@@ -144,7 +145,7 @@ extension ZoneRule.Content {
         return ZoneRule.Content(title: title.map(fill), body: body.map(fill))
     }
 
-    /// The keys in both texts, each once.
+    /// The keys of both texts, each once.
     var keys: [String] {
         var keys: [String] = []
         for text in [title, body].compactMap(\.self) {
@@ -173,26 +174,26 @@ extension ZoneRule.Content {
     }
 }
 
-/// What a zone wants to know of a beacon that has a name.
+/// The name, tags and attachments of a beacon.
 public struct ZoneBeacon: Hashable, Sendable {
     public var name: String
     public var tags: [String]
     /// In the order of the file.
     public var attachments: [Attachment]
 
-    /// A beacon of which nothing more is written down, unless said otherwise.
+    /// A beacon.
     public init(name: String, tags: [String] = [], attachments: [Attachment] = []) {
         self.name = name
         self.tags = tags
         self.attachments = attachments
     }
 
-    /// A text under a key, such as who sits at the desk.
+    /// A text with a key, such as the owner of a desk.
     public struct Attachment: Hashable, Sendable {
         public var key: String
         public var text: String
 
-        /// `text` under `key`.
+        /// The attachment `key` with the value `text`.
         public init(key: String, text: String) {
             self.key = key
             self.text = text

@@ -1,15 +1,17 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Configuration
 internal import Inventory
 internal import Messaging
 internal import Store
 
-/// The root command of the program that keeps what is heard. People call it by way of `pharos`, whose name it bears.
+/// The root command of the program with all receiving services. `pharos` starts this program for its commands, so it
+/// uses the name `pharos` in messages.
 @main
 struct PharosHub: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pharos",
-        abstract: "Keep what is heard: listen, and know where things are.",
+        abstract: "Receive beacons: zones, rooms, places, inventories and history.",
         version: CommandProgram.version,
         subcommands: [
             CollectCommand.self, FindOnMap.self, History.self, InventoryCommand.self, Listen.self, Locate.self,
@@ -17,7 +19,7 @@ struct PharosHub: ParsableCommand {
         ])
 
     static func main() {
-        // Whoever records waits for a person, and says each second what is heard.
+        // `map record` waits for a person and prints its own progress.
         let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
         CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"]) { error in
             switch error {
@@ -28,6 +30,16 @@ struct PharosHub: ParsableCommand {
             default: nil
             }
         }
+    }
+}
+
+extension Failure {
+    /// The errors of a file that cannot be decoded.
+    init(_ problems: [FileProblem], of path: String) {
+        let errors = problems.filter(\.isError)
+        self.init(
+            errors.refusal == .malformed ? .dataFormat : .configuration,
+            errors.map { $0.text(file: path == "-" ? "standard input" : path) })
     }
 }
 
@@ -71,6 +83,8 @@ extension ExitStatus {
             case .busy: .temporaryFailure
             case .unavailable: .unavailable
             case .failed: .software
+            case .notPermitted: .notPermitted
+            case .system: .osError
             }
     }
 }

@@ -59,7 +59,7 @@ struct HubArguments: ParsableArguments {
 
 struct Listen: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "listen", abstract: "Hear the beacons that a listener file knows.")
+        commandName: "listen", abstract: "Run a listener: zones, history, hooks and messages from received beacons.")
     @OptionGroup var arguments: HubArguments
 }
 
@@ -71,7 +71,7 @@ struct History: HubCommand {
 
 struct Zones: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zones", abstract: "Tell who enters and leaves the zones of a listener file.")
+        commandName: "zones", abstract: "Show when beacons enter and leave the zones of a listener file.")
     @OptionGroup var arguments: HubArguments
 }
 
@@ -89,13 +89,13 @@ struct Locate: HubCommand {
 
 struct Proxy: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "proxy", abstract: "Hand all that is heard to Home Assistant, as its Bluetooth proxy.")
+        commandName: "proxy", abstract: "Send received advertisements to Home Assistant as its Bluetooth proxy.")
     @OptionGroup var arguments: HubArguments
 }
 
 struct InventoryCommand: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inventory", abstract: "Count things that carry beacons.")
+        commandName: "inventory", abstract: "Keep an inventory of items with beacons, and count them.")
     @OptionGroup var arguments: HubArguments
 }
 

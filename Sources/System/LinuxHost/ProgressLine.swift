@@ -5,7 +5,7 @@ internal import Synchronization
 /// How far a long job is: one line of standard error that replaces itself, for a person at a terminal, and is gone when
 /// anything else is written. Nothing of it appears within the first second, nor where standard error is no terminal; a
 /// dumb one gets whole lines, and fewer.
-public final class ProgressLine {
+public final class ProgressLine: Sendable {
     private let start = BootClock.nanoseconds()
     private static let delay: UInt64 = 1_000_000_000
 

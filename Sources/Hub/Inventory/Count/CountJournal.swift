@@ -1,27 +1,27 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// When a count began and when it was finished, and by whom: the file beside its logs, of JSON Lines.
+/// When a count was started and finished, and by whom: a file of JSON Lines next to the logs.
 public struct CountJournal: Hashable, Sendable {
-    /// What the count is called, such as `2026-03-01`.
+    /// The name of the count, such as `2026-03-01`.
     public var count: String
     public var inventory: String
     public var start: RFC3339Time
     public var by: String
-    /// `nil` while it goes on.
+    /// `nil` while the count is open.
     public var finish: Finish?
 
-    /// That a count was finished.
+    /// The end of a count.
     public struct Finish: Hashable, Sendable {
         public var at: RFC3339Time
         public var by: String
-        /// The things that there were then.
+        /// The items at that time.
         public var items: [Inventory.Item]
-        /// Below which a battery was low, in millivolts.
+        /// The low battery limit at that time, in millivolts.
         public var lowBatteryMillivolts: Int
     }
 
-    /// A count that begins.
+    /// A count that is open.
     public init(count: String, inventory: String, start: RFC3339Time, by: String) {
         self.count = count
         self.inventory = inventory
@@ -29,9 +29,9 @@ public struct CountJournal: Hashable, Sendable {
         self.by = by
     }
 
-    /// Reads a journal, as far as it goes.
+    /// Reads a journal up to its last complete line.
     ///
-    /// - Returns: `nil` where its first line is not that of a journal.
+    /// - Returns: `nil` if the first line is not that of a journal.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         lines.removeLast()
@@ -51,7 +51,7 @@ public struct CountJournal: Hashable, Sendable {
         }
     }
 
-    /// The first line.
+    /// The line that starts a journal.
     public var firstLine: String {
         CountLog.line([
             ("event", "count"), ("v", 1), ("count", .string(count)), ("inventory", .string(inventory)),
@@ -59,7 +59,8 @@ public struct CountJournal: Hashable, Sendable {
         ])
     }
 
-    /// The line that ends a count: with all things, so that its report stays what it is when the inventory changes.
+    /// The line that finishes a count. It contains all items, so that later changes of the inventory do not change the
+    /// report.
     public static func finishLine(_ inventory: Inventory, at: RFC3339Time, by: String) -> String {
         CountLog.line([
             ("event", "finish"), ("at", .string("\(at)")), ("by", .string(by)),
@@ -68,9 +69,7 @@ public struct CountJournal: Hashable, Sendable {
         ])
     }
 
-    /// The name of a count that begins on a day: the day, and a number behind it where others of that day are over.
-    ///
-    /// - Parameter taken: The names of other counts.
+    /// The name of a new count: the day, followed by a number if the name is taken.
     public static func name(on day: RFC3339Time, taken: Set<String>) -> String {
         let date = String("\(day)".prefix(10))
         var (name, number) = (date, 1)
@@ -81,7 +80,7 @@ public struct CountJournal: Hashable, Sendable {
         return name
     }
 
-    /// Orders names of counts: those of one day by their number.
+    /// Orders names of counts by day, then by number.
     public static func isBefore(_ left: String, _ right: String) -> Bool {
         let parts = [left, right].map { name -> (String, Int) in
             let date = String(name.prefix(10))

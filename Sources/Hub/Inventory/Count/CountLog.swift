@@ -2,12 +2,12 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// What one receiver wrote down while it counted: a file of JSON Lines that only grows, so that whatever cuts it off,
-/// what was counted before stays.
+/// The log of one receiver in a count: a file of JSON Lines to which lines are only appended, so that an interruption
+/// loses nothing that was counted before.
 public struct CountLog: Hashable, Sendable {
-    /// Who counted, and with what.
+    /// Who counts, and with which receiver.
     public struct Header: Hashable, Sendable {
-        /// What tells this log from others of the count.
+        /// The unique name of this log in the count.
         public var session: String
         public var inventory: String
         public var count: String
@@ -16,7 +16,7 @@ public struct CountLog: Hashable, Sendable {
         public var machine: String
         public var start: RFC3339Time
 
-        /// - Parameters are as the properties of the same names.
+        /// A header for a log that starts at `start`.
         public init(
             session: String, inventory: String, count: String, by: String, receiver: String, machine: String,
             start: RFC3339Time
@@ -46,17 +46,17 @@ public struct CountLog: Hashable, Sendable {
         }
     }
 
-    /// That a beacon was found.
+    /// The moment when a beacon was found.
     public struct Finding: Hashable, Sendable {
         public var at: RFC3339Time
-        /// Of listening, in milliseconds.
+        /// How long the receiver had listened, in milliseconds.
         public var afterMilliseconds: Int
         public var level: Int?
         /// In millimetres.
         public var distance: Int?
     }
 
-    /// What was heard of a beacon up to the last line about it.
+    /// What was received from a beacon, up to the last line about it.
     public struct Sight: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
@@ -68,30 +68,30 @@ public struct CountLog: Hashable, Sendable {
         public var intervalMicroseconds: Int?
         public var isDuplicate: Bool
         public var wasNear: Bool
-        /// Whose it is where that is another inventory.
+        /// The item of another inventory that has this beacon.
         public var foreign: Foreign?
     }
 
-    /// A thing of another inventory.
+    /// An item of another inventory.
     public struct Foreign: Hashable, Sendable {
         public var inventory: String
         public var id: String
         public var name: String
     }
 
-    /// How long it was listened, and what came.
+    /// How long the receiver listened, and what it received.
     public struct Listening: Hashable, Sendable {
         public var until: RFC3339Time
-        /// In milliseconds.
+        /// The time with and without reception, in milliseconds.
         public var listened = 0
         public var deaf = 0
         public var reports = 0
-        /// Of beacons that are in no inventory.
+        /// Reports of beacons that are in no inventory.
         public var strangers = 0
-        /// Reports that were lost; `nil` where nobody can know.
+        /// Lost reports; `nil` if the number is not known.
         public var lost: Int?
 
-        /// Until `until`, nothing so far.
+        /// A receiver that has received nothing until `until`.
         public init(until: RFC3339Time) { self.until = until }
     }
 
@@ -99,17 +99,17 @@ public struct CountLog: Hashable, Sendable {
     public var findings: [BeaconIdentity: Finding] = [:]
     public var sights: [BeaconIdentity: Sight] = [:]
     public var listening: Listening
-    /// Whether it was ended, and not cut off.
+    /// Whether the log is complete, rather than interrupted.
     public var isEnded = false
-    /// Lines that cannot be read, one that was cut off at the end not among them.
+    /// The number of lines that cannot be read, without an incomplete last line.
     public var damagedLines = 0
 
-    /// Reads a log, as far as it goes.
+    /// Reads a log up to its last complete line.
     ///
-    /// - Returns: `nil` where its first line is not that of a log.
+    /// - Returns: `nil` if the first line is not that of a log.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // What stands behind the last line end was cut off while it was written.
+        // The part behind the last line end is incomplete.
         lines.removeLast()
         guard let first = lines.first, let header = Header(CountLog.node(first)) else { return nil }
         self.header = header
@@ -180,14 +180,14 @@ extension CountLog.Sight {
             }
         }
         self.init(
-            // A wall clock that was set back between them.
+            // The wall clock may have been set back between them.
             first: min(first, last), last: max(first, last), reports: max(0, node["reports"]?.integer ?? 0),
             bestLevel: node["bestRssiDbm"]?.integer, nearest: node["nearestM"]?.thousandths,
             batteryMillivolts: node["batteryMv"]?.integer, intervalMicroseconds: node["intervalMs"]?.thousandths,
             isDuplicate: node["duplicate"]?.isTrue ?? false, wasNear: node["near"]?.isTrue ?? false, foreign: foreign)
     }
 
-    /// Of two of one log the later one, of which each line says all.
+    /// Combines an earlier line with a later one, which contains all counts.
     fileprivate func merged(with later: Self) -> Self {
         var merged = later
         merged.first = min(first, later.first)
@@ -196,9 +196,9 @@ extension CountLog.Sight {
     }
 }
 
-/// The lines that a log grows by.
+/// The lines that are appended to a log.
 extension CountLog {
-    /// - Parameter at: By the wall clock.
+    /// The line for a found item.
     public static func line(_ finding: CountSession.Finding, in session: CountSession, at: RFC3339Time) -> String {
         let item = session.inventory.items[finding.beacon]
         return line([
@@ -209,9 +209,11 @@ extension CountLog {
         ])
     }
 
+    /// The line for what was received from a beacon.
+    ///
     /// - Parameters:
-    ///   - beacon: Its place in the session.
-    ///   - time: What the wall clock showed at a moment of the session.
+    ///   - beacon: The beacon's number in the session.
+    ///   - time: Converts a moment of the session into the wall clock's time.
     public static func line(
         _ seen: CountSession.Observation, of beacon: Int, in session: CountSession,
         time: (HeardInstant) -> RFC3339Time
@@ -238,9 +240,11 @@ extension CountLog {
         ])
     }
 
+    /// The line for how long the receiver has listened.
+    ///
     /// - Parameters:
-    ///   - lost: Reports that were lost; `nil` where nobody can know.
-    ///   - isEnd: Whether nothing more comes.
+    ///   - lost: Lost reports; `nil` if the number is not known.
+    ///   - isEnd: Whether this is the last line.
     public static func line(
         of session: CountSession, lost: Int?, at: RFC3339Time, isEnd: Bool
     ) -> String {

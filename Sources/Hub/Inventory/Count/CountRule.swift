@@ -1,33 +1,33 @@
 internal import Glibc
 
-/// When a beacon counts as found: it was near in more than ``neededHits`` - 1 of the last rounds of a second.
+/// When a beacon counts as found: it was near in at least ``neededHits`` of the last rounds of one second.
 public struct CountRule: Hashable, Sendable {
-    /// "More than three of the same."
+    /// The number of rounds in which a beacon must be near.
     public static let neededHits = 4
-    /// A round's length, in microseconds.
+    /// The length of a round, in microseconds.
     public static let roundMicroseconds = 1_000_000
-    /// Nobody waits longer for a beacon, in rounds of a second.
-    public static let patienceRounds = 6
-    /// Of the beacons that are there, those that are found in that time.
+    /// The number of rounds within which a beacon should be found.
+    public static let goalRounds = 6
+    /// The share of present beacons that should be found within ``goalRounds``.
     public static let goal = 0.98
 
-    /// The words for the two ways of remembering.
+    /// The two kinds of memory, as the file names them.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case window
         case sharedQueue = "shared-queue"
     }
 
-    /// What is remembered of earlier rounds.
+    /// What is remembered from earlier rounds.
     public enum Memory: Hashable, Sendable {
-        /// For each beacon its last rounds.
+        /// The last rounds of each beacon.
         case window(rounds: Int)
-        /// For all beacons together so many sightings, of which the first one goes when another one comes. With k beacons
-        /// near each has a k-th of it: below a capacity of 4k none is ever found.
+        /// One queue of sightings for all beacons. If k beacons are near, each has a k-th of the queue, so that no
+        /// beacon is found if the capacity is below 4k.
         case sharedQueue(capacity: Int)
     }
 
     public var memory = Memory.window(rounds: 6)
-    /// Up to here a beacon of the list is near, in millimetres.
+    /// The distance up to which a beacon is near, in millimetres.
     public var withinMillimetres = 1000
 
     /// A window of six rounds, and 1 m.
@@ -38,7 +38,7 @@ public struct CountRule: Hashable, Sendable {
     /// In millimetres.
     static let distanceLimits = 100...100_000
 
-    /// Which of the two it is.
+    /// The kind of the memory.
     public var kind: Kind {
         switch memory {
         case .window: .window
@@ -46,26 +46,26 @@ public struct CountRule: Hashable, Sendable {
         }
     }
 
-    /// By list: whether a beacon that is on the list is near, by its distance in metres. Both ends belong to it, and an
-    /// unknown distance is none.
+    /// Whether a beacon at this distance, in metres, is near: from 0 to the limit inclusive. An unknown distance is not
+    /// near.
     public func isNear(_ meters: Double?) -> Bool {
         guard let meters else { return false }
         return meters >= 0 && meters <= Double(withinMillimetres) / 1000
     }
 
-    /// Nearest: whether a beacon is close enough to be the one on the thing that is held there.
+    /// Whether a beacon is held to the receiver: at most 0.5 m away, and above -75 dBm.
     ///
     /// - Parameters:
-    ///   - meters: At most 0.5; `nil` where the distance is not known.
-    ///   - level: Above -75 dBm.
+    ///   - meters: The distance; `nil` if it is not known.
+    ///   - level: In dBm.
     public static func isAtHand(_ meters: Double?, level: Double?) -> Bool {
         guard let meters, let level else { return false }
         return meters >= 0 && meters <= 0.5 && level > -75
     }
 
-    /// The chance that a beacon is found within so many rounds, when each of them hears it near with probability
-    /// `heard`: that of ``neededHits`` or more among them.
-    public static func chance(heard: Double, rounds: Int = patienceRounds) -> Double {
+    /// The probability that a beacon is found within a number of rounds, if it is near in each of them with probability
+    /// `heard`: the probability of at least ``neededHits`` hits.
+    public static func chance(heard: Double, rounds: Int = goalRounds) -> Double {
         guard rounds >= neededHits else { return 0 }
         let heard = min(1, max(0, heard))
         var (chance, ways) = (0.0, 1.0)
@@ -80,21 +80,22 @@ public struct CountRule: Hashable, Sendable {
         exponent == 0 ? 1 : Glibc.pow(base, Double(exponent))
     }
 
-    /// The same for a beacon of this interval, in microseconds, of whose advertisements every second one is lost.
+    /// The probability that a beacon with this interval, in microseconds, is found within ``goalRounds`` if every
+    /// second advertisement is lost.
     public static func chance(intervalMicroseconds: Int) -> Double {
         let events = Double(roundMicroseconds) / Double(max(1, intervalMicroseconds) + 5000)
         return chance(heard: 1 - Glibc.pow(0.5, events))
     }
 }
 
-/// Counts in how many of the last rounds each beacon was near, by the numbers of the beacons.
+/// Counts in how many of the last rounds each beacon was near. Beacons are numbers.
 struct NearRounds: Sendable {
     private let memory: CountRule.Memory
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
     private var queue: [Int] = []
     private var queueStart = 0
     private var queued: [Int: Int] = [:]
-    /// How many rounds were listened through.
+    /// The number of rounds so far.
     private var round = 0
 
     init(_ memory: CountRule.Memory) {
@@ -104,10 +105,10 @@ struct NearRounds: Sendable {
     /// Forgets all rounds.
     mutating func removeAll() { self = NearRounds(memory) }
 
-    /// Takes a round, which was listened through.
+    /// Takes a round in which the receiver worked all the time.
     ///
-    /// - Parameter near: The beacons that were near in it, nearest first.
-    /// - Returns: those of `near` that have been so often enough, with their hits.
+    /// - Parameter near: The beacons that were near, nearest first.
+    /// - Returns: those of them that were near often enough, with their hits.
     mutating func take(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
         switch memory {
         case .window(let rounds):

@@ -2,12 +2,12 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import Sightings
 
-/// One receiver's part in a count: takes what it hears, and tells what is found.
+/// One receiver's part in a count: takes sightings, and returns which items are found.
 ///
-/// First ``advance(to:)`` gives what was due before, then ``hear(_:_:_:)`` takes the sighting; the same sightings give
-/// the same answers. A round in which somebody could not listen counts neither for a beacon nor against it.
+/// Call ``advance(to:)`` before each sighting, then ``hear(_:_:_:)``. The same calls return the same items. Rounds in
+/// which the receiver was deaf are not counted.
 public struct CountSession: Sendable {
-    /// A thing of another inventory.
+    /// An item of another inventory.
     public struct Foreigner: Hashable, Sendable {
         /// The other inventory's name.
         public let inventory: String
@@ -16,22 +16,22 @@ public struct CountSession: Sendable {
         public let beacon: BeaconIdentity
     }
 
-    /// That a beacon was found.
+    /// The moment when a beacon was found.
     public struct Finding: Hashable, Sendable {
-        /// Its place among those that are looked for.
+        /// The beacon's number: the position of its item in the inventory.
         public let beacon: Int
         public let instant: HeardInstant
-        /// Since listening began, in microseconds of listening.
+        /// How long the receiver had listened, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double?
         /// The distance in the last round, in metres.
         public let meters: Double?
-        /// In how many rounds it was near.
+        /// The number of rounds in which it was near.
         public let rounds: Int
     }
 
-    /// What was heard of a beacon so far.
+    /// What was received from a beacon so far.
     public struct Observation: Hashable, Sendable {
         public internal(set) var first: HeardInstant
         public internal(set) var last: HeardInstant
@@ -41,7 +41,7 @@ public struct CountSession: Sendable {
         /// The shortest distance of a round, in metres.
         public internal(set) var nearestMeters: Double?
         public internal(set) var batteryMillivolts: Int?
-        /// As it was learned, in microseconds.
+        /// The interval that was learned, in microseconds.
         public internal(set) var intervalMicroseconds: Int?
         public internal(set) var addresses = AddressWatch()
         /// Whether it was near in any round.
@@ -52,17 +52,19 @@ public struct CountSession: Sendable {
 
     public let inventory: Inventory
     public let rule: CountRule
-    /// Beacons of other inventories that are told too, behind those of ``inventory`` in the order of beacons.
+    /// The items of other inventories. Their beacons have the numbers after those of ``inventory``.
     public let foreigners: [Foreigner]
-    /// By the beacon's place: what was heard of it.
+    /// What was received, by the beacon's number.
     public private(set) var observations: [Int: Observation] = [:]
-    /// By the beacon's place.
+    /// The beacons that were found, by the beacon's number.
     public private(set) var findings: [Int: Finding] = [:]
-    /// How long somebody could listen, and could not, in microseconds.
+    /// How long the receiver worked, in microseconds.
     public private(set) var listenedMicroseconds = 0
+    /// How long the receiver was deaf, in microseconds.
     public private(set) var deafMicroseconds = 0
-    /// Reports of everybody, and those of beacons that are in no inventory.
+    /// The number of all reports.
     public var reports: Int { table.counts.reports }
+    /// The number of reports of beacons that are in no inventory.
     public var strangerReports: Int { table.counts.strangers }
 
     private var table: SightingTable
@@ -74,8 +76,8 @@ public struct CountSession: Sendable {
     private var isDeaf = false
 
     /// - Parameters:
-    ///   - others: Inventories whose things are foreign here. What both have is not.
-    ///   - rule: `nil` for that of the inventory.
+    ///   - others: Inventories whose items are foreign, unless `inventory` has the same beacon.
+    ///   - rule: `nil` for the rule of the inventory.
     ///   - distances: How levels become distances.
     public init(
         _ inventory: Inventory, others: [Inventory] = [], rule: CountRule? = nil,
@@ -99,15 +101,15 @@ public struct CountSession: Sendable {
         near = NearRounds(self.rule.memory)
     }
 
-    /// How many of the inventory's things are found.
+    /// The number of items that are found.
     public var foundCount: Int { findings.count }
 
-    /// When ``advance(to:)`` has something to do although nothing is heard; `nil` for never.
+    /// When ``advance(to:)`` must be called even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
 
-    /// Listening begins: the first round does.
+    /// The receiver starts, and with it the first round.
     public mutating func begin(at now: HeardInstant) {
         if clock == nil { clock = now }
         if roundStart == nil { roundStart = now }
@@ -115,7 +117,7 @@ public struct CountSession: Sendable {
 
     /// Lets time pass.
     ///
-    /// - Returns: what is found by the rounds that are over.
+    /// - Returns: the items that are found by the completed rounds.
     public mutating func advance(to now: HeardInstant) -> [Finding] {
         begin(at: now)
         var found: [Finding] = []
@@ -124,7 +126,7 @@ public struct CountSession: Sendable {
             guard end <= now else { break }
             pass(until: end)
             found += closeRound(at: end)
-            // Hours without a packet are rounds in which nothing was near: they need not be counted one by one.
+            // Rounds without any report need not be counted one by one.
             let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
             if idle > 64 {
                 let skipped = end.advanced(byMicroseconds: (idle - 64) * CountRule.roundMicroseconds)
@@ -153,7 +155,7 @@ public struct CountSession: Sendable {
         observations[place] = seen
     }
 
-    /// From now on nothing can be heard.
+    /// The receiver is deaf from now on.
     public mutating func becomeDeaf(at now: HeardInstant) {
         pass(until: now)
         isDeaf = true
@@ -161,19 +163,19 @@ public struct CountSession: Sendable {
         table.breakOff()
     }
 
-    /// Something can be heard again.
+    /// The receiver works again.
     public mutating func becomeHearing(at now: HeardInstant) {
         pass(until: now)
         isDeaf = false
     }
 
-    /// Nothing more comes: the last round ends before its time.
+    /// Ends the last round early, because no more reports follow.
     public mutating func finish(at now: HeardInstant) -> [Finding] {
         let found = advance(to: now)
         return found + closeRound(at: now)
     }
 
-    /// The beacons of which something has changed since this was asked last, with what is known of them.
+    /// Returns the beacons that have changed since the last call.
     public mutating func takeChanges() -> [(beacon: Int, observation: Observation)] {
         var changes: [(beacon: Int, observation: Observation)] = []
         for place in observations.keys.sorted() where observations[place]?.isChanged == true {
@@ -214,7 +216,7 @@ public struct CountSession: Sendable {
             if place < inventory.items.count { hits.append((place, meters, track.round.trimmedMean)) }
         }
         guard wasListened, !isDeaf else { return [] }
-        // As a ranging list has them: the nearest first.
+        // Nearest first, as in a ranging list.
         hits.sort { $0.meters == $1.meters ? $0.place < $1.place : $0.meters < $1.meters }
         let counts = near.take(hits.map(\.place))
         var found: [Finding] = []
@@ -230,18 +232,18 @@ public struct CountSession: Sendable {
     }
 }
 
-/// Whether one identity is sent by two beacons, told by their addresses.
+/// Detects from addresses that two beacons send one identity.
 ///
-/// An address that changes with time never comes back; of two that take turns each belongs to a beacon of its own. Of
-/// addresses that do not change with time two are enough.
+/// A private address never returns after it has changed, so two addresses that alternate belong to two beacons. Two
+/// addresses of kinds that do not change also belong to two beacons.
 public struct AddressWatch: Hashable, Sendable {
-    /// Those that were heard, at most ``limit``.
+    /// The last senders, at most ``limit``.
     public private(set) var senders: [Sender] = []
     /// Whether two beacons send the same identity.
     public private(set) var isDuplicate = false
     private var last: Sender?
 
-    /// Addresses that are kept.
+    /// The number of senders that are kept.
     public static let limit = 8
 
     init() {}
@@ -258,7 +260,7 @@ public struct AddressWatch: Hashable, Sendable {
         senders.append(sender)
     }
 
-    /// Whether an address is of those that change with time.
+    /// Whether an address is of a kind that changes with time.
     private static func changes(_ sender: Sender) -> Bool {
         sender.isRandom && sender.address.randomKind != .staticDevice
     }

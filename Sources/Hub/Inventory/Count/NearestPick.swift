@@ -1,25 +1,25 @@
 internal import BluetoothTypes
 public import Sightings
 
-/// Finds out which beacon is on the thing that somebody holds to the receiver: the first one that is within half a metre
-/// and above -75 dBm in more than three of the last rounds.
+/// Finds the beacon that is held to the receiver: the first one that is within half a metre and above -75 dBm in at
+/// least four of the last rounds.
 public struct NearestPick: Sendable {
     /// The beacon that was picked.
     public struct Answer: Hashable, Sendable {
         public let identity: BeaconIdentity
-        /// Since listening began, in microseconds.
+        /// The time since the start, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double
         /// The distance in the last round, in metres.
         public let meters: Double
-        /// What the others were that were at hand in the same round.
+        /// Other beacons that were within half a metre in the same round.
         public let others: [BeaconIdentity]
     }
 
-    /// The first beacon that was near often enough; `nil` before.
+    /// The beacon that was found; `nil` before.
     public private(set) var answer: Answer?
-    /// How many beacons were at hand in the last round that is over.
+    /// The number of beacons within half a metre in the last completed round.
     public private(set) var atHand = 0
     private var table: SightingTable
     private var near: NearRounds
@@ -32,8 +32,8 @@ public struct NearestPick: Sendable {
     private var wasListened = true
 
     /// - Parameters:
-    ///   - rule: What is remembered; its distance is that of a list, and means nothing here.
-    ///   - known: What is known of beacons, such as how loud they are at 1 m.
+    ///   - rule: The memory of rounds. Its distance is not used.
+    ///   - known: Beacons whose level at 1 m is known.
     public init(
         rule: CountRule = CountRule(), known: [KnownBeacon] = [], distances: DistanceEstimate.Rule = .init()
     ) {
@@ -42,7 +42,7 @@ public struct NearestPick: Sendable {
         self.distances = distances
     }
 
-    /// When ``advance(to:)`` has something to do although nothing is heard.
+    /// When ``advance(to:)`` must be called even if no report arrives.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
@@ -67,13 +67,13 @@ public struct NearestPick: Sendable {
         table.hear(sighting, octets, range)
     }
 
-    /// From now on nothing can be heard, or something can again.
+    /// Notes whether the receiver works.
     public mutating func change(isHearing: Bool) {
         isDeaf = !isHearing
         if isDeaf { wasListened = false }
     }
 
-    /// Nothing more comes: the last round ends before its time.
+    /// Ends the last round early, because no more reports follow.
     public mutating func finish(at now: HeardInstant) {
         advance(to: now)
         if answer == nil { closeRound(at: now) }
@@ -92,13 +92,13 @@ public struct NearestPick: Sendable {
             guard let identity = track.identity, let level = track.round.trimmedMean, let meters,
                 CountRule.isAtHand(meters, level: level)
             else { continue }
-            // An ephemeral id is another one before long: it is on nothing.
+            // An ephemeral id changes soon, so it cannot identify an item.
             if case .eddystoneEID = identity { continue }
             hits.append((number(of: identity), meters, level))
         }
         atHand = hits.count
         hits.sort { $0.meters == $1.meters ? $0.number < $1.number : $0.meters < $1.meters }
-        // Of several in the same round the nearest.
+        // If several beacons are found in one round, take the nearest.
         let enough = near.take(hits.map(\.number))
         guard let first = enough.first, let hit = hits.first(where: { $0.number == first.beacon }), let begun else {
             return
@@ -110,7 +110,7 @@ public struct NearestPick: Sendable {
 
     private mutating func number(of identity: BeaconIdentity) -> Int {
         if let number = numbers[identity] { return number }
-        // Whoever makes up identities all the time comes near for no more than a round with each.
+        // An attacker may send new identities all the time, each in one round only: limit the memory.
         if identities.count > 100_000 {
             numbers.removeAll()
             identities.removeAll()

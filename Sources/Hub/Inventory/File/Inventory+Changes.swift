@@ -3,10 +3,10 @@ public import Configuration
 internal import Sightings
 
 extension Inventory {
-    /// The file's text: the same inventory gives the same octets. What is at its default is left out, but for the lists.
+    /// The text of the inventory file. Keys with their default value are left out.
     public var text: String { json.pretty }
 
-    /// The same for programs that read it in one line.
+    /// The contents of the inventory file.
     public var json: JSONValue {
         var members: [(String, JSONValue)] = [("version", .integer(Self.version)), ("name", .string(name))]
         func add(_ key: String, _ value: JSONValue?) { if let value { members.append((key, value)) } }
@@ -43,7 +43,7 @@ extension Inventory {
         .record([("name", .string(place.name))] + (place.position.map { [("position", $0.json)] } ?? []))
     }
 
-    /// The things as the file has them.
+    /// The items as the file has them.
     static func itemsJSON(_ items: [Item]) -> JSONValue {
         .array(
             items.map { item in
@@ -58,9 +58,9 @@ extension Inventory {
             })
     }
 
-    /// The thing with this id.
+    /// The item with this id.
     ///
-    /// - Throws: `request` where there is none, naming the nearest.
+    /// - Throws: `request` if there is no such item, with the most similar id.
     public func item(_ id: String) throws(InventoryError) -> Item { items[try place(of: id)] }
 
     private func place(of id: String) throws(InventoryError) -> Int {
@@ -68,44 +68,44 @@ extension Inventory {
         let ids = items.map(\.id)
         let advice = NearestWord.find(id, among: ids).map { "; did you mean \"\($0)\"?" }
         throw InventoryError(
-            .request, "\(ProblemText.quoted(id)): nothing in \(name) has this id" + (advice ?? ""))
+            .request, "\(ProblemText.quoted(id)): no item of \(name) has this id" + (advice ?? ""))
     }
 
-    /// Puts a thing at the end.
+    /// Adds an item at the end.
     ///
-    /// - Throws: `request` where its id or its beacon is taken, or where a text of it cannot be.
+    /// - Throws: `request` if its id or its beacon is taken, or a text is not valid.
     public mutating func add(_ item: Item) throws(InventoryError) {
         if items.contains(where: { $0.id == item.id }) {
-            throw InventoryError(.request, "\(item.id): something in \(name) has this id already")
+            throw InventoryError(.request, "\(item.id): another item of \(name) has this id")
         }
         guard items.count < Self.itemLimit else {
-            throw InventoryError(.request, "\(name): there are \(items.count) things in it, and no more may be")
+            throw InventoryError(.request, "\(name): an inventory can have at most \(Self.itemLimit) items")
         }
         try check(item)
         items.append(item)
     }
 
-    /// Puts a thing into the place of the one with the id `id`.
+    /// Replaces the item with the id `id`.
     ///
-    /// - Throws: as ``add(_:)``, and where there is no such thing.
+    /// - Throws: as ``add(_:)``, and `request` if there is no such item.
     public mutating func replace(_ id: String, with item: Item) throws(InventoryError) {
         let place = try place(of: id)
         if item.id != id, items.contains(where: { $0.id == item.id }) {
-            throw InventoryError(.request, "\(item.id): something in \(name) has this id already")
+            throw InventoryError(.request, "\(item.id): another item of \(name) has this id")
         }
         try check(item, besides: id)
         items[place] = item
     }
 
-    /// Takes a thing out.
+    /// Removes an item.
     ///
-    /// - Throws: `request` where there is no such thing.
+    /// - Throws: `request` if there is no such item.
     @discardableResult
     public mutating func remove(_ id: String) throws(InventoryError) -> Item {
         items.remove(at: try place(of: id))
     }
 
-    /// Whether a thing can be in this inventory, beside all others but the one with the id `id`.
+    /// Checks that an item can be in this inventory, next to all items except the one with the id `id`.
     private func check(_ item: Item, besides id: String? = nil) throws(InventoryError) {
         let node = JSONNode(.string(item.id), at: JSONPosition(line: 1, column: 1), path: .root)
         var decoder = ConfigurationDecoder()
@@ -123,13 +123,13 @@ extension Inventory {
         }
         if let other = items.first(where: { $0.beacon == item.beacon && $0.id != id }) {
             throw InventoryError(
-                .request, "\(item.beacon): \(other.id) has this beacon already; no receiver can tell them apart")
+                .request, "\(item.beacon): \(other.id) has this beacon already; two items cannot share a beacon")
         }
         if !places.isEmpty, let place = item.place, !places.contains(where: { $0.name == place }) {
             let names = places.map(\.name)
             throw InventoryError(
                 .request,
-                "\(ProblemText.quoted(place)) is no place of \(name); "
+                "\(ProblemText.quoted(place)) is not a place of \(name); "
                     + (NearestWord.find(place, among: names).map { "did you mean \"\($0)\"?" }
                         ?? "known here: " + names.prefix(20).map { ProblemText.shortened($0) }.joined(separator: ", ")))
         }

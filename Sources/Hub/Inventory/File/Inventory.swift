@@ -1,29 +1,28 @@
 public import Configuration
 public import Sightings
 
-/// Things with beacons on them, and where they belong: the contents of one JSON file, checked and with all defaults
-/// filled in.
+/// Items with beacons, and the places where they belong: the contents of an inventory file, with all defaults.
 public struct Inventory: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
     /// Letters, digits, `.`, `_` and `-`, at most 64.
     public var name: String
-    /// What people call it; `nil` where the name is enough.
+    /// The title for reports; `nil` for the name.
     public var title: String?
-    /// The site file whose plan the positions are on, as it stands in the file: relative to that; `nil` for none.
+    /// The site file with the floor plan, relative to the inventory file.
     public var site: String?
-    /// How near is near enough, and how often.
+    /// When an item counts as found.
     public var rule: CountRule
     /// A battery below this is low, in millivolts.
     public var lowBatteryMillivolts: Int
-    /// What somebody knows of beacons: their interval, and how loud they are at 1 m.
+    /// Descriptions of beacons: interval and level at 1 m.
     public var beacons: [Beacon]
-    /// Where things belong.
+    /// The places where items belong.
     public var places: [Place]
     public var items: [Item]
 
-    /// An inventory without a thing in it.
+    /// An inventory without items.
     public init(name: String, title: String? = nil, site: String? = nil) {
         self.name = name
         self.title = title
@@ -35,75 +34,75 @@ public struct Inventory: Hashable, Sendable {
         items = []
     }
 
-    /// What a coin cell gives before its last weeks, in millivolts.
+    /// The default of the low battery limit, in millivolts: the voltage of a coin cell some weeks before its end.
     public static let lowBatteryMillivolts = 2400
 
-    /// What is known of a beacon beside its identity.
+    /// The description of a beacon.
     public struct Beacon: Hashable, Sendable {
-        /// Items may name it by this instead of by its identity; `nil` where nobody does.
+        /// The name that items may use instead of the identity.
         public var name: String?
         public var identity: BeaconIdentity
-        /// The interval that it is configured with, in microseconds.
+        /// The configured interval, in microseconds.
         public var intervalMicroseconds: Int?
-        /// What a receiver sees at 1 m, in dBm: it counts before the octet that is sent.
+        /// The level at 1 m, in dBm. It replaces the measured power that the beacon sends.
         public var calibrationAtOneMeter: Int?
 
-        /// A beacon of which only the identity is known.
+        /// A beacon without interval and level.
         public init(identity: BeaconIdentity, name: String? = nil) {
             self.identity = identity
             self.name = name
         }
     }
 
-    /// Where something belongs.
+    /// A place where items belong.
     public struct Place: Hashable, Sendable {
         public var name: String
-        /// On the plan of the site.
+        /// The position on the floor plan.
         public var position: Position?
 
-        /// A place by its name, with its position where that is known.
+        /// A place, with its position if it is known.
         public init(name: String, position: Position? = nil) {
             self.name = name
             self.position = position
         }
     }
 
-    /// Millimetres east and north on the plan of a site: what the file says in metres, with up to three decimals.
+    /// A position on the floor plan: millimetres east and north.
     public struct Position: Hashable, Sendable {
         public var east: Int
         public var north: Int
 
-        /// - Parameters: In millimetres, within ``limit``.
+        /// A position in millimetres, each within ``limit``.
         public init(east: Int, north: Int) {
             self.east = east
             self.north = north
         }
 
-        /// A town is not larger: 100 km, in millimetres.
+        /// The range of a coordinate, in millimetres: ±100 km.
         public static let limit = -100_000_000...100_000_000
 
-        /// As the file has it, in metres.
+        /// The position as the file has it, in metres.
         public var json: JSONValue {
             .array([east, north].map { .number(JSONNumber(thousandths: $0)) })
         }
     }
 
-    /// A thing.
+    /// An item.
     public struct Item: Hashable, Sendable {
-        /// Letters, digits, `.`, `_` and `-`, at most 64; no two things have the same.
+        /// Letters, digits, `.`, `_` and `-`, at most 64; unique in the inventory.
         public var id: String
         public var name: String
         /// The beacon on it.
         public var beacon: BeaconIdentity
         /// The name of the place where it belongs.
         public var place: String?
-        /// Its own position, before that of its place.
+        /// The item's own position, which replaces that of its place.
         public var position: Position?
         public var note: String?
-        /// A picture's file, as it stands in the file: relative to that.
+        /// The file of a picture, relative to the inventory file.
         public var photo: String?
 
-        /// A thing of which only the beacon is known.
+        /// An item without a place.
         public init(id: String, name: String, beacon: BeaconIdentity) {
             self.id = id
             self.name = name
@@ -111,18 +110,18 @@ public struct Inventory: Hashable, Sendable {
         }
     }
 
-    /// What is printed above lists.
+    /// The title, or else the name.
     public var heading: String { title ?? name }
 
-    /// Where an item is on the plan: its own position, else that of its place; `nil` where neither is known.
+    /// The position of an item, or else of its place; `nil` if neither is known.
     public func position(of item: Item) -> Position? {
         item.position ?? item.place.flatMap { name in places.first { $0.name == name }?.position }
     }
 
-    /// What is known of a beacon; `nil` for one of which the file says nothing.
+    /// The description of a beacon; `nil` if there is none.
     public func beacon(_ identity: BeaconIdentity) -> Beacon? { beacons.first { $0.identity == identity } }
 
-    /// The things as beacons that a receiver knows, in their order: each is called as its thing's id.
+    /// The beacons of the items, in the order of the items. Each is named by the id of its item.
     public var knownBeacons: [KnownBeacon] {
         let notes = Dictionary(beacons.map { ($0.identity, $0) }) { first, _ in first }
         return items.map { item in
@@ -134,22 +133,22 @@ public struct Inventory: Hashable, Sendable {
 }
 
 extension Inventory {
-    /// What a text in the file may not be longer than, in Unicode scalars.
+    /// The maximum length of names and of notes, in Unicode scalars.
     static let nameLimit = 200
     static let noteLimit = 2000
-    /// More things than this are no inventory that somebody walks through.
+    /// The maximum number of items.
     public static let itemLimit = 100_000
 
-    /// Why a text cannot be a name, a note or a path; `nil` where it can.
+    /// Why a text cannot be a name, a note or a path; `nil` if it can.
     static func fault(_ text: String, limit: Int) -> String? {
-        if text.isEmpty { return "a text is expected, not an empty one" }
+        if text.isEmpty { return "the text is empty" }
         let count = text.unicodeScalars.count
-        if count > limit { return "\(count) characters are more than the \(limit) that there may be" }
+        if count > limit { return "\(count) characters are too many: use at most \(limit)" }
         let isControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        return isControl ? "it holds control characters, such as line ends: leave them out" : nil
+        return isControl ? "the text contains control characters, such as line ends: remove them" : nil
     }
 
-    /// An id that nothing has yet, made of a name: `drill`, `drill-2`.
+    /// A unique id made from a name: `drill`, `drill-2`.
     public func freeID(for name: String) -> String {
         var stem = ""
         for scalar in name.lowercased().unicodeScalars {

@@ -4,32 +4,33 @@ public import Configuration
 public import Sightings
 public import Sites
 
-/// What can be said of an inventory without listening: whether its things can be found in time.
+/// The check of an inventory without receiving anything: whether its items can be found within six seconds.
 public struct InventoryCheck: Hashable, Sendable {
-    /// Whether one beacon can be found within six seconds.
+    /// How likely one beacon is found within six seconds.
     public struct Beacon: Hashable, Sendable {
         public let item: String
         public let beacon: BeaconIdentity
-        /// `nil` where nobody knows it.
+        /// `nil` if it is not known.
         public let intervalMicroseconds: Int?
-        /// The chance to find it within six rounds, 0...1, when every second advertisement is lost.
+        /// The probability that it is found within six rounds, 0...1, if every second advertisement is lost; `nil` if
+        /// the interval is not known.
         public let chance: Double?
 
-        /// Whether it can be found in time as a rule; `nil` where nobody knows.
+        /// Whether the probability reaches the goal; `nil` if it is not known.
         public var isFastEnough: Bool? { chance.map { $0 >= CountRule.goal } }
     }
 
     public let beacons: [Beacon]
-    /// What the author should know, one sentence each.
+    /// Warnings, one sentence each.
     public let warnings: [String]
 
     /// - Parameters:
-    ///   - known: Beacons of other files, whose intervals count where the inventory says none.
-    ///   - heard: Intervals that counts have learned, in microseconds.
-    ///   - site: The plan; `nil` where there is none.
-    ///   - missingPhotos: Pictures that are not there.
+    ///   - known: Beacons of other files. Their intervals are used if the inventory has none.
+    ///   - learned: Intervals that counts have learned, in microseconds. They are used last.
+    ///   - site: The site that the inventory names, if any.
+    ///   - missingPhotos: The pictures that do not exist.
     public init(
-        _ inventory: Inventory, known: [KnownBeacon] = [], heard: [BeaconIdentity: Int] = [:], site: Site? = nil,
+        _ inventory: Inventory, known: [KnownBeacon] = [], learned: [BeaconIdentity: Int] = [:], site: Site? = nil,
         missingPhotos: [String] = []
     ) {
         let others = Dictionary(
@@ -38,31 +39,34 @@ public struct InventoryCheck: Hashable, Sendable {
         ) { first, _ in first }
         let own = inventory.knownBeacons
         beacons = zip(inventory.items, own).map { item, beacon in
-            let interval = beacon.intervalMicroseconds ?? others[item.beacon] ?? heard[item.beacon]
+            let interval = beacon.intervalMicroseconds ?? others[item.beacon] ?? learned[item.beacon]
             return Beacon(
                 item: item.id, beacon: item.beacon, intervalMicroseconds: interval,
                 chance: interval.map(CountRule.chance(intervalMicroseconds:)))
         }
         var warnings: [String] = []
-        if inventory.items.isEmpty { warnings.append("there is nothing in it yet: `pharos inventory add`") }
+        if inventory.items.isEmpty {
+            warnings.append("the inventory has no items yet: add them with `pharos inventory add`")
+        }
         for beacon in beacons where beacon.isFastEnough == false {
             let interval = beacon.intervalMicroseconds.map { DecimalText.thousandths($0) } ?? "?"
             warnings.append(
-                "\(beacon.item): at an interval of \(interval) ms it is found within 6 s in "
-                    + "\(Int(((beacon.chance ?? 0) * 100).rounded())) % of the cases; send it every 300 ms or more often"
+                "\(beacon.item): the interval of \(interval) ms is too long: the item is found within 6 s in "
+                    + "\(Int(((beacon.chance ?? 0) * 100).rounded())) % of the cases; use 300 ms or less"
             )
         }
         if case .sharedQueue(let capacity) = inventory.rule.memory {
             let needed = CountRule.neededHits * inventory.items.count
             warnings.append(
-                "all beacons share one queue of \(capacity): with \((capacity - 1) / 3 + 1) or more of them near "
-                    + "none is found" + (needed > capacity ? "; all of these take \(needed)" : "")
+                "all beacons share one queue of \(capacity) sightings: if \((capacity - 1) / 3 + 1) or more beacons "
+                    + "are near, none is found" + (needed > capacity ? "; these items need a queue of \(needed)" : "")
                     + "; \"rule\": \"window\" has no such limit")
         }
         let noPlace = inventory.items.filter { inventory.position(of: $0) == nil }
         if inventory.site != nil, !noPlace.isEmpty {
             warnings.append(
-                "\(noPlace.count) of the items are on no plan, such as \(noPlace[0].id): give a position, or a place that has one"
+                "\(noPlace.count) items have no position, such as \(noPlace[0].id): give a position, or a place that "
+                    + "has one"
             )
         }
         if let outline = site?.outline {
@@ -70,18 +74,43 @@ public struct InventoryCheck: Hashable, Sendable {
                 guard let place = inventory.position(of: item) else { continue }
                 let position = FloorPosition(x: Double(place.east) / 1000, y: Double(place.north) / 1000)
                 if !outline.contains(position) {
-                    warnings.append("\(item.id): \(place.json.line) lies outside of the site's outline")
+                    warnings.append("\(item.id): \(place.json.line) is outside the site's outline")
                 }
             }
         }
-        warnings += missingPhotos.map { "\($0): there is no such picture" }
+        warnings += missingPhotos.map { "\($0): this picture does not exist" }
         self.warnings = warnings
+    }
+
+    /// Lines for a terminal.
+    ///
+    /// - Parameter problems: Further problems, one sentence each.
+    public func text(file: String, problems: [String] = []) -> String {
+        var lines = problems + warnings.map { "\(file): warning: \($0)" }
+        if problems.isEmpty {
+            let known = beacons.count { $0.isFastEnough != nil }
+            lines.append(
+                "\(file): \(beacons.count) items; the interval of \(known) beacons is known, and "
+                    + "\(beacons.count { $0.isFastEnough == true }) of them can be found within 6 s")
+        }
+        return lines.map { $0 + "\n" }.joined()
     }
 
     /// One object.
     ///
-    /// - Parameter problems: What else is wrong, one sentence each.
+    /// - Parameter problems: Further problems, one sentence each.
     public func json(file: String, problems: [String] = []) -> JSONValue {
+        Self.json(file: file, problems: problems, warnings, beacons)
+    }
+
+    /// One object for a file that cannot be decoded.
+    public static func json(file: String, problems: [String]) -> JSONValue {
+        json(file: file, problems: problems, [], [])
+    }
+
+    private static func json(
+        file: String, problems: [String], _ warnings: [String], _ beacons: [Beacon]
+    ) -> JSONValue {
         .record([
             ("file", .string(file)), ("good", .boolean(problems.isEmpty)),
             ("problems", .array(problems.map(JSONValue.string))),

@@ -2,35 +2,36 @@ internal import BluetoothTypes
 public import Configuration
 internal import Sightings
 
-/// What a count says of a thing.
+/// The state of an item in a count.
 public enum ItemState: String, Hashable, Sendable, CaseIterable {
     /// It was near in enough rounds.
     case found
-    /// It was heard, but never near.
+    /// It was received, but was never near.
     case heard
     case missing
-    /// A thing of another inventory.
+    /// It belongs to another inventory.
     case foreign
-    /// Two beacons send its identity: one of them is a copy.
+    /// Two beacons send its identity.
     case duplicate
     case lowBattery = "low-battery"
 }
 
-/// All that was found out about a thing in a count, by whoever took part.
+/// The result of a count for one item, merged from all logs.
 public struct ItemOutcome: Hashable, Sendable {
     public let item: Inventory.Item
-    /// Found, heard or missing; then what else there is to say.
+    /// Found, heard or missing, followed by further states.
     public let states: [ItemState]
     public let firstHeard: RFC3339Time?
     public let lastHeard: RFC3339Time?
-    /// When it was found first.
+    /// When it was first found.
     public let found: RFC3339Time?
-    /// By whom.
+    /// The person who found it first.
     public let foundBy: String?
-    /// How long the receiver that found it first had listened, in milliseconds.
+    /// How long the receiver that first found it had listened, in milliseconds.
     public let afterMilliseconds: Int?
-    /// The strongest level, in dBm, and who heard it.
+    /// The strongest level, in dBm.
     public let bestLevel: Int?
+    /// The receiver with the strongest level.
     public let heardBy: String?
     /// The shortest distance of a round, in millimetres.
     public let nearest: Int?
@@ -40,9 +41,9 @@ public struct ItemOutcome: Hashable, Sendable {
     /// The first of ``states``: found, heard or missing.
     public var state: ItemState { states[0] }
 
-    /// Puts together what all logs say of a thing: the first sighting wins, and none is lost.
+    /// Merges what all logs contain about an item.
     ///
-    /// - Parameter lowBattery: In millivolts.
+    /// - Parameter lowBattery: The low battery limit, in millivolts.
     init(_ item: Inventory.Item, _ logs: [CountLog], lowBattery: Int) {
         self.item = item
         let sights = logs.compactMap { log in log.sights[item.beacon].map { (log.header, $0) } }
@@ -71,34 +72,35 @@ public struct ItemOutcome: Hashable, Sendable {
     }
 }
 
-/// What has become of a thing between two counts.
+/// A change of an item between two counts.
 public struct ItemChange: Hashable, Sendable {
     /// The kinds of changes.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// It was there, and is not found now.
+        /// It was found before, and is not found now.
         case lost
-        /// It was not found, and is there now.
+        /// It was not found before, and is found now.
         case returned
-        /// It was in neither count found.
+        /// It was found in neither count.
         case stillMissing = "still-missing"
-        /// It was not in the inventory.
+        /// It is new in the inventory.
         case added
         /// It is no longer in the inventory.
         case removed
-        /// It belongs to another place.
+        /// It belongs to another place now.
         case moved
-        /// Another beacon is on it.
+        /// It has another beacon now.
         case rebeaconed = "other-beacon"
     }
 
     public let kind: Kind
     public let id: String
     public let name: String
-    /// The state, the place or the beacon before and after; `nil` for none.
+    /// The state, place or beacon in the previous count; `nil` for none.
     public let before: String?
+    /// The state, place or beacon in this count; `nil` for none.
     public let after: String?
 
-    /// What has changed, in the order of the inventory; what was removed comes last.
+    /// The changes in the order of the inventory, removed items last.
     static func between(_ old: [ItemOutcome], _ new: [ItemOutcome]) -> [ItemChange] {
         let earlier = Dictionary(old.map { ($0.item.id, $0) }) { first, _ in first }
         var changes: [ItemChange] = []

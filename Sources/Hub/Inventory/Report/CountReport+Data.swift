@@ -1,17 +1,28 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The report for other programs.
+/// The forms of a report for other programs: JSON and CSV.
 extension CountReport {
-    /// One object. Times are RFC 3339, and what is not known is null.
+    /// One object. Times are RFC 3339; unknown values are null.
     public var json: JSONValue {
         .record([
             ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(count)),
             ("finished", .boolean(end != nil)), ("start", .string("\(start)")), ("end", Self.time(end)),
             ("by", .array(by.map(JSONValue.string))), ("receivers", .array(receivers.map(Self.json))),
-            ("totals", totals), ("items", .array(outcomes.map(Self.json))),
+            ("totals", totals), ("items", .array(outcomes.map { Self.json($0.item, $0) })),
             ("foreign", .array(foreigners.map(Self.json))), ("previous", .optional(previous, JSONValue.string)),
             ("changes", .array(changes.map(Self.json))), ("warnings", .array(warnings.map(JSONValue.string))),
+        ])
+    }
+
+    /// The result of a count as one object, with the ids of the items that were not found.
+    public var summaryJSON: JSONValue {
+        .record([
+            ("event", "summary"), ("count", .string(count)), ("items", .integer(outcomes.count)),
+            ("found", .integer(total(.found))), ("heard", .integer(total(.heard))),
+            ("missing", .integer(total(.missing))), ("foreign", .integer(total(.foreign))),
+            ("duplicate", .integer(total(.duplicate))), ("lowBattery", .integer(total(.lowBattery))),
+            ("missingItems", .array(outcomes.filter { $0.state != .found }.map { .string($0.item.id) })),
         ])
     }
 
@@ -38,22 +49,23 @@ extension CountReport {
         ])
     }
 
-    /// One thing, as `list --json` has it too.
-    public static func json(_ outcome: ItemOutcome) -> JSONValue {
-        let item = outcome.item
-        return .record([
+    /// One item.
+    ///
+    /// - Parameter outcome: `nil` if the item was not counted.
+    static func json(_ item: Inventory.Item, _ outcome: ItemOutcome?) -> JSONValue {
+        .record([
             ("id", .string(item.id)), ("name", .string(item.name)), ("beacon", .string("\(item.beacon)")),
             ("place", .optional(item.place, JSONValue.string)), ("position", .optional(item.position, \.json)),
-            ("state", .string(outcome.state.rawValue)),
-            ("states", .array(outcome.states.map { .string($0.rawValue) })),
-            ("firstHeard", time(outcome.firstHeard)), ("lastHeard", time(outcome.lastHeard)),
-            ("found", time(outcome.found)), ("foundBy", .optional(outcome.foundBy, JSONValue.string)),
-            ("afterS", CountLog.thousandths(outcome.afterMilliseconds)),
-            ("bestRssiDbm", .optional(outcome.bestLevel) { .integer($0) }),
-            ("nearestM", CountLog.thousandths(outcome.nearest)),
-            ("batteryMv", .optional(outcome.batteryMillivolts) { .integer($0) }),
-            ("intervalMs", CountLog.thousandths(outcome.intervalMicroseconds)),
-            ("heardBy", .optional(outcome.heardBy, JSONValue.string)),
+            ("state", .optional(outcome) { .string($0.state.rawValue) }),
+            ("states", .array((outcome?.states ?? []).map { .string($0.rawValue) })),
+            ("firstHeard", time(outcome?.firstHeard)), ("lastHeard", time(outcome?.lastHeard)),
+            ("found", time(outcome?.found)), ("foundBy", .optional(outcome?.foundBy, JSONValue.string)),
+            ("afterS", CountLog.thousandths(outcome?.afterMilliseconds)),
+            ("bestRssiDbm", .optional(outcome?.bestLevel) { .integer($0) }),
+            ("nearestM", CountLog.thousandths(outcome?.nearest)),
+            ("batteryMv", .optional(outcome?.batteryMillivolts) { .integer($0) }),
+            ("intervalMs", CountLog.thousandths(outcome?.intervalMicroseconds)),
+            ("heardBy", .optional(outcome?.heardBy, JSONValue.string)),
         ])
     }
 
@@ -74,7 +86,7 @@ extension CountReport {
         ])
     }
 
-    /// A line for each thing, then one for each foreign one; cells that no spreadsheet takes for formulas (RFC 4180).
+    /// CSV (RFC 4180) with a line for each item, then for each foreign item. No cell can be taken for a formula.
     public var csv: String {
         func text(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
         func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }
@@ -110,6 +122,23 @@ extension CountReport {
 }
 
 extension CountReport {
+    /// The result of a count for a terminal, with at most 50 items that were not found.
+    ///
+    /// - Parameter path: The inventory file, for the command that lists the other items.
+    public func summaryText(of path: String) -> String {
+        var text = "Count \(count): \(summary).\n"
+        let missing = outcomes.filter { $0.state != .found }
+        for outcome in missing.prefix(50) {
+            text +=
+                "  \(outcome.item.id)  \(TerminalText.line(TerminalText.shortened(outcome.item.name, to: 40)))"
+                + "  \(outcome.states.map(Self.words).joined(separator: ", "))\n"
+        }
+        if missing.count > 50 {
+            text += "  and \(missing.count - 50) more: `pharos inventory list \(path) --missing`\n"
+        }
+        return text
+    }
+
     /// The report for a terminal.
     public var text: String {
         var text = TerminalText.line(title) + "\n"
@@ -125,7 +154,7 @@ extension CountReport {
         text += table(Self.columns, outcomes.map { Self.cells($0, nameColumns: 28) })
         text += table(
             ["item of", "inventory"] + Self.columns.dropFirst(2), foreigners.map { Self.cells($0, nameColumns: 28) })
-        text += table(["item", "since \(previous ?? "the count before")"], changes.map { [$0.id, Self.words($0)] })
+        text += table(["item", "since \(previous ?? "the previous count")"], changes.map { [$0.id, Self.words($0)] })
         return text
     }
 }

@@ -2,17 +2,17 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// A count with everything that whoever took part has found out, and what has changed since the one before.
+/// The report of a count: the merged results of all receivers, and the changes since the previous count.
 public struct CountReport: Hashable, Sendable {
     /// A receiver's part.
     public struct Receiver: Hashable, Sendable {
         public let header: CountLog.Header
         public let listening: CountLog.Listening
-        /// Whether its log ends as it should; otherwise it is still counting, or was cut off.
+        /// Whether its log is complete. Otherwise it is still counting, or was interrupted.
         public let isEnded: Bool
     }
 
-    /// A thing of another inventory that was heard.
+    /// An item of another inventory that was received.
     public struct Foreigner: Hashable, Sendable {
         public let foreign: CountLog.Foreign
         public let beacon: BeaconIdentity
@@ -25,28 +25,28 @@ public struct CountReport: Hashable, Sendable {
     /// The inventory's title, or its name.
     public let title: String
     public let inventory: String
-    /// What the count is called.
+    /// The name of the count.
     public let count: String
     public let start: RFC3339Time
-    /// When it was finished; `nil` while it goes on.
+    /// When it was finished; `nil` while it is open.
     public let end: RFC3339Time?
-    /// Everybody who took part, each once.
+    /// The names of all persons who took part.
     public let by: [String]
     public let receivers: [Receiver]
     /// In the order of the inventory.
     public let outcomes: [ItemOutcome]
-    /// The nearest first, by level.
+    /// The items of other inventories, strongest level first.
     public let foreigners: [Foreigner]
-    /// What the count before is called; `nil` where there is none.
+    /// The name of the previous count; `nil` if there is none.
     public let previous: String?
     public let changes: [ItemChange]
-    /// What is wrong with the logs, one sentence each.
+    /// Problems of the logs, one sentence each.
     public let warnings: [String]
 
     /// - Parameters:
-    ///   - inventory: As it is now: of a finished count the things are those of then.
-    ///   - previous: The count before; of it only the outcomes are of interest.
-    ///   - damaged: Files that are no logs.
+    ///   - inventory: The present inventory. A finished count has its own list of items.
+    ///   - previous: The previous count, for the changes.
+    ///   - damaged: The names of files that are not logs.
     public init(
         _ inventory: Inventory, _ journal: CountJournal, _ logs: [CountLog],
         previous: (journal: CountJournal, logs: [CountLog])? = nil, damaged: [String] = []
@@ -70,12 +70,12 @@ public struct CountReport: Hashable, Sendable {
         self.previous = previous?.journal.count
         changes =
             previous.map { ItemChange.between(Self.outcomes(inventory, $0.journal, $0.logs), outcomes) } ?? []
-        var warnings = damaged.map { "\($0): this is no log of a count, and was left out" }
+        var warnings = damaged.map { "\($0): this is not a log of a count; it was ignored" }
         for log in logs where log.damagedLines > 0 {
             warnings.append(
                 "the log of \(log.header.receiver) on \(log.header.machine): \(log.damagedLines) lines cannot be read")
         }
-        if logs.isEmpty { warnings.append("nobody has listened in this count") }
+        if logs.isEmpty { warnings.append("no receiver has taken part in this count") }
         self.warnings = warnings
     }
 
@@ -105,12 +105,12 @@ public struct CountReport: Hashable, Sendable {
         }
     }
 
-    /// How many things are in a state; of foreign ones, how many there are.
+    /// The number of items in a state; for `foreign`, the number of items of other inventories.
     public func total(_ state: ItemState) -> Int {
         state == .foreign ? foreigners.count : outcomes.count { $0.states.contains(state) }
     }
 
-    /// One line: how many of the things were found.
+    /// The result on one line, such as `3 of 4 found, 1 missing`.
     public var summary: String {
         let parts = ItemState.allCases.dropFirst().compactMap { state in
             total(state) > 0 ? "\(total(state)) \(Self.words(state))" : nil
@@ -118,7 +118,14 @@ public struct CountReport: Hashable, Sendable {
         return (["\(total(.found)) of \(outcomes.count) found"] + parts).joined(separator: ", ")
     }
 
-    /// A state as people say it.
+    /// The intervals that the receivers have learned, in microseconds.
+    public var learnedIntervals: [BeaconIdentity: Int] {
+        Dictionary(
+            outcomes.compactMap { outcome in outcome.intervalMicroseconds.map { (outcome.item.beacon, $0) } }
+        ) { first, _ in first }
+    }
+
+    /// A state in words.
     public static func words(_ state: ItemState) -> String {
         switch state {
         case .lowBattery: "low battery"
@@ -127,6 +134,6 @@ public struct CountReport: Hashable, Sendable {
         }
     }
 
-    /// When a receiver that is named by `header` listened, in words.
+    /// The time in which a receiver listened.
     static func span(_ receiver: Receiver) -> String { "\(receiver.header.start) to \(receiver.listening.until)" }
 }

@@ -2,11 +2,11 @@ internal import Airtime
 internal import Configuration
 public import Sites
 
-/// Where things are, on the plan of a site: each as a dot in the colour of what the last count says of it.
+/// A floor plan with the items of an inventory: a dot for each item, in the colour of its state.
 public struct InventoryMap: Sendable {
-    /// How many things stand on the plan.
+    /// The number of items with a position.
     public let placed: Int
-    /// How many have no position, or stand outside of everything.
+    /// The number of items without a position.
     public var unplaced: Int { entries.count - placed }
 
     private struct Entry {
@@ -20,15 +20,15 @@ public struct InventoryMap: Sendable {
     private let entries: [Entry]
     private let bounds: (low: FloorPosition, high: FloorPosition)
 
-    /// In pixels, without the margins.
+    /// The width without margins, in pixels.
     private static let width = 1000.0
     private static let margin = 30.0
-    /// More names than this hide the plan.
+    /// Names are drawn for at most this number of items, because more would hide the plan.
     private static let labelLimit = 80
 
     /// - Parameters:
-    ///   - site: `nil` for a plan without walls.
-    ///   - report: What a count says; `nil` where there was none.
+    ///   - site: The floor plan; `nil` for a plan without walls.
+    ///   - report: The count with the states; `nil` if there is none.
     public init(_ inventory: Inventory, on site: Site?, _ report: CountReport? = nil) {
         title = inventory.heading
         self.site = site
@@ -74,7 +74,7 @@ public struct InventoryMap: Sendable {
         }.joined()
     }
 
-    /// The drawing alone, which stands by itself as a file.
+    /// The drawing as an SVG file.
     public var svg: String {
         let (width, height) = (Self.width + 2 * Self.margin, self.height + 2 * Self.margin + 30)
         var body = ""
@@ -87,7 +87,7 @@ public struct InventoryMap: Sendable {
         var taken: [Inventory.Position: Int] = [:]
         for entry in entries {
             guard let position = entry.position else { continue }
-            // Things of one place stand around it.
+            // Items with the same position are drawn around it.
             let rank = taken[position, default: 0]
             taken[position] = rank + 1
             let base = point(Self.floor(position))
@@ -122,7 +122,7 @@ public struct InventoryMap: Sendable {
         }.joined()
     }
 
-    /// One page for a browser: the drawing, and the same as a table.
+    /// An HTML page with the drawing and a table of the items.
     public var html: String {
         var body = "<h1>\(ReportPage.text(title))</h1>\n"
         body += ReportPage.facts([("on the plan", "\(placed)"), ("without a position", "\(unplaced)")])

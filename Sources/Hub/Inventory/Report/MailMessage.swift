@@ -1,16 +1,15 @@
-/// A message with one file, as the machine's mail program takes it on its standard input (RFC 5322, RFC 2045).
+/// A mail message with one attachment, as input for the machine's mail program (RFC 5322, RFC 2045).
 ///
-/// What comes from outside can end no header: addresses are checked, the subject is an encoded word, and everything else
-/// is Base64.
+/// No input can add a header: addresses are checked, the subject is an encoded word, and everything else is Base64.
 public struct MailMessage: Sendable {
-    /// A file that is sent with it.
+    /// The attached file.
     public struct Attachment: Sendable {
-        /// Only letters, digits, `.`, `_` and `-`; others become `-`.
+        /// The file's name: letters, digits, `.`, `_` and `-`. Other characters become `-`.
         public let name: String
         public let type: String
         public let octets: [UInt8]
 
-        /// - Parameter type: Its media type, such as `text/html; charset=utf-8`.
+        /// - Parameter type: The media type, such as `text/html; charset=utf-8`.
         public init(name: String, type: String, octets: [UInt8]) {
             self.name = String(
                 name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) ? $0 : "-" })
@@ -19,20 +18,32 @@ public struct MailMessage: Sendable {
         }
     }
 
-    /// The message, lines ended as Unix does: mail programs make of them what the protocol wants.
+    /// The message with line ends of Unix, which mail programs convert.
     public let text: String
 
+    /// A message with a report: as text, and attached as PDF if `pdf` is given, otherwise as HTML.
+    ///
+    /// - Throws: `request` if an address is not valid.
+    public init(_ report: CountReport, pdf: [UInt8]?, to addresses: [String]) throws(InventoryError) {
+        let name = "\(report.inventory)-\(report.count)"
+        let attachment =
+            pdf.map { Attachment(name: name + ".pdf", type: "application/pdf", octets: $0) }
+            ?? Attachment(name: name + ".html", type: "text/html; charset=utf-8", octets: Array(report.html.utf8))
+        try self.init(
+            to: addresses, subject: "\(report.title): count \(report.count)", text: report.text, attachment)
+    }
+
     /// - Parameters:
-    ///   - addresses: As ``isAddress(_:)`` takes them.
-    ///   - text: What is to be read before the attachment.
-    /// - Throws: `request` where an address is none.
+    ///   - addresses: Addresses for which ``isAddress(_:)`` is true.
+    ///   - text: The text before the attachment.
+    /// - Throws: `request` if an address is not valid.
     public init(
         to addresses: [String], subject: String, text: String, _ attachment: Attachment
     ) throws(InventoryError) {
         for address in addresses where !Self.isAddress(address) {
             throw InventoryError(
                 .request,
-                "\"\(address.unicodeScalars.prefix(60).map { $0.escaped(asASCII: true) }.joined())\" is no mail address such as store@example.org"
+                "\"\(address.unicodeScalars.prefix(60).map { $0.escaped(asASCII: true) }.joined())\" is not a mail address such as store@example.org"
             )
         }
         let boundary = "pharos-\(attachment.octets.count)-part"

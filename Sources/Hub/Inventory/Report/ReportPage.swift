@@ -1,9 +1,9 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// Pages that need nothing but themselves: no script, and nothing from a network.
+/// HTML pages without scripts, and without anything from a network.
 enum ReportPage {
-    /// - Parameter markup: The body, which is escaped already.
+    /// - Parameter markup: The body, with all text escaped.
     static func html(title: String, body markup: String) -> String {
         """
         <!DOCTYPE html>
@@ -20,7 +20,7 @@ enum ReportPage {
 
     /// A table with a caption; the first cell of each row is its heading.
     ///
-    /// - Parameter rows: Cells, each with the class that colours it.
+    /// - Parameter rows: The cells, each with its CSS class.
     static func table(caption: String, header: [String], rows: [[(text: String, style: String)]]) -> String {
         guard !rows.isEmpty else { return "" }
         var result = "<div class=\"scroll\"><table><caption>\(text(caption))</caption><thead><tr>"
@@ -39,12 +39,12 @@ enum ReportPage {
         return result + "</tbody></table></div>\n"
     }
 
-    /// Pairs of what and how much.
+    /// A list of names and values.
     static func facts(_ facts: [(String, String)]) -> String {
         "<dl>" + facts.map { "<dt>\(text($0.0))</dt><dd>\(text($0.1))</dd>" }.joined() + "</dl>\n"
     }
 
-    /// The colours of states, the same on pages, maps and paper.
+    /// The colour of a state, on pages, maps and paper.
     static func color(_ state: ItemState?) -> String {
         switch state {
         case .found: "#1a7f37"
@@ -71,15 +71,15 @@ enum ReportPage {
     }
 }
 
-/// Words and numbers as every form of the report has them.
+/// The texts that all forms of a report share.
 extension CountReport {
     static let columns = [
         "item", "place", "state", "first heard", "last heard", "best dBm", "battery mV", "where heard",
     ]
 
-    /// A thing's name and, so that it can be found in the inventory, its id.
+    /// An item's name and id.
     ///
-    /// - Parameter columns: Of the name: what is longer is cut.
+    /// - Parameter columns: The length to which the name is cut.
     static func label(_ name: String, _ id: String, columns: Int) -> String {
         name == id ? name : "\(TerminalText.shortened(name, to: columns)) (\(id))"
     }
@@ -116,7 +116,7 @@ extension CountReport {
         [
             ("inventory", inventory), ("count", count), ("start", Self.moment(start) + " UTC"),
             ("end", end.map { Self.moment($0) + " UTC" } ?? "not finished"), ("by", by.joined(separator: ", ")),
-            ("result", summary), ("the count before", previous ?? "none"),
+            ("result", summary), ("previous count", previous ?? "none"),
         ]
     }
 
@@ -130,20 +130,20 @@ extension CountReport {
         ]
     }
 
-    /// A sentence about a change.
+    /// A change in words.
     static func words(_ change: ItemChange) -> String {
         switch change.kind {
-        case .lost: "found the last time, \(change.after ?? "missing") now"
-        case .returned: "\(change.before ?? "missing") the last time, found now"
-        case .stillMissing: "not found the last time either"
+        case .lost: "found in the previous count, \(change.after ?? "missing") now"
+        case .returned: "\(change.before ?? "missing") in the previous count, found now"
+        case .stillMissing: "not found in either count"
         case .added: "new in the inventory, \(change.after ?? "missing")"
         case .removed: "no longer in the inventory"
-        case .moved: "belongs to \(change.after ?? "no place") now, before to \(change.before ?? "no place")"
+        case .moved: "moved from \(change.before ?? "no place") to \(change.after ?? "no place")"
         case .rebeaconed: "has another beacon"
         }
     }
 
-    /// One page for a browser, which prints well.
+    /// An HTML page, which can also be printed.
     public var html: String {
         var body = "<h1>\(ReportPage.text(title))</h1>\n" + ReportPage.facts(facts)
         for warning in warnings { body += "<p class=\"missing\">\(ReportPage.text(warning))</p>\n" }
@@ -155,10 +155,10 @@ extension CountReport {
         }
         body += ReportPage.table(caption: "Items", header: Self.columns, rows: styled)
         body += ReportPage.table(
-            caption: "Of other inventories", header: ["item", "inventory"] + Self.columns.dropFirst(2),
+            caption: "Items of other inventories", header: ["item", "inventory"] + Self.columns.dropFirst(2),
             rows: foreigners.map { Self.cells($0).map { ($0, "") } })
         body += ReportPage.table(
-            caption: "Changes since \(previous ?? "the count before")", header: ["item", "change"],
+            caption: "Changes since \(previous ?? "the previous count")", header: ["item", "change"],
             rows: changes.map { [("\($0.name) (\($0.id))", ""), (Self.words($0), "")] })
         body += "<p class=\"signature\"><span>date</span><span>name</span><span>signature</span></p>\n"
         return ReportPage.html(title: "\(title): count \(count)", body: body)

@@ -1,18 +1,18 @@
 internal import Configuration
 
-/// A report on paper: pages of A4 across, each an SVG of its own size, for a program that makes one document of them.
+/// A report on paper: pages of A4 in landscape format, each one SVG, from which another program makes a PDF document.
 public struct ReportSheets: Sendable {
-    /// Each page's SVG, in their order; at least one.
+    /// The SVG of each page; at least one page.
     public private(set) var pages: [String] = []
 
     private var body = ""
-    /// From the upper edge, in hundredths of a millimetre.
+    /// The end of the written part, from the upper edge in hundredths of a millimetre.
     private var bottom = 0
     private let title: String
 
     private static let (width, height) = (29_700, 21_000)
     private static let (margin, lineHeight, size) = (1200, 380, 260)
-    /// Columns of a terminal that fit into two centimetres at ``size``, about.
+    /// About how many columns of a terminal fit into two centimetres at ``size``.
     private static let columnsInTwoCentimetres = 11
 
     /// Lays a report out.
@@ -34,23 +34,23 @@ public struct ReportSheets: Sendable {
             "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
-        // Of two lines, so that the id has one of its own.
+        // Two lines at most, so that the id has a line of its own.
         let names = 60
         table(
             "Items", CountReport.columns, widths,
             report.outcomes.map { (CountReport.cells($0, nameColumns: names), $0.state) })
         table(
-            "Of other inventories", ["item", "inventory"] + CountReport.columns.dropFirst(2), widths,
+            "Items of other inventories", ["item", "inventory"] + CountReport.columns.dropFirst(2), widths,
             report.foreigners.map { (CountReport.cells($0, nameColumns: names), .foreign) })
         table(
-            "Changes since \(report.previous ?? "the count before")", ["item", "change"], [100, 170],
+            "Changes since \(report.previous ?? "the previous count")", ["item", "change"], [100, 170],
             report.changes.map { ([CountReport.label($0.name, $0.id, columns: names), CountReport.words($0)], nil) })
         sign()
         endPage()
     }
 
     /// - Parameters:
-    ///   - widths: Of the columns, in millimetres.
+    ///   - widths: The widths of the columns, in millimetres.
     ///   - rows: The cells, and the state that colours the third.
     private mutating func table(
         _ caption: String, _ header: [String], _ widths: [Int], _ rows: [([String], ItemState?)]
@@ -97,7 +97,7 @@ public struct ReportSheets: Sendable {
         line(places.map { ($0.1, $0.0) }, color: "#57606a")
     }
 
-    /// - Parameter colored: The only text that has the colour; `nil` for all.
+    /// - Parameter colored: The index of the only text in the colour; `nil` for all texts.
     private mutating func line(
         _ texts: [(left: Int, text: String)], size: Int = Self.size, isBold: Bool = false, color: String? = nil,
         colored: Int? = nil
@@ -136,7 +136,7 @@ public struct ReportSheets: Sendable {
             """)
     }
 
-    /// Breaks a text between words, or where a word is too long for a line.
+    /// Breaks a text into lines, between words if possible.
     private static func lines(_ text: String, millimetres: Int, limit: Int) -> [String] {
         let columns = max(4, millimetres * columnsInTwoCentimetres / 20)
         var lines: [String] = []

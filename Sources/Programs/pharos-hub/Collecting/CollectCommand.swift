@@ -91,7 +91,7 @@ struct CollectCommand: ParsableCommand {
         if schema { return Terminal.write(CollectorSchema.text) }
         guard let path = file else { return }
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
-        guard let collector = decoded else { throw InventoryStore.refusal(problems, of: path) }
+        guard let collector = decoded else { throw Failure(problems, of: path) }
         for warning in problems {
             Terminal.writeError("pharos: \(warning.text(file: path == "-" ? "standard input" : path))\n")
         }

@@ -34,7 +34,7 @@ enum HistorySource {
         let octets = try InputFile.read(path)
         guard JSONDocument.parse(octets).root?["receivers"] != nil else { return nil }
         let (file, problems) = CollectorFile.decode(octets)
-        guard let file else { throw InventoryStore.refusal(problems, of: path) }
+        guard let file else { throw Failure(problems, of: path) }
         return file
     }
 

@@ -4,110 +4,51 @@ internal import CommandSupport
 internal import Configuration
 internal import Inventory
 internal import LinuxHost
+internal import Listener
 internal import Sightings
 
-struct InventoryShow: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show an inventory, or one of its items.")
-
-    @OptionGroup var source: InventoryFile
-
-    @Argument(help: ArgumentHelp("The id of an item.", valueName: "item"))
-    var item: String?
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    func run() throws {
-        let inventory = try source.store.read()
-        let report = try source.store.report(inventory)
-        var facts: [(String, JSONValue)]
-        if let id = item {
-            let item = try inventory.item(id)
-            let outcome = report?.outcomes.first { $0.item.id == id }
-            facts = [
-                ("id", .string(item.id)), ("name", .string(item.name)), ("beacon", .string("\(item.beacon)")),
-                ("place", .optional(item.place, JSONValue.string)),
-                ("position", .optional(inventory.position(of: item), \.json)),
-                ("note", .optional(item.note, JSONValue.string)), ("photo", .optional(item.photo, JSONValue.string)),
-                ("count", .optional(report?.count, JSONValue.string)),
-                ("state", .optional(outcome) { .string($0.state.rawValue) }),
-                ("states", .array((outcome?.states ?? []).map { .string($0.rawValue) })),
-                ("lastHeard", .optional(outcome?.lastHeard) { .string("\($0)") }),
-                ("bestRssiDbm", .optional(outcome?.bestLevel) { .integer($0) }),
-                ("batteryMv", .optional(outcome?.batteryMillivolts) { .integer($0) }),
-            ]
-        } else {
-            facts = [
-                ("name", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
-                ("site", .optional(inventory.site, JSONValue.string)), ("rule", .string(inventory.rule.kind.rawValue)),
-                ("withinM", .number(JSONNumber(thousandths: inventory.rule.withinMillimetres))),
-                ("items", .integer(inventory.items.count)), ("places", .integer(inventory.places.count)),
-                ("counts", .array(source.store.countNames.map(JSONValue.string))),
-                ("lastCount", .optional(report) { .string($0.summary) }),
-            ]
-        }
-        if json { return Terminal.write(JSONValue.record(facts).line + "\n") }
-        var table = Table(["", ""])
-        for (key, value) in facts {
-            let text: String
-            switch value {
-            case .null: continue
-            case .string(let string): text = string
-            case .array(let values):
-                guard !values.isEmpty else { continue }
-                text = values.map { if case .string(let string) = $0 { string } else { $0.line } }.joined(
-                    separator: ", ")
-            default: text = value.line
-            }
-            table.add([key, TerminalText.line(text)])
-        }
-        Terminal.write(table.text)
-    }
-}
-
-/// What can be said of an item.
+/// The properties of an item.
 struct ItemOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What it is called.", valueName: "text"))
+    @Option(help: ArgumentHelp("Name of the item.", valueName: "text"))
     var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "The beacon on it: ibeacon:UUID-MAJOR-MINOR, altbeacon:COMPANY-ID, uid:NAMESPACE-INSTANCE, url:TEXT, "
+            "Beacon on the item: ibeacon:UUID-MAJOR-MINOR, altbeacon:COMPANY-ID, uid:NAMESPACE-INSTANCE, url:TEXT, "
                 + "address:AA:BB:CC:DD:EE:FF, or a name from the file's beacons.", valueName: "identity"))
     var beacon: String?
 
-    @Option(help: ArgumentHelp("The name of the place where it belongs.", valueName: "text"))
+    @Option(help: ArgumentHelp("Name of the place where the item belongs.", valueName: "text"))
     var place: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Where it is on the site's plan, in metres east and north.", valueName: "x,y"),
+        help: ArgumentHelp("Position on the floor plan, in metres east and north.", valueName: "x,y"),
         transform: Self.position)
     var position: Inventory.Position?
 
-    @Option(help: ArgumentHelp("What else there is to say.", valueName: "text"))
+    @Option(help: ArgumentHelp("Note.", valueName: "text"))
     var note: String?
 
     @Option(
-        help: ArgumentHelp("A picture, relative to the inventory.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Picture, relative to the inventory file.", valueName: "file"), completion: .file())
     var photo: String?
 
     static func position(_ text: String) throws -> Inventory.Position {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { DecimalText.thousandths($0) }
         guard parts.count == 2, let east = parts[0], let north = parts[1],
             Inventory.Position.limit.contains(east), Inventory.Position.limit.contains(north)
-        else { throw Mistake("a position is two numbers of metres, such as 2.5,1") }
+        else { throw Mistake("use two numbers in metres, such as 2.5,1") }
         return Inventory.Position(east: east, north: north)
     }
 
-    func identity(_ inventory: Inventory) throws -> BeaconIdentity? {
+    func identity(_ inventory: Inventory) throws(InventoryError) -> BeaconIdentity? {
         guard let beacon else { return nil }
         if let named = inventory.beacons.first(where: { $0.name == beacon }) { return named.identity }
         do {
             return try BeaconIdentity(ofItem: beacon, among: inventory.beacons.compactMap(\.name))
         } catch {
-            throw Failure(.usage, "--beacon: \(error)")
+            throw InventoryError(.request, "--beacon: \(error)")
         }
     }
 
@@ -127,18 +68,18 @@ struct InventoryAdd: ParsableCommand {
             pharos inventory add tools.json drill-7 --name "Cordless drill" --beacon ibeacon:UUID-1-7 --place shelf
             pharos inventory add tools.json --name "Circular saw" --nearest
 
-            --nearest takes the first beacon that is within half a metre and above -75 dBm in more than three of the last \
-            six seconds: hold the item to the receiver.
+            With --nearest, hold the item to the receiver: the first beacon that is within half a metre and above \
+            -75 dBm in at least four of the last six seconds is taken.
             """)
 
     @OptionGroup var source: InventoryFile
 
-    @Argument(help: ArgumentHelp("What tells the item from others (default: made of the name).", valueName: "id"))
+    @Argument(help: ArgumentHelp("Unique id of the item (default: made from the name).", valueName: "id"))
     var id: String?
 
     @OptionGroup var options: ItemOptions
 
-    @Flag(help: "Take the beacon that is held to the receiver.")
+    @Flag(help: "Use the beacon that is held to the receiver.")
     var nearest = false
 
     @OptionGroup var receiver: ReceiverOptions
@@ -147,20 +88,20 @@ struct InventoryAdd: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard options.name != nil || id != nil else { throw ValidationError("Say what the item is called: --name.") }
+        guard options.name != nil || id != nil else { throw ValidationError("Give the item a --name.") }
         guard nearest != (options.beacon != nil) else {
-            throw ValidationError("Name the --beacon on the item, or hold it to the receiver and take the --nearest.")
+            throw ValidationError("Give the --beacon on the item, or hold it to the receiver and use --nearest.")
         }
         if !nearest, receiver.isGiven {
             throw ValidationError(
-                "Nothing is listened to without --nearest: leave --adapter, --replay and --known out.")
+                "--adapter, --replay and --known can only be used with --nearest.")
         }
-        if receiver.replay.count > 1 { throw ValidationError("--nearest takes one recording.") }
+        if receiver.replay.count > 1 { throw ValidationError("--nearest reads one recording only.") }
     }
 
     func run() throws {
         let inventory = try source.store.read()
-        // All that can be wrong is said before somebody stands there with the item in hand.
+        // Check everything before the user holds the item to the receiver.
         var item = Inventory.Item(
             id: id ?? inventory.freeID(for: options.name ?? ""), name: options.name ?? id ?? "",
             beacon: try options.identity(inventory) ?? .address(DeviceAddress(FixedOctets())))
@@ -168,10 +109,9 @@ struct InventoryAdd: ParsableCommand {
         var draft = inventory
         try draft.add(item)
         if nearest {
-            let answer = try NearestListener.pick(inventory, receiver, for: item.name)
-            item.beacon = answer.identity
+            item.beacon = try nearestBeacon(inventory, for: item.name)
         }
-        let added = try source.store.change { inventory in
+        let added = try source.store.change { inventory throws(InventoryError) in
             var item = item
             if id == nil { item.id = inventory.freeID(for: item.name) }
             try inventory.add(item)
@@ -185,37 +125,67 @@ struct InventoryAdd: ParsableCommand {
                     ("position", .optional(added.position, \.json)),
                 ]).line + "\n" : "\(added.id): added with \(added.beacon)\n")
     }
+
+    private func nearestBeacon(_ inventory: Inventory, for name: String) throws -> BeaconIdentity {
+        let known = try KnownBeacons(receiver.known)
+        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let line = ProgressLine()
+        let listener = NearestListener(inventory, known: known.beacons, distances: receiver.settings.distances) {
+            nearby in
+            line.report { "\(nearby) beacons within half a metre" }
+        } onWarning: {
+            Terminal.writeError("pharos: \($0)\n")
+        }
+        if Terminal.errorIsTerminal {
+            Terminal.writeError("Hold \(ProblemText.quoted(name)) within half a metre of the receiver …\n")
+        }
+        let source =
+            try receiver.replay.first.map { try receiver.settings.recording($0) }
+            ?? receiver.settings.live(receiver.adapter, samples: known.profiles)
+        defer { line.finish() }
+        let answer = try listener.run(source)
+        line.finish()
+        let meters = DecimalText.thousandths(Int((answer.meters * 100).rounded()) * 10)
+        Terminal.writeError(
+            "pharos: taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
+                + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m\n")
+        if !answer.others.isEmpty {
+            Terminal.writeError(
+                "pharos: warning: also within half a metre: \(answer.others.map { "\($0)" }.joined(separator: ", "))\n")
+        }
+        return answer.identity
+    }
 }
 
 struct InventoryEdit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change an item.",
-        discussion: "An empty text takes place, note or photo away.")
+        discussion: "An empty text removes the place, the note or the photo.")
 
     @OptionGroup var source: InventoryFile
 
-    @Argument(help: ArgumentHelp("The id of the item.", valueName: "item"))
+    @Argument(help: ArgumentHelp("Id of the item.", valueName: "item"))
     var item: String
 
-    @Option(help: ArgumentHelp("Another id.", valueName: "id"))
+    @Option(help: ArgumentHelp("New id.", valueName: "id"))
     var id: String?
 
     @OptionGroup var options: ItemOptions
 
-    @Flag(help: "Take the position away: that of its place counts.")
+    @Flag(help: "Remove the position, so that the position of the place is used.")
     var noPosition = false
 
     func validate() throws {
         let texts = [id, options.name, options.beacon, options.place, options.note, options.photo]
         guard texts.contains(where: { $0 != nil }) || options.position != nil || noPosition else {
             throw ValidationError(
-                "Say what is to be changed: --name, --beacon, --place, --position, --note, --photo or --id.")
+                "Give at least one of --name, --beacon, --place, --position, --note, --photo and --id.")
         }
-        if noPosition && options.position != nil { throw ValidationError("Give --position or --no-position.") }
+        if noPosition && options.position != nil { throw ValidationError("Give either --position or --no-position.") }
     }
 
     func run() throws {
-        let changed = try source.store.change { inventory in
+        let changed = try source.store.change { inventory throws(InventoryError) in
             var changed = try inventory.item(item)
             if let id { changed.id = id }
             if let beacon = try options.identity(inventory) { changed.beacon = beacon }
@@ -230,16 +200,16 @@ struct InventoryEdit: ParsableCommand {
 
 struct InventoryRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take items out of an inventory.",
-        discussion: "Counts that are finished keep them.")
+        commandName: "remove", abstract: "Remove items from an inventory.",
+        discussion: "Reports of finished counts still list them.")
 
     @OptionGroup var source: InventoryFile
 
-    @Argument(help: ArgumentHelp("The ids of the items.", valueName: "item"))
+    @Argument(help: ArgumentHelp("Ids of the items.", valueName: "item"))
     var items: [String]
 
     func run() throws {
-        try source.store.change { inventory in
+        try source.store.change { inventory throws(InventoryError) in
             for item in items { try inventory.remove(item) }
         }
         Terminal.write("\(items.joined(separator: ", ")): removed\n")

@@ -10,52 +10,58 @@ internal import Listener
 
 struct InventoryStart: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "Count: begin, or take part in the count that goes on.",
+        commandName: "start", abstract: "Start a count, or join the count that is open.",
         discussion: """
             pharos inventory start tools.json --by ana
             pharos inventory start tools.json --receivers hci0 hci1
             pharos inventory start tools.json --replay walk.btsnoop --json
 
-            Walk past the items until all are found; Ctrl-C ends your part, and `pharos inventory finish` the count. \
-            Several people and receivers can count at once, and every part is kept, whatever cuts it off. Parts of other \
-            machines are merged by copying their files into the count's directory.
+            Walk past the items until all are found. Ctrl-C ends your part; `pharos inventory finish` ends the count. \
+            Several people and receivers can count at once. Every part is kept, even if it is interrupted. To merge \
+            parts of other machines, copy their files into the count's directory.
             """)
 
     @OptionGroup var source: InventoryFile
 
-    @Option(help: ArgumentHelp("Who counts (default: the user's name).", valueName: "name"))
+    @Option(help: ArgumentHelp("Name of the person who counts (default: the user's name).", valueName: "name"))
     var by: String?
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("all adapters, or several by name.", valueName: "name"), completion: .adapters)
+        help: ArgumentHelp("Adapters to use at once: all, or names.", valueName: "name"), completion: .adapters)
     var receivers: [String] = []
 
-    @Option(help: ArgumentHelp("Up to this distance a beacon is near (default: that of the file, 1).", valueName: "m"))
+    @Option(
+        help: ArgumentHelp(
+            "Distance up to which a beacon is near (default: withinM of the file, or 1).", valueName: "m"))
     var withinM: Double?
 
     @Option(
-        help: ArgumentHelp("window or shared-queue (default: that of the file).", valueName: "rule"),
+        help: ArgumentHelp("window or shared-queue (default: the rule of the file).", valueName: "rule"),
         completion: .list(CountRule.Kind.allCases.map(\.rawValue)), transform: Self.kind)
     var rule: CountRule.Kind?
 
     @Option(
-        help: ArgumentHelp("Of a window, in seconds, 4...60.", valueName: "n"),
+        help: ArgumentHelp("Length of the window in rounds of one second, 4...60 (default: 6).", valueName: "n"),
         transform: { try OptionValue.integer($0, in: 4...60) })
     var rounds: Int?
 
     @Option(
-        help: ArgumentHelp("Of a shared queue, in sightings.", valueName: "n"),
+        help: ArgumentHelp("Capacity of the shared queue, in sightings.", valueName: "n"),
         transform: { try OptionValue.integer($0, in: 4...100_000) })
     var capacity: Int?
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Another inventory: its items are told as foreign. May be repeated.", valueName: "file"),
+        help: ArgumentHelp(
+            "Another inventory, whose items are reported as foreign. May be repeated.", valueName: "file"),
         completion: .file())
     var foreign: [String] = []
 
-    @Option(help: ArgumentHelp("Join or begin the count of this name (default: the day).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Join or start the count of this name (default: the open count, or a new one named after the day).",
+            valueName: "name"))
     var count: String?
 
     @OptionGroup var receiver: ReceiverOptions
@@ -65,29 +71,29 @@ struct InventoryStart: ParsableCommand {
 
     func validate() throws {
         if !receivers.isEmpty && (receiver.adapter != nil || !receiver.replay.isEmpty) {
-            throw ValidationError("--receivers names the adapters: it goes without --adapter and --replay.")
+            throw ValidationError("--receivers names the adapters; --adapter and --replay cannot be used with it.")
         }
         if let withinM, !(0.1...100).contains(withinM) {
             throw ValidationError("--within-m \(withinM) is out of range 0.1...100.")
         }
         if rounds != nil && rule == .sharedQueue {
-            throw ValidationError("A shared queue has no --rounds: it has a --capacity.")
+            throw ValidationError("--rounds cannot be used with --rule shared-queue: give a --capacity.")
         }
         if capacity != nil && rule != .sharedQueue {
-            throw ValidationError("--capacity belongs to --rule shared-queue.")
+            throw ValidationError("--capacity needs --rule shared-queue.")
         }
         if rule == .sharedQueue && capacity == nil { throw ValidationError("--rule shared-queue needs a --capacity.") }
         if receiver.replay.filter({ $0 == "-" }).count + (source.file == "-" ? 1 : 0) > 1 {
-            throw ValidationError("Standard input can be read once only.")
+            throw ValidationError("Standard input can be read only once.")
         }
         if let count, !Self.isName(count) {
-            throw ValidationError("--count: letters, digits, \".\", \"_\" and \"-\" make a name.")
+            throw ValidationError("--count: use letters, digits, \".\", \"_\" and \"-\".")
         }
         if let by,
             by.isEmpty || by.unicodeScalars.count > 100
                 || by.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         {
-            throw ValidationError("--by takes a name of at most 100 characters, without control characters.")
+            throw ValidationError("--by: use at most 100 characters, without control characters.")
         }
     }
 
@@ -105,12 +111,14 @@ struct InventoryStart: ParsableCommand {
     }
 
     func run() throws {
-        guard source.file != "-" else { throw Failure(.usage, "a count needs a file of its own: name the inventory's") }
+        guard source.file != "-" else {
+            throw Failure(.usage, "a count needs an inventory file, not standard input: name the file")
+        }
         let store = source.store
         let inventory = try store.read()
         guard !inventory.items.isEmpty else {
             throw Failure(
-                .configuration, "\(source.file): there is nothing to count; `pharos inventory add` puts items in")
+                .configuration, "\(source.file): the inventory has no items; add them with `pharos inventory add`")
         }
         let others = try foreign.map { try InventoryStore($0).read() }
         let known = try KnownBeacons(receiver.known)
@@ -118,27 +126,30 @@ struct InventoryStart: ParsableCommand {
         let rule = applied(to: inventory.rule)
         if case .sharedQueue(let capacity) = rule.memory {
             Terminal.writeError(
-                "pharos: warning: all beacons share one queue of \(capacity): with \((capacity - 1) / 3 + 1) or more of "
-                    + "them near none is found\n")
+                "pharos: warning: all beacons share one queue of \(capacity) sightings: if "
+                    + "\((capacity - 1) / 3 + 1) or more beacons are near, none is found\n")
         }
         let adapters = try adapters()
-        let person = by ?? UserName.current
-        let run = CountRun(store, inventory, others: others, rule: rule, by: person, json: json)
-        run.distances = receiver.rule
-        run.isEnding = { (try? store.journal($0))?.finish != nil }
-        if receiver.replay.isEmpty {
-            // Only the first of them hears the samples of --known.
-            let (first, settings) = (try receiver.live(adapters[0], known.profiles), receiver.settings)
-            try run.listen(first, adapters, count: count) { adapter throws(ListenerServiceError) in
-                try ReceiverOptions.live(adapter, settings)
-            }
-        } else {
-            for file in receiver.replay {
-                let name = file == "-" ? "standard input" : file.split(separator: "/").last.map(String.init) ?? file
-                try run.replay(try receiver.recording(file), name: name, count: count)
+        let line = ProgressLine()
+        let json = json
+        let run = CountRun(
+            store, inventory, others: others, rule: rule, by: by ?? CountRun.currentUser, receiver: receiver.settings
+        ) { event in
+            switch event {
+            case .found(let item): Terminal.write((json ? item.json.line : item.text) + "\n")
+            case .progress(let found, let items):
+                line.report { "\(found) of \(items) found; Ctrl-C ends your part" }
+            case .warning(let sentence): Terminal.writeError("pharos: \(sentence)\n")
             }
         }
-        try run.tellSummary()
+        if receiver.replay.isEmpty {
+            try run.listen(adapters, samples: known.profiles, count: count)
+        } else {
+            for file in receiver.replay { try run.replay(file, count: count) }
+        }
+        line.finish()
+        guard let report = try run.report() else { return }
+        Terminal.write(json ? report.summaryJSON.line + "\n" : report.summaryText(of: store.path))
     }
 
     private func applied(to rule: CountRule) -> CountRule {
@@ -152,7 +163,7 @@ struct InventoryStart: ParsableCommand {
         return applied
     }
 
-    /// `nil` for the first adapter that there is.
+    /// Each `nil` for the first adapter.
     private func adapters() throws -> [AdapterName?] {
         guard !receivers.isEmpty else { return [receiver.adapter] }
         if receivers == ["all"] {
@@ -167,9 +178,12 @@ struct InventoryStart: ParsableCommand {
             let adapter: AdapterName
             do { adapter = try AdapterName(name) } catch { throw Failure(.usage, "--receivers \(name): \(error)") }
             if case .managed(let index) = adapter {
-                throw Failure(.usage, "--receivers \(name): the kernel drops repeats there; use hci\(index)")
+                throw Failure(
+                    .usage, "--receivers \(name): the kernel drops repeated advertisements there; use hci\(index)")
             }
-            guard !adapters.contains(adapter) else { throw Failure(.usage, "--receivers \(name): it is named twice") }
+            guard !adapters.contains(adapter) else {
+                throw Failure(.usage, "--receivers \(name): this adapter is given twice")
+            }
             adapters.append(adapter)
         }
         return adapters
@@ -178,15 +192,15 @@ struct InventoryStart: ParsableCommand {
 
 struct InventoryFinish: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "finish", abstract: "End the count that goes on.",
-        discussion: "Its report stays what it is, whatever happens to the inventory afterwards.")
+        commandName: "finish", abstract: "Finish the open count.",
+        discussion: "Later changes of the inventory do not change the report of a finished count.")
 
     @OptionGroup var source: InventoryFile
 
-    @Option(help: ArgumentHelp("Who ends it (default: the user's name).", valueName: "name"))
+    @Option(help: ArgumentHelp("Name of the person who finishes it (default: the user's name).", valueName: "name"))
     var by: String?
 
-    @Option(help: ArgumentHelp("Another count than the last one.", valueName: "name"))
+    @Option(help: ArgumentHelp("Finish this count (default: the last one).", valueName: "name"))
     var count: String?
 
     @Flag(help: "Print the report as one JSON object.")
@@ -194,25 +208,10 @@ struct InventoryFinish: ParsableCommand {
 
     func run() throws {
         let inventory = try source.store.read()
-        let name = try source.store.finish(inventory, by: by ?? UserName.current, name: count)
+        let name = try source.store.finish(inventory, by: by ?? CountRun.currentUser, name: count)
         let report = try source.store.lastReport(inventory, of: name)
         if json { return Terminal.write(report.json.line + "\n") }
         Terminal.write("Count \(report.count) is finished: \(report.summary).\n")
         for change in report.changes { Terminal.write("  \(change.id): \(change.kind.rawValue)\n") }
-    }
-}
-
-/// Who the system says that somebody is.
-enum UserName {
-    static var current: String {
-        let id = String(Privileges.user)
-        let table = (try? Files.read("/etc/passwd", limit: 1 << 24)) ?? []
-        for line in table.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            if fields.count > 2, String(decoding: fields[2], as: UTF8.self) == id {
-                return String(decoding: fields[0], as: UTF8.self)
-            }
-        }
-        return Terminal.environment("LOGNAME") ?? "user \(id)"
     }
 }

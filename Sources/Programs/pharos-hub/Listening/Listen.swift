@@ -8,25 +8,26 @@ internal import Listener
 
 struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "listen", abstract: "Hear the beacons that a listener file knows.",
+        commandName: "listen", abstract: "Run a listener: zones, history, hooks and messages from received beacons.",
         discussion: """
             pharos listen hall.json
             pharos listen hall.json --print
             pharos listen hall.json --print --replay capture.btsnoop --json
             pharos listen --schema
 
-            The service, meant for systemd (systemctl enable --now pharos-listen@NAME): it keeps who is in which zone in \
-            one file of SQLite, starts hooks, and tells each event in the journal; SIGHUP reads the file again, SIGTERM \
-            ends it. It waits for a missing adapter.
+            This is the service that systemd runs (systemctl enable --now pharos-listen@NAME). It stores the events of \
+            zones in a file of SQLite, starts hooks, publishes to a broker, and writes each event to the journal. \
+            SIGHUP reads the listener file again, SIGTERM stops the service. If the adapter is missing, the service \
+            waits for it.
 
-            --print tells round by round what would be kept: the known beacons by name, present, gone or unknown, and \
-            how many others there are. Nobody is gone while nothing can be heard.
+            --print shows what the service would receive, in rounds: the known beacons by name, each present, gone or \
+            unknown, and the number of other senders. If the receiver itself fails, beacons become unknown, not gone.
             """)
 
-    @Argument(help: "A listener file in JSON, or - for standard input.", completion: .file())
+    @Argument(help: "Listener file in JSON, or - for standard input.", completion: .file())
     var file: String?
 
-    @Flag(name: .customLong("print"), help: "Tell it here, in the foreground, and keep nothing.")
+    @Flag(name: .customLong("print"), help: "Print what is received, and store nothing.")
     var isPrinted = false
 
     @Option(
@@ -43,22 +44,22 @@ struct Listen: ParsableCommand {
     var replay: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
-        help: ArgumentHelp("Tell in rounds of so many seconds (default: 1).", valueName: "seconds"),
+        help: ArgumentHelp("Length of a round for --print (default: 1).", valueName: "seconds"),
         transform: OptionValue.round)
     var everyS: Int?
 
     @Option(
-        help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
+        help: ArgumentHelp("Directory for stored data (default: /var/lib/pharos).", valueName: "directory"),
         completion: .directory)
     var stateDir: String?
 
     @Option(
-        help: ArgumentHelp("Directory of status files and locks (default: /run/pharos).", valueName: "directory"),
+        help: ArgumentHelp("Directory for status files and locks (default: /run/pharos).", valueName: "directory"),
         completion: .directory)
     var runtimeDir: String?
 
@@ -69,26 +70,30 @@ struct Listen: ParsableCommand {
         completion: .file())
     var metricsFile: String?
 
-    @Flag(help: "Print one JSON object a line: of --print one a round, else one an event.")
+    @Flag(help: "Print JSON, one line for each event, or with --print for each round.")
     var json = false
 
     @Flag(help: "Print the JSON Schema of listener files, for editors.")
     var schema = false
 
     func validate() throws {
-        guard schema || file != nil else { throw ValidationError("Name a listener file, or ask for its --schema.") }
+        guard schema || file != nil else { throw ValidationError("Give a listener file, or use --schema.") }
         if !isPrinted && !schema {
-            if replay != nil { throw ValidationError("--replay goes with --print; `pharos zones` replays zones.") }
-            if everyS != nil { throw ValidationError("--every-s goes with --print.") }
-            if file == "-" { throw ValidationError("The service reads its file again: it cannot be standard input.") }
+            if replay != nil { throw ValidationError("--replay needs --print. To replay zones, use `pharos zones`.") }
+            if everyS != nil { throw ValidationError("--every-s needs --print.") }
+            if file == "-" {
+                throw ValidationError("The service must be able to read its file again: standard input cannot be used.")
+            }
         } else if isPrinted, stateDir != nil || runtimeDir != nil || metricsFile != nil {
             throw ValidationError(
-                "--print keeps nothing: it goes without --state-dir, --runtime-dir and --metrics-file.")
+                "--print stores nothing; --state-dir, --runtime-dir and --metrics-file cannot be used with it.")
         }
         if replay != nil && (adapter != nil || durationS != nil) {
-            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+            throw ValidationError("--replay reads a file; --adapter and --duration-s cannot be used with it.")
         }
-        if file == "-" && replay == "-" { throw ValidationError("Standard input is either the file or the recording.") }
+        if file == "-" && replay == "-" {
+            throw ValidationError("Standard input cannot be both the listener file and the recording.")
+        }
     }
 
     func run() throws {
@@ -100,7 +105,7 @@ struct Listen: ParsableCommand {
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
         if !listener.serviceKeys.isEmpty {
             Terminal.writeError(
-                "pharos: \(file): --print makes no use of \(listener.serviceKeys.joined(separator: ", "))\n")
+                "pharos: \(file): --print does not use \(listener.serviceKeys.joined(separator: ", "))\n")
         }
         let source = try open(listener, known)
         source.levelOffset = listener.levelOffset

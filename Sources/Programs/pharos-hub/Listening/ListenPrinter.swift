@@ -7,7 +7,7 @@ internal import LinuxHost
 internal import Listener
 internal import Sightings
 
-/// Takes what is heard, and prints at the end of each round what a listener would keep of it.
+/// Receives reports, and prints a table or a line of JSON at the end of each round.
 final class ListenPrinter: SightingConsumer {
     private let listener: ListenerFile
     private let known: KnownBeacons
@@ -16,7 +16,7 @@ final class ListenPrinter: SightingConsumer {
     private let json: Bool
     private var hearing: Hearing
     private var watch: PresenceWatch
-    /// By the wall clock of that moment; `nil` while something can be heard.
+    /// When the receiver became deaf, by the wall clock; `nil` while it works.
     private var deafSince: String?
     private var hasListened = false
     private var octets: [UInt8] = []
@@ -52,7 +52,6 @@ final class ListenPrinter: SightingConsumer {
         }
     }
 
-    /// Silence counts only while somebody listens.
     func change(_ state: ScanKeeper.State, at now: HeardInstant) {
         if state.isHearing {
             hearing.becomeHearing(at: now)
@@ -101,7 +100,7 @@ final class ListenPrinter: SightingConsumer {
         add("\n")
     }
 
-    /// What was heard in the round; of a beacon of which nothing was, what was heard of it last.
+    /// The tracks to print: all that were received in the round, and the last track of each other known beacon.
     private var rows: (places: [Int], neverHeard: Int) {
         let tracks = hearing.table.tracks
         var latest = [Int?](repeating: nil, count: watch.count)
@@ -167,7 +166,7 @@ final class ListenPrinter: SightingConsumer {
     }
 
     private func table(_ now: HeardInstant, _ places: [Int]) -> String {
-        // The trace of levels has no place here: a round is told once.
+        // The column with the trace of levels is left out, because a round is printed once.
         let trace = 3
         func without<Element>(_ cells: [Element]) -> [Element] { Array(cells[1..<trace] + cells[(trace + 1)...]) }
         var table = Table(
@@ -183,7 +182,7 @@ final class ListenPrinter: SightingConsumer {
         return table.text
     }
 
-    /// What belongs to a beacon only by its sender: its name, and its telemetry.
+    /// Data of a beacon that has no identity of its own: the sender's name and telemetry.
     private func joined(_ place: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
         if track.known != nil, let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
@@ -192,7 +191,7 @@ final class ListenPrinter: SightingConsumer {
         return parts.joined(separator: " ")
     }
 
-    /// Who else was heard, who was not, and what was lost.
+    /// Counts of other senders, missing beacons and lost reports.
     private func remainder(_ neverHeard: Int) -> String {
         let table = hearing.table
         let senders = table.strangerSendersInRound

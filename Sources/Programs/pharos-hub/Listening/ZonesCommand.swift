@@ -10,17 +10,17 @@ internal import Zones
 
 struct ZonesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zones", abstract: "Tell who enters and leaves the zones of a listener file.",
+        commandName: "zones", abstract: "Show when beacons enter and leave the zones of a listener file.",
         discussion: """
             pharos zones desk.json
             pharos zones desk.json --adapter virtual --duration-s 5
             pharos zones desk.json --replay capture.btsnoop --json
 
-            The same as `pharos listen` does, in the foreground, and nothing is kept. Nobody leaves while nothing can be \
-            heard: after 5 s the zones are unknown.
+            The zones work as in `pharos listen`, but nothing is stored. If the receiver itself fails, no beacon \
+            leaves, and after 5 s the zones are unknown.
             """)
 
-    @Argument(help: "A listener file in JSON with zones, or - for standard input.", completion: .file())
+    @Argument(help: "Listener file in JSON with zones, or - for standard input.", completion: .file())
     var file: String
 
     @Option(
@@ -36,25 +36,27 @@ struct ZonesCommand: ParsableCommand {
     var replay: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
-    @Flag(help: "Print one JSON object a line, one an event.")
+    @Flag(help: "Print JSON, one line for each event.")
     var json = false
 
     func validate() throws {
         if replay != nil && (adapter != nil || durationS != nil) {
-            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+            throw ValidationError("--replay reads a file; --adapter and --duration-s cannot be used with it.")
         }
-        if file == "-" && replay == "-" { throw ValidationError("Standard input is either the file or the recording.") }
+        if file == "-" && replay == "-" {
+            throw ValidationError("Standard input cannot be both the listener file and the recording.")
+        }
     }
 
     func run() throws {
         let hub = try HubFile(path: file)
         for warning in hub.warnings { Terminal.writeError("pharos: \(warning)\n") }
         guard !hub.zones.isEmpty else {
-            throw Failure(.configuration, "\(file): there are no zones in it: give \"zones\" a list of them")
+            throw Failure(.configuration, "\(file): the file has no zones: add a list \"zones\"")
         }
         let source = try open(hub)
         source.levelOffset = hub.listener.levelOffset
@@ -70,7 +72,7 @@ struct ZonesCommand: ParsableCommand {
         if case .managed(let index)? = adapter {
             throw Failure(
                 .usage,
-                "hci\(index):mgmt tells only which beacons are there, and nothing of their silence: use hci\(index), or "
+                "hci\(index):mgmt reports only that beacons are present, not when they are silent: use hci\(index) or "
                     + "hci\(index):user")
         }
         var options = SightingSource.Options(adapter: adapter)

@@ -1,0 +1,354 @@
+public import BeaconService
+public import BluetoothTypes
+public import Configuration
+internal import HCITransports
+internal import LinuxHost
+public import Listener
+public import Sightings
+internal import Synchronization
+
+/// How beacons of an inventory are received.
+public struct InventoryReceiver: Sendable {
+    /// How long to receive, in microseconds; `nil` until a signal ends it.
+    public var duration: Int?
+    /// Added to each level, in dB.
+    public var levelOffset = 0
+    /// How levels become distances.
+    public var distances = DistanceEstimate.Rule()
+
+    /// A receiver that runs until a signal ends it.
+    public init() {}
+
+    /// An adapter; `nil` for the first one.
+    ///
+    /// - Parameter samples: The profiles that a second controller sends if the adapter is virtual.
+    public func live(
+        _ adapter: AdapterName?, samples: [LoadedProfile] = []
+    ) throws(ListenerServiceError) -> SightingSource {
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = duration
+        options.samples = samples
+        options.purpose = "pharos inventory"
+        let source = try SightingSource.live(options)
+        source.levelOffset = levelOffset
+        return source
+    }
+
+    /// A recording, or standard input for `-`.
+    public func recording(_ file: String) throws(ListenerServiceError) -> SightingSource {
+        let source = try SightingSource.recording(file)
+        source.levelOffset = levelOffset
+        return source
+    }
+}
+
+/// One person's part in a count, with one receiver or several. Each receiver writes its own log into the store.
+public final class CountRun: Sendable {
+    /// What happens during a count.
+    public enum Event: Sendable {
+        /// An item was found that was not found before.
+        case found(FoundItem)
+        /// How many items are found, from time to time.
+        case progress(found: Int, items: Int)
+        /// A sentence for the person who counts.
+        case warning(String)
+    }
+
+    /// An item that was found.
+    public struct FoundItem: Hashable, Sendable {
+        public let item: Inventory.Item
+        public let receiver: String
+        public let by: String
+        public let at: RFC3339Time
+        /// How long the receiver had listened, in milliseconds.
+        public let afterMilliseconds: Int
+        /// In dBm.
+        public let level: Int?
+        /// In millimetres, rounded to centimetres.
+        public let distance: Int?
+        /// How many items are found now, and how many there are.
+        public let found: Int
+        public let items: Int
+    }
+
+    /// What the receivers share.
+    private struct Shared {
+        var found: Set<BeaconIdentity> = []
+        var journal: CountJournal?
+        var sessions = 0
+        var isOver = false
+    }
+
+    fileprivate let inventory: Inventory
+    fileprivate let store: InventoryStore
+    private let others: [Inventory]
+    private let rule: CountRule
+    private let by: String
+    private let receiver: InventoryReceiver
+    private let output: @Sendable (Event) -> Void
+    private let shared = Mutex(Shared())
+
+    /// - Parameters:
+    ///   - others: Inventories whose items are reported as foreign.
+    ///   - by: The name of the person who counts.
+    ///   - output: Receives what happens, from the thread of each receiver.
+    public init(
+        _ store: InventoryStore, _ inventory: Inventory, others: [Inventory], rule: CountRule, by: String,
+        receiver: InventoryReceiver, output: @escaping @Sendable (Event) -> Void
+    ) {
+        self.store = store
+        self.inventory = inventory
+        self.others = others
+        self.rule = rule
+        self.by = by
+        self.receiver = receiver
+        self.output = output
+    }
+
+    /// Counts with one or several adapters at once, until a signal comes or the duration is over.
+    ///
+    /// - Parameters:
+    ///   - adapters: Each `nil` for the first adapter of the machine.
+    ///   - samples: What the first adapter receives if it is virtual.
+    ///   - count: The count to join or to start; `nil` for the open count, or a new one named after the day.
+    /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
+    ///   log cannot be written.
+    public func listen(_ adapters: [AdapterName?], samples: [LoadedProfile], count: String?) throws {
+        let first = try receiver.live(adapters[0], samples: samples)
+        let consumer = try CountConsumer(
+            self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
+        let others = Monitor(adapters.count - 1)
+        for adapter in adapters.dropFirst() {
+            try BackgroundThread.start {
+                defer { others.change { $0 -= 1 } }
+                do {
+                    let source = try self.receiver.live(adapter)
+                    let name = adapter?.description ?? "adapter"
+                    try source.run(try CountConsumer(self, source, name: name, count: count))
+                } catch {
+                    self.output(.warning("\(error)"))
+                }
+            }
+        }
+        defer {
+            shared.withLock { $0.isOver = true }
+            _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
+        }
+        try first.run(consumer)
+        try consumer.check()
+    }
+
+    /// Counts with a recording, or with standard input for `-`.
+    ///
+    /// - Throws: `ListenerServiceError` if the recording cannot be read, `InventoryError` or `SystemError` if the log
+    ///   cannot be written.
+    public func replay(_ file: String, count: String?) throws {
+        let name = file == "-" ? "standard input" : file.split(separator: "/").last.map(String.init) ?? file
+        let source = try receiver.recording(file)
+        let consumer = try CountConsumer(self, source, name: name, count: count)
+        try source.run(consumer)
+        try consumer.check()
+    }
+
+    /// The report of the count so far, with the parts of everybody; `nil` if nothing was received.
+    public func report() throws(InventoryError) -> CountReport? {
+        guard let name = shared.withLock({ $0.journal?.count }) else { return nil }
+        return try store.lastReport(inventory, of: name)
+    }
+
+    // MARK: For the receivers
+
+    fileprivate var isOver: Bool { shared.withLock { $0.isOver } || Terminal.outputIsGone }
+
+    fileprivate func send(_ event: Event) { output(event) }
+
+    fileprivate func sendProgress() {
+        output(.progress(found: shared.withLock { $0.found.count }, items: inventory.items.count))
+    }
+
+    /// Ends all receivers if the count `name` was finished meanwhile.
+    fileprivate func endIfFinished(_ name: String) {
+        guard (try? store.journal(name))?.finish != nil else { return }
+        output(.warning("the count \(name) is finished"))
+        shared.withLock { $0.isOver = true }
+    }
+
+    fileprivate func makeSession() -> CountSession {
+        CountSession(inventory, others: others, rule: rule, distances: receiver.distances)
+    }
+
+    /// Creates the log of a receiver, and joins or starts the count.
+    fileprivate func begin(_ receiver: String, count: String?) throws -> (file: OutputFile, header: CountLog.Header) {
+        let journal = try shared.withLock { shared in
+            if let journal = shared.journal { return journal }
+            let journal = try store.begin(inventory, by: by, name: count)
+            shared.journal = journal
+            // Items that others have found are not reported again.
+            let items = Set(inventory.items.map(\.beacon))
+            for log in try store.logs(journal.count).logs {
+                shared.found.formUnion(items.intersection(log.findings.keys))
+            }
+            return journal
+        }
+        let number = shared.withLock { shared in
+            shared.sessions += 1
+            return shared.sessions
+        }
+        let machine = Files.firstLine("/proc/sys/kernel/hostname") ?? "machine"
+        let now = InventoryStore.now
+        let moment = "\(now)".filter { $0.isNumber }
+        let safe = String(machine.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(40))
+        let header = CountLog.Header(
+            session: "\(moment)-\(safe)-\(ProcessIdentity.current.id)-\(number)", inventory: inventory.name,
+            count: journal.count, by: by, receiver: receiver, machine: machine, start: now)
+        return (try store.log(header), header)
+    }
+
+    /// Reports that an item was found, unless it was found before.
+    fileprivate func found(
+        _ finding: CountSession.Finding, by receiver: String, at time: RFC3339Time
+    ) {
+        let item = inventory.items[finding.beacon]
+        let number = shared.withLock { shared in shared.found.insert(item.beacon).inserted ? shared.found.count : nil }
+        guard let number else { return }
+        output(
+            .found(
+                FoundItem(
+                    item: item, receiver: receiver, by: by, at: time,
+                    afterMilliseconds: finding.afterMicroseconds / 1000,
+                    level: finding.level.map { Int($0.rounded()) },
+                    distance: finding.meters.map { Int(($0 * 100).rounded()) * 10 }, found: number,
+                    items: inventory.items.count)))
+    }
+
+    /// The name of the user who runs this process.
+    public static var currentUser: String {
+        let id = String(Privileges.user)
+        let table = (try? Files.read("/etc/passwd", limit: 1 << 24)) ?? []
+        for line in table.split(separator: UInt8(ascii: "\n")) {
+            let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            if fields.count > 2, String(decoding: fields[2], as: UTF8.self) == id {
+                return String(decoding: fields[0], as: UTF8.self)
+            }
+        }
+        return Terminal.environment("LOGNAME") ?? "user \(id)"
+    }
+}
+
+extension CountRun.FoundItem {
+    /// The item as a JSON object.
+    public var json: JSONValue {
+        .record([
+            ("event", "found"), ("id", .string(item.id)), ("name", .string(item.name)),
+            ("beacon", .string("\(item.beacon)")), ("place", .optional(item.place, JSONValue.string)),
+            ("receiver", .string(receiver)), ("by", .string(by)), ("at", .string("\(at)")),
+            ("afterS", .number(JSONNumber(thousandths: afterMilliseconds))),
+            ("rssiDbm", .optional(level) { .integer($0) }),
+            ("distanceM", .optional(distance) { .number(JSONNumber(thousandths: $0)) }),
+            ("found", .integer(found)), ("items", .integer(items)),
+        ])
+    }
+
+    /// The item as a line of text.
+    public var text: String {
+        let name = TerminalText.line(TerminalText.shortened(item.name, to: 40))
+        let place = distance.map { "\(DecimalText.thousandths($0)) m" } ?? "distance unknown"
+        return
+            "found \(item.id)  \(name)  after \(CountReport.seconds(afterMilliseconds)), \(place), \(found) of \(items)"
+    }
+}
+
+/// One receiver of a count: writes what it receives into its log.
+private final class CountConsumer: SightingConsumer {
+    private let run: CountRun
+    private let source: SightingSource
+    private let name: String
+    private let count: String
+    private var session: CountSession
+    private let file: OutputFile
+    private var fault: SystemError?
+    private var pending: [UInt8] = []
+    /// When changes were last written, and whether the count is finished was last checked.
+    private var lastUpdate: UInt64 = 0
+    private static let updateInterval: UInt64 = 2_000_000_000
+
+    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) throws {
+        self.run = run
+        self.source = source
+        self.name = name
+        session = run.makeSession()
+        let (file, header) = try run.begin(name, count: count)
+        self.file = file
+        self.count = header.count
+        try file.append(Array(header.line(rule: session.rule).utf8))
+    }
+
+    /// - Throws: why the log could not be written completely.
+    func check() throws { if let fault { throw fault } }
+
+    var nextWakeUp: HeardInstant? { session.nextWakeUp }
+    var isSatisfied: Bool { run.isOver || fault != nil }
+    func begin(at now: HeardInstant) { session.begin(at: now) }
+    func advance(to now: HeardInstant) { record(session.advance(to: now)) }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        session.hear(report.sighting, octets, range)
+    }
+
+    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        if state.isHearing { session.becomeHearing(at: now) } else if state != .starting { session.becomeDeaf(at: now) }
+    }
+
+    func rest(at now: HeardInstant) {
+        run.sendProgress()
+        let machine = MonotonicClock.nanoseconds()
+        guard machine - lastUpdate > Self.updateInterval else { return }
+        lastUpdate = machine
+        writeChanges(at: now, isEnd: false)
+        run.endIfFinished(count)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        if isWarning { run.send(.warning(sentence)) }
+    }
+
+    func finish(at now: HeardInstant) {
+        record(session.finish(at: now))
+        writeChanges(at: now, isEnd: true)
+    }
+
+    private func record(_ findings: [CountSession.Finding]) {
+        guard !findings.isEmpty else { return }
+        for finding in findings {
+            pending += CountLog.line(finding, in: session, at: time(finding.instant)).utf8
+        }
+        // An item is reported only once it is on the disk.
+        flush(isDurable: true)
+        for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }
+    }
+
+    private func writeChanges(at now: HeardInstant, isEnd: Bool) {
+        for (beacon, seen) in session.takeChanges() {
+            pending += CountLog.line(seen, of: beacon, in: session, time: time).utf8
+        }
+        pending += CountLog.line(of: session, lost: source.counts.lostInKernel, at: time(now), isEnd: isEnd).utf8
+        flush(isDurable: isEnd)
+    }
+
+    private func flush(isDurable: Bool) {
+        guard fault == nil, !pending.isEmpty else { return }
+        do throws(SystemError) {
+            try file.append(pending)
+            if isDurable { try file.synchronize() }
+        } catch {
+            fault = error
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The wall clock at a moment; for a recording without times, the wall clock now.
+    private func time(_ instant: HeardInstant) -> RFC3339Time {
+        guard let time = source.clock.unixMicroseconds(at: instant) else { return InventoryStore.now }
+        return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))
+    }
+}

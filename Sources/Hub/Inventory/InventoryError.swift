@@ -1,0 +1,62 @@
+internal import BeaconService
+internal import LinuxHost
+
+/// An error of an inventory's commands, as sentences: what is wrong, where, and what to do.
+public struct InventoryError: Error, Hashable, Sendable {
+    /// What the error means for the caller.
+    public enum Kind: Hashable, Sendable {
+        /// A file does not exist.
+        case missing
+        /// A file is not JSON.
+        case malformed
+        /// A file has wrong contents.
+        case invalid
+        /// The arguments are wrong.
+        case request
+        /// Another process has the lock, or something is not finished: try again.
+        case busy
+        /// A program or a device is not there.
+        case unavailable
+        /// A program failed.
+        case failed
+        /// The user lacks a permission.
+        case notPermitted
+        /// The system refused a call.
+        case system
+    }
+
+    public let kind: Kind
+    /// One sentence for each problem.
+    public let messages: [String]
+
+    /// An error with one sentence for each problem.
+    public init(_ kind: Kind, _ messages: [String]) {
+        self.kind = kind
+        self.messages = messages
+    }
+
+    /// An error of one sentence.
+    public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
+
+    init(_ error: SystemError) {
+        switch error.errno {
+        case SystemError.noEntry: self.init(.missing, "\(error)")
+        case SystemError.notPermitted, SystemError.accessDenied: self.init(.notPermitted, "\(error)")
+        default: self.init(.system, "\(error)")
+        }
+    }
+
+    /// An input file that cannot be read.
+    init(_ error: BeaconServiceError) {
+        if case .refused(.malformed, let messages) = error {
+            self.init(.malformed, messages)
+        } else {
+            self.init(.missing, error.messages)
+        }
+    }
+}
+
+extension InventoryError: CustomStringConvertible {
+    /// All sentences on one line.
+    public var description: String { messages.joined(separator: "; ") }
+}

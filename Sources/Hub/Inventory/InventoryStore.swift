@@ -1,0 +1,244 @@
+internal import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+public import Sites
+
+/// The files of an inventory: `tools.json`, and next to it the directory `tools.counts` with a directory for each
+/// count, in which every receiver writes a log of its own.
+public struct InventoryStore: Sendable {
+    /// The inventory file; `-` for standard input.
+    public let path: String
+
+    /// The store of the inventory file at `path`.
+    public init(_ path: String) { self.path = path }
+
+    /// The directory of the inventory file, with its last slash; empty for the working directory.
+    private var directory: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
+
+    private var stem: String {
+        let name = path.dropFirst(directory.count)
+        return String(name.hasSuffix(".json") ? name.dropLast(5) : name)
+    }
+
+    private var countsDirectory: String { directory + stem + ".counts" }
+
+    /// The path of a file that the inventory names, which is relative to the inventory file.
+    public func path(of name: String) -> String { name.hasPrefix("/") ? name : directory + name }
+
+    // MARK: The inventory file
+
+    /// Reads and decodes the inventory file.
+    ///
+    /// - Throws: all problems of the file.
+    public func read() throws(InventoryError) -> Inventory {
+        let (inventory, problems) = Inventory.decode(try readOctets())
+        if let inventory { return inventory }
+        let name = path == "-" ? "standard input" : path
+        let errors = problems.filter(\.isError)
+        throw InventoryError(
+            errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: name) })
+    }
+
+    /// Reads the inventory file without decoding it.
+    public func readOctets() throws(InventoryError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.readInput(path, limit: Self.fileLimit)
+        } catch {
+            throw InventoryError(
+                BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: Self.fileLimit))
+        }
+    }
+
+    /// Creates the inventory file, which must not exist yet.
+    public func create(_ inventory: Inventory) throws(InventoryError) {
+        do throws(SystemError) {
+            try Files.create(path, with: Array(inventory.text.utf8), mode: 0o644)
+        } catch {
+            switch error.errno {
+            case SystemError.alreadyThere:
+                throw InventoryError(.request, "\(path): this file exists already; it was left as it is")
+            case SystemError.noEntry:
+                throw InventoryError(.missing, "\(path): the directory of this file does not exist")
+            default: throw InventoryError(error)
+            }
+        }
+    }
+
+    /// Reads the inventory file, changes the inventory and replaces the file. Other processes wait meanwhile.
+    ///
+    /// - Returns: what `body` returns.
+    public func change<Answer>(
+        _ body: (inout Inventory) throws(InventoryError) -> Answer
+    ) throws(InventoryError) -> Answer {
+        guard path != "-" else {
+            throw InventoryError(.request, "standard input cannot be changed: name a file")
+        }
+        _ = try read()
+        let lock = try lock("pharos inventory: changing \(stem)")
+        defer { lock.release() }
+        var inventory = try read()
+        let answer = try body(&inventory)
+        try system { () throws(SystemError) in
+            try Files.replace(path, with: Array(inventory.text.utf8), keepsRights: true)
+        }
+        return answer
+    }
+
+    private func lock(_ purpose: String) throws(InventoryError) -> FileLock {
+        do throws(FileLockError) {
+            return try FileLock("\(directory).\(stem).lock", purpose: purpose, waiting: .seconds(10))
+        } catch {
+            if case .system(let error) = error { throw InventoryError(error) }
+            throw InventoryError(.busy, "\(error)")
+        }
+    }
+
+    private func system<Answer>(_ body: () throws(SystemError) -> Answer) throws(InventoryError) -> Answer {
+        do throws(SystemError) { return try body() } catch { throw InventoryError(error) }
+    }
+
+    /// Reads the site file at `path`.
+    ///
+    /// - Throws: all problems of the file.
+    public static func site(_ path: String) throws(InventoryError) -> Site {
+        let octets: [UInt8]
+        do throws(SystemError) {
+            octets = try Files.read(path)
+        } catch {
+            throw InventoryError(.missing, "\(path): this site file cannot be read: \(error.text)")
+        }
+        let (site, problems) = Site.decode(octets)
+        if let site { return site }
+        let errors = problems.filter(\.isError)
+        throw InventoryError(
+            errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: path) })
+    }
+
+    // MARK: Counts
+
+    private static let journalName = "count.jsonl"
+    private static let fileLimit = 1 << 30
+    private static let logLimit = 1 << 28
+
+    /// The names of all counts, the oldest first.
+    public var countNames: [String] {
+        Files.names(in: countsDirectory).filter { Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)") }
+            .sorted(by: CountJournal.isBefore)
+    }
+
+    /// When the count `name` began and ended.
+    func journal(_ name: String) throws(InventoryError) -> CountJournal {
+        let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
+        let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }
+        guard let journal = CountJournal(octets) else {
+            throw InventoryError(.malformed, "\(file): this is not the journal of a count")
+        }
+        return journal
+    }
+
+    /// The logs of the count `name`, and the names of files that are not logs.
+    func logs(_ name: String) throws(InventoryError) -> (logs: [CountLog], damaged: [String]) {
+        let directory = "\(countsDirectory)/\(name)"
+        var (logs, damaged): ([CountLog], [String]) = ([], [])
+        for file in Files.names(in: directory) where file.hasSuffix(".jsonl") && file != Self.journalName {
+            let octets = try system { () throws(SystemError) in
+                try Files.read("\(directory)/\(file)", limit: Self.logLimit)
+            }
+            if let log = CountLog(octets) { logs.append(log) } else if !octets.isEmpty { damaged.append(file) }
+        }
+        return (logs, damaged)
+    }
+
+    /// The report of the count `name`, or of the last count; `nil` if there is no count yet.
+    ///
+    /// - Throws: `request` if there is no count of this name.
+    public func report(_ inventory: Inventory, of name: String? = nil) throws(InventoryError) -> CountReport? {
+        let names = countNames
+        if let name, !names.contains(name) {
+            let advice =
+                names.isEmpty ? "there are no counts yet" : "there are \(names.suffix(10).joined(separator: ", "))"
+            throw InventoryError(
+                .request, "--count \(ProblemText.quoted(name)): there is no such count of \(path); \(advice)")
+        }
+        guard let name = name ?? names.last, let index = names.firstIndex(of: name) else { return nil }
+        let (logs, damaged) = try logs(name)
+        var previous: (journal: CountJournal, logs: [CountLog])?
+        if index > 0 { previous = (try journal(names[index - 1]), try self.logs(names[index - 1]).logs) }
+        return CountReport(inventory, try journal(name), logs, previous: previous, damaged: damaged)
+    }
+
+    /// The report of the count `name`, or of the last count.
+    ///
+    /// - Throws: `missing` if there is no count yet.
+    public func lastReport(_ inventory: Inventory, of name: String? = nil) throws(InventoryError) -> CountReport {
+        if let report = try report(inventory, of: name) { return report }
+        throw InventoryError(
+            .missing, "\(path): there are no counts yet; start one with `pharos inventory start \(path)`")
+    }
+
+    /// Joins the count that is not finished, or starts a new one.
+    ///
+    /// - Parameter name: The count to join or to start; `nil` for a new count named after the day.
+    func begin(_ inventory: Inventory, by: String, name: String?) throws(InventoryError) -> CountJournal {
+        try system { () throws(SystemError) in try Files.makeDirectory(countsDirectory) }
+        let lock = try lock("pharos inventory start \(stem)")
+        defer { lock.release() }
+        let names = countNames
+        if let name {
+            if names.contains(name) {
+                let journal = try journal(name)
+                guard journal.finish == nil else {
+                    throw InventoryError(
+                        .request, "--count \(name): this count is finished; leave out --count to start a new one")
+                }
+                return journal
+            }
+        } else if let last = names.last {
+            let journal = try journal(last)
+            if journal.finish == nil { return journal }
+        }
+        let now = Self.now
+        let journal = CountJournal(
+            count: name ?? CountJournal.name(on: now, taken: Set(names)), inventory: inventory.name, start: now, by: by)
+        let directory = "\(countsDirectory)/\(journal.count)"
+        try system { () throws(SystemError) in
+            try Files.makeDirectory(directory)
+            try Files.create("\(directory)/\(Self.journalName)", with: Array(journal.firstLine.utf8), mode: 0o644)
+            try Files.synchronize(directory)
+        }
+        return journal
+    }
+
+    /// Finishes the count `name`, or the last count.
+    ///
+    /// - Returns: the name of the count.
+    /// - Throws: `missing` if that count does not exist or is finished already.
+    public func finish(_ inventory: Inventory, by: String, name: String?) throws(InventoryError) -> String {
+        let noCount = InventoryError(
+            .missing, "\(path): no count is open; start one with `pharos inventory start \(path)`")
+        guard Files.isDirectory(countsDirectory) else { throw noCount }
+        let lock = try lock("pharos inventory finish \(stem)")
+        defer { lock.release() }
+        let names = countNames
+        guard let name = name ?? names.last, names.contains(name) else { throw noCount }
+        let journal = try journal(name)
+        guard journal.finish == nil else { throw noCount }
+        let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
+        let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.now, by: by)
+        try system { () throws(SystemError) in
+            try Files.replace(file, with: Array(text.utf8), keepsRights: true)
+        }
+        return name
+    }
+
+    /// Creates the file of a receiver's log.
+    func log(_ header: CountLog.Header) throws(SystemError) -> OutputFile {
+        try OutputFile(replacing: "\(countsDirectory)/\(header.count)/\(header.session).jsonl")
+    }
+
+    /// The wall clock.
+    static var now: RFC3339Time {
+        RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+    }
+}

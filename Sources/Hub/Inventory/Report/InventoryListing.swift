@@ -1,0 +1,154 @@
+public import Configuration
+internal import LinuxHost
+
+/// The items of an inventory with their states in a count.
+public struct InventoryListing: Sendable {
+    private let inventory: Inventory
+    private let report: CountReport?
+    private let rows: [(item: Inventory.Item, outcome: ItemOutcome?)]
+    private let isOfMissing: Bool
+
+    /// - Parameters:
+    ///   - report: The count; `nil` if there is none. Items that were added after a count was finished have no state.
+    ///   - onlyMissing: Whether only items that the count has not found are listed.
+    public init(_ inventory: Inventory, _ report: CountReport?, onlyMissing: Bool) {
+        self.inventory = inventory
+        self.report = report
+        isOfMissing = onlyMissing
+        let outcomes = report?.outcomes ?? []
+        if onlyMissing {
+            rows = outcomes.filter { $0.state != .found }.map { ($0.item, $0) }
+        } else {
+            let byID = Dictionary(outcomes.map { ($0.item.id, $0) }) { first, _ in first }
+            rows = inventory.items.map { ($0, byID[$0.id]) }
+        }
+    }
+
+    /// One object.
+    public var json: JSONValue {
+        .record([
+            ("inventory", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
+            ("count", .optional(report?.count, JSONValue.string)),
+            ("items", .array(rows.map { CountReport.json($0.item, $0.outcome) })),
+        ])
+    }
+
+    /// A table for a terminal.
+    public var text: String {
+        if rows.isEmpty { return isOfMissing ? "No item is missing.\n" : "\(inventory.name) has no items yet.\n" }
+        var table = Table(["id", "name", "place", "state", "last heard", "best dBm"], alignment: [])
+        for (item, outcome) in rows {
+            table.add([
+                item.id, TerminalText.line(TerminalText.shortened(item.name, to: 40)),
+                TerminalText.line(TerminalText.shortened(item.place ?? "", to: 30)),
+                outcome?.states.map(CountReport.words).joined(separator: ", ") ?? "not counted",
+                outcome?.lastHeard.map { "\($0)" } ?? "", outcome?.bestLevel.map { "\($0)" } ?? "",
+            ])
+        }
+        return table.text + (report.map { "\nCount \($0.count): \($0.summary).\n" } ?? "")
+    }
+}
+
+/// The inventories in a directory.
+public struct InventoryDirectory: Sendable {
+    private let directory: String
+    private let rows: [(file: String, inventory: Inventory, lastCount: String?)]
+
+    /// Reads all files of `directory` that are inventories.
+    public init(_ directory: String) {
+        self.directory = directory
+        let prefix = directory == "." ? "" : directory.hasSuffix("/") ? directory : directory + "/"
+        rows = Files.names(in: directory).filter { $0.hasSuffix(".json") }.compactMap { name in
+            let store = InventoryStore(prefix + name)
+            return (try? store.read()).map { (store.path, $0, store.countNames.last) }
+        }
+    }
+
+    /// One object.
+    public var json: JSONValue {
+        let inventories = rows.map { row in
+            JSONValue.record([
+                ("file", .string(row.file)), ("name", .string(row.inventory.name)),
+                ("title", .optional(row.inventory.title, JSONValue.string)),
+                ("items", .integer(row.inventory.items.count)),
+                ("lastCount", .optional(row.lastCount, JSONValue.string)),
+            ])
+        }
+        return .record([("inventories", .array(inventories))])
+    }
+
+    /// A table for a terminal.
+    public var text: String {
+        if rows.isEmpty { return "There is no inventory in \(directory); create one with `pharos inventory new`.\n" }
+        var table = Table(["file", "name", "items", "last count"], alignment: [.left, .left, .right])
+        for row in rows {
+            table.add([
+                TerminalText.line(row.file), TerminalText.line(row.inventory.heading),
+                "\(row.inventory.items.count)", row.lastCount ?? "none",
+            ])
+        }
+        return table.text
+    }
+}
+
+/// Everything that is known about an inventory, or about one of its items.
+public struct InventoryFacts: Sendable {
+    private let facts: [(String, JSONValue)]
+
+    /// An inventory.
+    ///
+    /// - Parameter report: The last count; `nil` if there is none.
+    public init(_ inventory: Inventory, _ report: CountReport?, counts: [String]) {
+        facts = [
+            ("name", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
+            ("site", .optional(inventory.site, JSONValue.string)), ("rule", .string(inventory.rule.kind.rawValue)),
+            ("withinM", .number(JSONNumber(thousandths: inventory.rule.withinMillimetres))),
+            ("items", .integer(inventory.items.count)), ("places", .integer(inventory.places.count)),
+            ("counts", .array(counts.map(JSONValue.string))),
+            ("lastCount", .optional(report) { .string($0.summary) }),
+        ]
+    }
+
+    /// The item with this id.
+    ///
+    /// - Parameter report: The last count; `nil` if there is none.
+    /// - Throws: `request` if there is no such item.
+    public init(_ inventory: Inventory, item id: String, _ report: CountReport?) throws(InventoryError) {
+        let item = try inventory.item(id)
+        let outcome = report?.outcomes.first { $0.item.id == id }
+        facts = [
+            ("id", .string(item.id)), ("name", .string(item.name)), ("beacon", .string("\(item.beacon)")),
+            ("place", .optional(item.place, JSONValue.string)),
+            ("position", .optional(inventory.position(of: item), \.json)),
+            ("note", .optional(item.note, JSONValue.string)), ("photo", .optional(item.photo, JSONValue.string)),
+            ("count", .optional(report?.count, JSONValue.string)),
+            ("state", .optional(outcome) { .string($0.state.rawValue) }),
+            ("states", .array((outcome?.states ?? []).map { .string($0.rawValue) })),
+            ("lastHeard", .optional(outcome?.lastHeard) { .string("\($0)") }),
+            ("bestRssiDbm", .optional(outcome?.bestLevel) { .integer($0) }),
+            ("batteryMv", .optional(outcome?.batteryMillivolts) { .integer($0) }),
+        ]
+    }
+
+    /// One object.
+    public var json: JSONValue { .record(facts) }
+
+    /// A table for a terminal, without unknown facts.
+    public var text: String {
+        var table = Table(["", ""])
+        for (key, value) in facts {
+            let text: String
+            switch value {
+            case .null: continue
+            case .string(let string): text = string
+            case .array(let values):
+                guard !values.isEmpty else { continue }
+                text = values.map { if case .string(let string) = $0 { string } else { $0.line } }.joined(
+                    separator: ", ")
+            default: text = value.line
+            }
+            table.add([key, TerminalText.line(text)])
+        }
+        return table.text
+    }
+}
