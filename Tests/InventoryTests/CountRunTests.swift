@@ -85,7 +85,7 @@ import Testing
         _ = try run([recording("walk.btsnoop", [0], seconds: 6)])
         let name = try store.finish(try store.read(), by: "ana", name: nil)
         #expect(throws: InventoryError.self) { try store.finish(try store.read(), by: "ana", name: nil) }
-        try store.change { inventory throws(InventoryError) in try inventory.remove("item-1") }
+        _ = try store.change { inventory throws(InventoryError) in try inventory.remove("item-1") }
         #expect(try store.lastReport(try store.read(), of: name).outcomes.count == 3)
         _ = try run([recording("again.btsnoop", [1], seconds: 6)])
         #expect(store.countNames == [name, name + "-2"])

@@ -146,8 +146,8 @@ import Testing
         inventory.rule.memory = .sharedQueue(capacity: 8)
         let check = InventoryCheck(inventory)
         #expect(check.beacons.map(\.isFastEnough) == [true, false, nil])
-        #expect(check.warnings.contains { $0.hasPrefix("item-2: at an interval of 1000 ms") })
-        #expect(check.warnings.contains { $0.contains("one queue of 8: with 3 or more") })
+        #expect(check.warnings.contains { $0.hasPrefix("item-2: the interval of 1000 ms is too long") })
+        #expect(check.warnings.contains { $0.contains("one queue of 8 sightings: if 3 or more") })
         let learned = InventoryCheck(inventory, learned: [World.identity(2): 100_000])
         #expect(learned.beacons[2].isFastEnough == true)
     }
