@@ -86,7 +86,7 @@ let libraries: [Target] = [
     library(
         "Fleet", in: "Fleet",
         [
-            "Airtime", "BeaconFrames", "BluetoothTypes", "CQRCode", "Configuration", "EddystoneSecurity", "Profiles",
+            "BeaconFrames", "BluetoothTypes", "CQRCode", "Configuration", "EddystoneSecurity", "Profiles",
         ], resources: [.embedInCode("Samples")]),
     library(
         "FleetStore", in: "Fleet",

@@ -22,28 +22,6 @@ struct FleetTextTests {
         """
     }
 
-    @Test("a good fleet has a line with its size and a row for each site")
-    func checksGoodFleet() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"b\" }"))
-        let checkup = try FleetCheckup(file)
-        #expect(checkup.isGood && !checkup.lacksFile)
-        #expect(checkup.text.hasPrefix("\(file): good, 2 beacons in the fleet f\n"))
-        #expect(checkup.text.hasSuffix("–           2               2                    99.9\n"), "\(checkup.text)")
-        let sites = checkup.json.line
-        #expect(sites.hasPrefix("{\"file\":\"\(file)\",\"good\":true,\"beacons\":2,\"sites\":[{\"name\":\"\","))
-    }
-
-    @Test("a fleet with an error has its lines and no size")
-    func checksBadFleet() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"a\" }"))
-        let checkup = try FleetCheckup(file)
-        #expect(!checkup.isGood)
-        #expect(checkup.text.contains("\"a\" is there twice") && !checkup.text.contains("good"), "\(checkup.text)")
-        #expect(checkup.json.line.contains("\"good\":false,"))
-    }
-
     @Test("generating tells what became of the files, and lists names that changed")
     func tellsOfGeneration() throws {
         let folder = try TemporaryFolder()

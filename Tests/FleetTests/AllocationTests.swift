@@ -201,7 +201,7 @@ struct AllocationTests {
     func givesAddresses() throws {
         let boxes = (0..<1000).map { Box(name: "b\($0)", site: 0, serial: "") }
         let first = try Self.allocate(boxes, nil)
-        let addresses = first.allocation.lock.entries.map { DeviceAddress(number: $0.address) }
+        let addresses = first.allocation.lock.entries.compactMap(\.address)
         #expect(addresses.allSatisfy { $0.isValidStaticRandom })
         #expect(Set(addresses).count == 1000)
         let reversed = try Self.allocate(boxes.reversed(), nil)
@@ -311,7 +311,7 @@ struct AllocationTests {
         for site in ["north", "south", "north", "south"] {
             let (fleet, allocation, problems) = try allocate(site, lock)
             #expect(problems == [])
-            let own = allocation.lock.entries[Int(allocation.entries[0])]
+            let own = allocation.lock.entries[allocation.entries[0]]
             #expect(own.instance == 0xA1 && fleet.beaconCount == 1)
             lock = try Self.written(allocation.lock)
         }
@@ -355,11 +355,7 @@ struct AllocationTests {
         let boxes = (0..<20).map { Box(name: "b\($0)", site: $0 % 3, serial: "s\($0)") }
         let gone = try Self.allocate(boxes + [Box(name: "g", site: 1, serial: "")], nil)
         let (fleet, allocation, _) = try Self.allocate(boxes.reversed(), gone.allocation.lock)
-        var manifest = FleetManifest(fleet: "made")
-        let generator = FleetGenerator(fleet, allocation)
-        while generator.next() {
-            if let beacon = generator.beacon { manifest.beacons.append(beacon) }
-        }
+        let manifest = FleetGenerator(fleet, allocation).manifest
         let adopted = try FleetLock(adopting: manifest, for: fleet)
         let newcomer = [Box(name: "n", site: 1, serial: "")]
         let again = try Self.allocate(newcomer + boxes, try Self.written(adopted))

@@ -127,14 +127,6 @@ struct CheckTests {
         #expect(extended == [])
     }
 
-    @Test("too much on one site is a warning", arguments: [(40, false), (200, true)])
-    func warnsOfAirtime(count: Int, isTooMuch: Bool) {
-        let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
-        let problems = MadeFleet.problems(
-            Self.fleet(advertisement: Self.beacon("100"), more: Self.counted, beacons: beacons))
-        #expect(problems.contains { $0.contains("warning: where all \(count) beacons") } == isTooMuch, "\(problems)")
-    }
-
     @Test("more than fifty pairs of a UUID are too many for Home Assistant", arguments: [(50, false), (51, true)])
     func warnsOfHomeAssistant(count: Int, isTooMuch: Bool) {
         let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
@@ -236,7 +228,7 @@ struct CheckTests {
         let start = ContinuousClock.now
         let problems = MadeFleet.problems(text)
         #expect(ContinuousClock.now - start < .seconds(2))
-        #expect(problems.contains { $0.contains("this value has more than 4096 octets") }, "\(problems)")
+        #expect(problems.contains { $0.contains("this value has more than 4096 bytes") }, "\(problems)")
     }
 
     @Test("over a thousand problems are said to be more")

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Configuration
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("What a fleet file would change")
 struct DiffTests {
-    private static func generator(_ beacons: String, interval: String = "500") throws -> FleetGenerator {
+    private static func manifest(_ beacons: String, interval: String = "500") throws -> FleetManifest {
         let text = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
               "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": "${minor}",
@@ -13,24 +14,24 @@ struct DiffTests {
               "identities": { "minor": { "within": "fleet" } }, "beacons": [ \(beacons) ] }
             """
         let fleet = try #require(MadeFleet.decode(text).fleet)
-        return FleetGenerator(fleet, FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now).allocation)
+        return FleetGenerator(fleet, FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now).allocation).manifest
     }
 
     private static let two = "{ \"name\": \"a\" }, { \"name\": \"b\", \"host\": \"pi-1\" }"
 
     @Test("the same manifest has no difference")
     func findsNothing() throws {
-        let old = Array(try Self.generator(Self.two).all().manifest.utf8)
-        let diff = try FleetDiff(from: old, to: Self.generator(Self.two))
+        let old = try Self.manifest(Self.two)
+        let diff = FleetDiff(from: old, to: try Self.manifest(Self.two))
         #expect(diff.isEmpty && diff.unchanged == 2)
         #expect(diff.text == "0 added, 0 removed, 0 renamed, 0 changed, 2 unchanged\n")
     }
 
     @Test("values that differ are told as JSON has them, by path")
     func findsValues() throws {
-        let old = Array(try Self.generator(Self.two).all().manifest.utf8)
-        let diff = try FleetDiff(
-            from: old, to: Self.generator("{ \"name\": \"a\" }, { \"name\": \"b\", \"serial\": \"s1\" }"))
+        let old = try Self.manifest(Self.two)
+        let diff = FleetDiff(
+            from: old, to: try Self.manifest("{ \"name\": \"a\" }, { \"name\": \"b\", \"serial\": \"s1\" }"))
         let change = try #require(diff.changed.first)
         #expect(diff.changed.count == 1 && change.name == "b" && diff.unchanged == 1)
         let fields = change.fields.filter { $0.path != "profileHash" }
@@ -45,8 +46,8 @@ struct DiffTests {
 
     @Test("numbers stay numbers")
     func findsNumbers() throws {
-        let old = Array(try Self.generator("{ \"name\": \"a\" }").all().manifest.utf8)
-        let diff = try FleetDiff(from: old, to: Self.generator("{ \"name\": \"a\" }", interval: "152.5"))
+        let old = try Self.manifest("{ \"name\": \"a\" }")
+        let diff = FleetDiff(from: old, to: try Self.manifest("{ \"name\": \"a\" }", interval: "152.5"))
         let field = diff.changed.first?.fields.first { $0.path == "advertisements[0].intervalMs" }
         #expect(field?.old == .integer(500) && field?.new == .decimal("152.5"))
         #expect(diff.text.contains("    advertisements[0].intervalMs: 500 → 152.5\n"))
@@ -54,14 +55,16 @@ struct DiffTests {
 
     @Test("beacons come, go, and keep their address under another name")
     func findsBeacons() throws {
-        let old = try Self.generator(Self.two).all().manifest
-        // A beacon's address follows from its name.
-        let other = try FleetDiff(from: Array(old.utf8), to: Self.generator("{ \"name\": \"c\" }"))
+        let old = try Self.manifest(Self.two)
+        // A beacon's address depends on its name.
+        let other = FleetDiff(from: old, to: try Self.manifest("{ \"name\": \"c\" }"))
         #expect(other.text == "+ c\n- a\n- b\n1 added, 2 removed, 0 renamed, 0 changed, 0 unchanged\n")
-        let line = try #require(old.split(separator: "\n").dropFirst().first)
-        let address = try #require(JSONDocument.parse(Array(line.dropLast().utf8)).root?["address"]?.string)
-        let renamed = old.replacing(address, with: "C0:00:00:00:00:01")
-        #expect(try FleetDiff(from: Array(renamed.utf8), to: Self.generator(Self.two)).changed.count == 1)
-        #expect(throws: FileProblem.self) { try FleetDiff(from: Array("{}".utf8), to: Self.generator(Self.two)) }
+        var moved = old
+        moved.beacons[0].address = DeviceAddress("C0:00:00:00:00:01")
+        #expect(FleetDiff(from: moved, to: old).changed.count == 1)
+        var renamed = old
+        renamed.beacons[0].name = "z"
+        let diff = FleetDiff(from: old, to: renamed)
+        #expect(diff.renamed == [.init(name: "z", was: "a")] && diff.added == [] && diff.removed == [])
     }
 }

@@ -30,28 +30,27 @@ extension FleetAllocation {
     /// Each beacon's name with all that was given to it.
     func identities(of fleet: Fleet) -> [String: String] {
         var found: [String: String] = [:]
-        for (index, entry) in entries.enumerated() {
-            let own = lock.entries[Int(entry)]
-            let major = groupMajors[Int(fleet.beacons[index].group)]
-            found[fleet.names.string(index)] = "\(major) \(own.minor) \(own.instance) \(own.address)"
+        for (number, beacon) in fleet.beacons.enumerated() {
+            let own = identity(of: number, in: fleet)
+            func text(_ value: Any?) -> String { value.map { "\($0)" } ?? "-" }
+            found[beacon.name] =
+                "\(text(own.major)) \(text(own.minor)) \(text(own.instance)) \(text(own.address))"
         }
         return found
     }
 }
 
 extension FleetGenerator {
+    /// The beacons whose profiles are good.
+    var beacons: [GeneratedBeacon] { (0..<count).map { beacon($0) }.filter { $0.beacon != nil } }
+
+    var manifest: FleetManifest { FleetManifest(fleet: fleetName, beacons: beacons.compactMap(\.beacon)) }
+
     /// All profiles by name, and both manifests.
     func all() -> (profiles: [String: String], manifest: String, table: String) {
         var profiles: [String: String] = [:]
-        var manifest = manifestStart
-        var table = tableStart
-        while next() {
-            profiles[name] = String(decoding: profile, as: UTF8.self)
-            manifest += manifestLine
-            table += tableLines
-        }
-        manifest += manifestEnd
-        return (profiles, String(decoding: manifest, as: UTF8.self), String(decoding: table, as: UTF8.self))
+        for beacon in beacons { profiles[beacon.name] = String(decoding: beacon.profile, as: UTF8.self) }
+        return (profiles, manifest.json, manifest.csv)
     }
 }
 

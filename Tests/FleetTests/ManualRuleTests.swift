@@ -20,9 +20,9 @@ struct ManualRuleTests {
 
         /// Major and minor of a beacon.
         func numbers(_ name: String) -> String {
-            guard let index = fleet.names.find(name) else { return "" }
-            let major = allocation.groupMajors[Int(fleet.beacons[index].group)]
-            return "\(major) \(allocation.lock.entries[Int(allocation.entries[index])].minor)"
+            guard let number = fleet.numbers[name] else { return "" }
+            let identity = allocation.identity(of: number, in: fleet)
+            return "\(identity.major ?? -1) \(identity.minor ?? -1)"
         }
 
         func sends(_ name: String, _ text: String) -> Bool { profiles[name]?.contains(text) == true }
@@ -52,7 +52,7 @@ struct ManualRuleTests {
                 "beacons": [ { "name": "n1" } ] },
               { "name": "s", "beacons": [ { "name": "s1" } ] } ]
             """, ["t.csv": "name,site\nt1,s\nt2,n\n"])
-        let names = made.fleet.beacons.indices.map { made.fleet.names.string($0) }
+        let names = made.fleet.beacons.map(\.name)
         #expect(names == ["t1", "t2", "n1", "n2", "s1"])
         let numbers = ["t2", "n1", "n2", "t1", "s1"].map(made.numbers)
         #expect(numbers == ["1 1", "1 2", "1 3", "2 1", "2 2"])

@@ -16,23 +16,12 @@ struct RobustnessTests {
         }
         let (allocation, _) = FleetAllocation.make(decoded, lock: nil, now: MadeFleet.now)
         let report = decoded.check(allocation)
-        let made = FleetGenerator(decoded, allocation).all()
-        // In two parts, and while it is generated, the same is found.
-        let inspection = FleetInspection(decoded, allocation)
-        var checker = FleetChecker(inspection)
-        let half = decoded.beaconCount / 2
-        checker.add(inspection.findings(in: 0..<half))
-        let rest = FleetGenerator(decoded, allocation, range: half..<decoded.beaconCount, inspection: inspection)
-        var values: [FleetManifest.Beacon] = []
-        while rest.next() { values += rest.beacon.map { [$0] } ?? [] }
-        checker.add(rest.findings)
-        #expect(Set(checker.report().problems) == Set(report.problems))
         guard !problems.contains(where: \.isError), report.isGood else { return }
-        // What passes the check is what a box takes.
+        // A profile that passes the check is one that a machine accepts.
+        let made = FleetGenerator(decoded, allocation).all()
         for (name, text) in made.profiles { #expect(BeaconProfile.decode(Array(text.utf8)).profile?.name == name) }
         let manifest = FleetManifest.decode(Array(made.manifest.utf8)).manifest
         #expect(manifest?.csv == made.table)
-        #expect(manifest?.beacons.suffix(values.count) == values[...])
         #expect(made.profiles.count == decoded.beaconCount)
     }
 

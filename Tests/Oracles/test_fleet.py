@@ -204,7 +204,7 @@ def test_a_folder_and_a_link_among_ours_are_left_alone(tmp_path):
 
 @pytest.mark.parametrize("edit, said", [
     (lambda text: text.replace('"version":1', '"version":2'), "of version 2, this Pharos knows 1"),
-    (lambda text: text.replace('"minor":2', '"minor":1', 1), "the check mark of this line does not fit it"),
+    (lambda text: text.replace('"minor":2', '"minor":1', 1), "the check mark of this line does not match"),
     (lambda text: re.sub(',"check":"[0-9a-f]{4}"', "", text).replace('"minor":2', '"minor":1', 1),
      "both have the minor 1"),
     (lambda text: text.replace('"name":"box-1"', '"name":"../box-1"'), "would lead into another directory"),
@@ -342,7 +342,7 @@ def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
     conflicted = lock.read_text(encoding="utf-8")
     table.write_text(start + "ours,site-1,o\ntheirs,site-1,t\n", encoding="utf-8")
     result = generate(file, out)
-    assert result.code == 65 and "here begins a merge conflict" in result.err
+    assert result.code == 65 and "a merge conflict begins here" in result.err
     # Both lines kept: the same minor twice is said, with what to do.
     both = [line for line in conflicted.splitlines() if not line.startswith(("<<<<<<<", "=======", ">>>>>>>"))]
     lock.write_text("\n".join(line.rstrip(",") + ("," if line.startswith("{\"") and not line.startswith("{\"group")

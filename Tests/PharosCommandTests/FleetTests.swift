@@ -34,7 +34,7 @@ import Testing
         let early = try Program.run("fleet", "labels", file, "--output", folder.place("early.svg"))
         #expect(early.code == 78)
         #expect(
-            early.errors.contains("5 of its beacons have no identity yet; `pharos fleet generate` gives them theirs"))
+            early.errors.contains("5 of its beacons have no identity yet; run `pharos fleet generate`"))
         #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
         for source in [file, folder.place("files"), folder.place("files/manifest.json")] {
             let csv = try Program.run("fleet", "export", "csv", source)

@@ -2,29 +2,28 @@ public import Configuration
 public import Fleet
 internal import LinuxHost
 
-/// A fleet file with all that lies beside it: its tables, its lock, its directory of keys.
+/// A fleet file with the files next to it: its tables, its lock, its directory of keys.
 public struct FleetFiles: Sendable {
-    /// As it was named.
+    /// The path of the fleet file, as the caller gave it.
     public let file: String
-    /// Beside it; where that is a symbolic link, what it leads to.
+    /// The path of the lock. A symbolic link is followed.
     public let lockFile: String
-    /// `nil` where nothing can be made of the file.
+    /// `nil` when the file cannot be decoded.
     public let fleet: Fleet?
-    /// `nil` where there is none yet, and where it cannot be used.
+    /// `nil` when there is none yet, and when it cannot be used.
     public private(set) var lock: FleetLock?
     /// Of the fleet file, its tables and its lock, in their order.
     public private(set) var problems: [FileProblem]
     private let hasLockFile: Bool
 
-    /// Enough for a million beacons; the tree of a larger JSON text takes memory by the gigabyte.
+    /// The largest fleet file in bytes.
     private static let fleetLimit = 1 << 26
-    private static let tableLimit = 1 << 30
-    /// Below so many octets a thread costs more than it saves.
-    private static let worthwhileSize = 1 << 20
+    /// The largest table and the largest lock in bytes.
+    private static let tableLimit = 1 << 28
 
-    /// Reads the files. What is wrong in them is said by ``problems``.
+    /// Reads the files. ``problems`` lists what is wrong in them.
     ///
-    /// - Throws: Where the fleet file or the lock cannot be read at all.
+    /// - Throws: When the fleet file or the lock cannot be read at all.
     public init(_ file: String) throws(FleetStoreError) {
         self.file = file
         lockFile = Self.lockFile(beside: file)
@@ -33,15 +32,6 @@ public struct FleetFiles: Sendable {
         let lockFile = lockFile
         hasLockFile = Files.exists(lockFile)
         let lockOctets = hasLockFile ? try SourceFile.read(lockFile, limit: Self.tableLimit) : []
-        // In a fleet of a million the lock and the table beside it take a second each.
-        let reading: BackgroundResult<(lock: FleetLock?, problems: [FileProblem])>?
-        do throws(SystemError) {
-            reading =
-                lockOctets.count >= Self.worthwhileSize
-                ? try BackgroundResult { FleetLock.decode(lockOctets, file: lockFile) } : nil
-        } catch {
-            throw FleetStoreError(error, at: lockFile)
-        }
         (fleet, problems) = Fleet.decode(octets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
             do throws(SystemError) {
@@ -50,8 +40,7 @@ public struct FleetFiles: Sendable {
                 return .unreadable(SourceFile.reason(error, Self.tableLimit))
             }
         }
-        let (lock, faults) =
-            reading?.value ?? (hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, []))
+        let (lock, faults) = hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, [])
         self.lock = lock
         problems += faults
     }
@@ -62,22 +51,22 @@ public struct FleetFiles: Sendable {
         return Files.isSymbolicLink(path) ? Files.resolved(path) ?? path : path
     }
 
-    /// What is locked while a fleet is changed: the lock itself gets replaced.
+    /// The file that is locked while a fleet is changed. The lock itself cannot be, because it gets replaced.
     static func claim(of lockFile: String) -> String {
         let directory = SourceFile.directory(of: lockFile)
         let name = lockFile.dropFirst(directory.count)
         return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
     }
 
-    /// Takes a lock that was made from something else in the place of one that is not there.
+    /// Uses a lock that was restored from a manifest, when there is no lock file.
     mutating func use(_ lock: FleetLock) { self.lock = lock }
 
     public var hasErrors: Bool { problems.contains(where: \.isError) }
 
-    /// Adds what was found later; the order of the files stays.
+    /// Adds problems that were found later. The list keeps the order of the files.
     public mutating func add(_ more: [FileProblem]) { problems = FileProblem.sorted(problems + more) }
 
-    /// What lies in the directory for keys, if the fleet file names one.
+    /// The contents of the directory of keys; `nil` when the fleet file names none.
     public var keys: FleetKeyFolder? {
         guard let name = fleet?.keysFolder else { return nil }
         let path = name.hasPrefix("/") ? name : SourceFile.directory(of: file) + name
@@ -87,16 +76,28 @@ public struct FleetFiles: Sendable {
             path: path, files: Set(names), exposed: Set(names.filter { !Files.isPrivate("\(path)/\($0)") }))
     }
 
-    /// Looks at every beacon on all cores, and adds what is wrong to ``problems``.
+    /// Checks every beacon, and adds what is wrong to ``problems``.
     ///
     /// - Parameter progress: Gets how many beacons of how many are done, now and then.
-    /// - Returns: `nil` where no identities can be given out; ``problems`` says why.
+    /// - Returns: `nil` when no identities can be allocated; ``problems`` has the reason.
     public mutating func check(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetReport? {
         guard let (fleet, allocation) = allocation() else { return nil }
+        return try check(fleet, allocation, progress: progress)
+    }
+
+    /// Checks every beacon, and adds what is wrong to ``problems``.
+    mutating func check(
+        _ fleet: Fleet, _ allocation: FleetAllocation, ignoringKeys: Bool = false,
+        progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) throws(FleetStoreError) -> FleetReport {
+        let keys = ignoringKeys ? nil : keys
         do throws(SystemError) {
-            let report = try FleetAssembly.check(fleet, allocation, keys: keys) { progress($0, fleet.beaconCount) }
+            let generator = FleetGenerator(fleet, allocation, keys: keys)
+            let report = try generator.checkAll(fleet, keys: keys) { (part, _) throws(SystemError) in
+                progress(min((part.number + 1) * FleetGenerator.partSize, fleet.beaconCount), fleet.beaconCount)
+            }
             add(report.problems)
             return report
         } catch {
@@ -104,13 +105,45 @@ public struct FleetFiles: Sendable {
         }
     }
 
-    /// All errors at once, as the error of whoever needs a good fleet.
+    /// The manifest of the fleet as it would be generated now, with the identities of its lock or, for beacons that have
+    /// none yet, with those that they would get.
+    ///
+    /// - Parameter lock: The lock to use when there is none next to the fleet file.
+    /// - Throws: ``refusal`` when there is an error in any of the files.
+    mutating func manifest(lock other: FleetLock? = nil) throws(FleetStoreError) -> FleetManifest {
+        if lock == nil, !hasLockFile, let other { lock = other }
+        let (fleet, allocation) = try allocated()
+        return try manifest(fleet, allocation)
+    }
+
+    /// The manifest of a fleet that has been allocated.
+    ///
+    /// - Throws: ``refusal`` when there is an error in any of the files.
+    mutating func manifest(
+        _ fleet: Fleet, _ allocation: FleetAllocation, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) throws(FleetStoreError) -> FleetManifest {
+        var manifest = FleetManifest(fleet: fleet.name)
+        do throws(SystemError) {
+            let generator = FleetGenerator(fleet, allocation)
+            let report = try generator.checkAll(fleet, keys: nil) { (part, _) throws(SystemError) in
+                manifest.beacons += part.beacons.compactMap(\.beacon)
+                progress(manifest.beacons.count, fleet.beaconCount)
+            }
+            add(report.problems)
+        } catch {
+            throw FleetStoreError(error, at: file)
+        }
+        guard !hasErrors else { throw refusal }
+        return manifest
+    }
+
+    /// All errors as one error, for a caller that needs a fleet without errors.
     public var refusal: FleetStoreError { FleetStoreError(problems) }
 
-    /// The fleet with every identity, as it has them or would get them now.
+    /// The fleet with the identities that it has, and would get now for beacons that have none yet.
     ///
     /// - Parameter releasing: Names whose retired identities may be given out again.
-    /// - Throws: ``refusal`` where there is an error in any of the files.
+    /// - Throws: ``refusal`` when there is an error in any of the files.
     public mutating func allocated(
         releasing: [String] = []
     ) throws(FleetStoreError) -> (fleet: Fleet, allocation: FleetAllocation) {
@@ -118,9 +151,9 @@ public struct FleetFiles: Sendable {
         return found
     }
 
-    /// The same for whoever looks for all problems, in a fleet with errors too.
+    /// The same for a fleet that may have errors, to find more of them.
     ///
-    /// - Returns: `nil` where no identities can be given out; ``problems`` says why.
+    /// - Returns: `nil` when no identities can be allocated; ``problems`` has the reason.
     public mutating func allocation(
         releasing: [String] = []
     ) -> (fleet: Fleet, allocation: FleetAllocation)? {
@@ -129,6 +162,49 @@ public struct FleetFiles: Sendable {
         let (allocation, faults) = FleetAllocation.make(fleet, lock: lock, releasing: releasing, now: now)
         add(faults)
         return faults.contains(where: \.isError) ? nil : (fleet, allocation)
+    }
+}
+
+extension FleetGenerator {
+    /// The beacons of a part of the fleet.
+    struct Part: Sendable {
+        /// Counts from 0.
+        var number: Int
+        var beacons: [GeneratedBeacon]
+        /// Their lines in `manifest.json`, without the separators between them.
+        var manifest: [String] = []
+        /// Their lines in `manifest.csv`.
+        var table = ""
+    }
+
+    static let partSize = 512
+
+    /// Generates all beacons on all cores, checks them, and hands them to `body` in their order.
+    ///
+    /// - Parameters:
+    ///   - withText: Whether the parts contain the lines of the manifests.
+    ///   - body: Gets each part, and whether an error was found so far.
+    func checkAll(
+        _ fleet: Fleet, keys: FleetKeyFolder?, withText: Bool = false,
+        _ body: (_ part: Part, _ hasErrors: Bool) throws(SystemError) -> Void
+    ) throws(SystemError) -> FleetReport {
+        var checker = FleetChecker(fleet, keys: keys)
+        let parts = try OrderedWork(pieces: (count + Self.partSize - 1) / Self.partSize, window: 8) { number in
+            let start = number * Self.partSize
+            var part = Part(
+                number: number, beacons: (start..<min(start + Self.partSize, count)).map { beacon($0) })
+            if withText {
+                part.manifest = part.beacons.compactMap { $0.beacon?.json.line }
+                part.table = part.beacons.compactMap { $0.beacon?.csv }.joined()
+            }
+            return part
+        }
+        while let part = parts.next() {
+            for beacon in part.beacons where !checker.isFull { checker.add(beacon) }
+            if checker.isFull { parts.stop() }
+            try body(part, checker.hasErrors)
+        }
+        return checker.report()
     }
 }
 

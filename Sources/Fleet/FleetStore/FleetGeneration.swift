@@ -2,40 +2,40 @@ public import Configuration
 public import Fleet
 internal import LinuxHost
 
-/// One run of `fleet generate`: reads a fleet, gives identities to what is new, and brings its files onto the disk. Only
-/// one at a time does so for a fleet.
+/// One run of `fleet generate`: reads a fleet, allocates identities for new beacons, and writes the files. A fleet is
+/// locked while it is generated.
 public struct FleetGeneration: Sendable {
-    /// What is asked for.
+    /// Options of `fleet generate`.
     public struct Options: Sendable {
         /// Names whose retired identities may be given out again.
         public var releasing: [String] = []
-        /// No profiles.
+        /// Whether to write no profiles.
         public var manifestOnly = false
-        /// Retire all beacons of a fleet that has none any more.
+        /// Whether to retire all beacons of a fleet that no longer has any.
         public var allowsEmpty = false
-        /// Take the identities from the manifest in the directory, in the place of a lock that is lost.
+        /// Whether to restore a lost lock from the manifest in the directory.
         public var adoptsManifest = false
 
-        /// Profiles and manifests, and nothing out of the ordinary.
+        /// Writes profiles and manifests, with all safety checks.
         public init() {}
     }
 
     /// The fleet as it was read.
     public let fleet: Fleet
-    /// What the run did to the lock.
+    /// The changes of the lock.
     public let changes: FleetAllocation.Changes
     /// The warnings of all files, in their order.
     public let warnings: [FileProblem]
-    /// What became of the files.
+    /// What happened to the files.
     public let result: FleetWriter.Result
-    /// Where they went, as it was named.
+    /// The directory of the files, as the caller gave it.
     public let directory: String
 
     /// - Parameters:
     ///   - file: The fleet file.
-    ///   - directory: Where the files go; made where it is not there.
+    ///   - directory: The directory for the files. It is created if it does not exist.
     ///   - progress: Gets how many beacons of all are done, now and then.
-    /// - Throws: ``FleetStoreError/Kind/busy`` where another process changes the fleet and does not end within seconds.
+    /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet and does not end within seconds.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
@@ -77,12 +77,12 @@ public struct FleetGeneration: Sendable {
     /// New identities in the place of those that a directory's files were made with would renumber the fleet.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
         guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
-            // What is no manifest is refused later, with what is in the directory.
-            let written = try? written(in: directory), written.fleet == fleet.name, written.beacons > 0
+            // Another file in the place of the manifest is refused later.
+            let written = try? manifest(in: directory), written.fleet == fleet.name, !written.beacons.isEmpty
         else { return }
         throw FleetStoreError(
             .invalid,
-            "\(files.lockFile): the lock is gone, and \(directory) holds \(written.beacons) beacons with identities "
+            "\(files.lockFile): the lock is gone, and \(directory) holds \(written.beacons.count) beacons with identities "
                 + "from it; nothing was changed; restore it from version control, or take the identities from the "
                 + "manifest with `--adopt`")
     }
@@ -104,20 +104,6 @@ public struct FleetGeneration: Sendable {
         }
     }
 
-    /// Which fleet the manifest is of, and how many beacons it has. One in another form than `fleet generate` writes is read
-    /// whole.
-    private static func written(in directory: String) throws -> (fleet: String, beacons: Int)? {
-        let path = directory + "/manifest.json"
-        guard Files.exists(path) else { return nil }
-        var names = try ManifestNames(path)
-        guard let fleet = names.fleet else {
-            return try manifest(in: directory).map { ($0.fleet, $0.beacons.count) }
-        }
-        var count = 0
-        try names.forEach { _ in count += 1 }
-        return (fleet, count)
-    }
-
     private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {
         guard Files.exists(directory + "/manifest.json") else { return nil }
         return try NamedFleet(path: directory).manifest()
@@ -125,10 +111,10 @@ public struct FleetGeneration: Sendable {
 }
 
 extension FleetGeneration {
-    /// More names than these are counted only.
+    /// Further names are only counted.
     private static let nameLimit = 20
 
-    /// What changed, a line for each kind of change, and what became of the files.
+    /// A line for each kind of change, and a line that counts the files.
     public var text: String {
         let lists = [
             ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),

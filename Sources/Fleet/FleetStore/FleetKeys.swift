@@ -126,19 +126,18 @@ public struct FleetKeys: Sendable {
         return report
     }
 
-    /// Hands on one beacon that needs a key after the other, with its key where it has one.
+    /// Calls `body` for every beacon that needs a key, with its key if it has one.
     public func forEach(
         _ body: (FleetManifest.Beacon, BeaconRotation, IdentityKey?) throws(FleetStoreError) -> Void
     ) throws(FleetStoreError) {
-        try fleet.forEachBeacon { (beacon) throws(FleetStoreError) in
+        for beacon in try fleet.manifest().beacons {
             let rotation: BeaconRotation?
             do throws(BeaconRotationError) {
                 rotation = try BeaconRotation(beacon)
             } catch {
                 throw FleetStoreError(.invalid, "\(fleet.path): \(error)")
             }
-            guard let rotation else { return }
-            try body(beacon, rotation, try directory.key(of: rotation))
+            if let rotation { try body(beacon, rotation, try directory.key(of: rotation)) }
         }
     }
 

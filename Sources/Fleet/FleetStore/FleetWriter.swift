@@ -2,7 +2,7 @@ internal import Configuration
 public import Fleet
 public import LinuxHost
 
-/// Brings a fleet's files onto the disk: first all of them beside the old ones, then the lock, then all at once.
+/// Writes a fleet's files: first all of them next to the old ones, then the lock, and then replaces all at once.
 public struct FleetWriter: Sendable {
     private let fleet: Fleet
     private let allocation: FleetAllocation
@@ -11,9 +11,9 @@ public struct FleetWriter: Sendable {
     private let keys: FleetKeyFolder?
     private let manifestOnly: Bool
 
-    /// What became of the files.
+    /// What happened to the files.
     public struct Result: Sendable {
-        /// What was found; where it is not good, nothing was written.
+        /// The problems of the fleet. When there is an error, nothing was written.
         public var report: FleetReport
         public var outcome = FolderReplacement.Outcome()
         /// Whether the lock has changed.
@@ -25,10 +25,10 @@ public struct FleetWriter: Sendable {
 
     /// - Parameters:
     ///   - allocation: Of this fleet.
-    ///   - folder: The directory for the files; made where it is not there.
-    ///   - lockFile: Beside the fleet file.
-    ///   - keys: What lies in the directory that the fleet file names for its keys; `nil` where it names none.
-    ///   - manifestOnly: No profiles.
+    ///   - folder: The directory for the files. It is created if it does not exist.
+    ///   - lockFile: The path of the lock.
+    ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
+    ///   - manifestOnly: Whether to write no profiles.
     public init(
         fleet: Fleet, allocation: FleetAllocation, folder: String, lockFile: String, keys: FleetKeyFolder?,
         manifestOnly: Bool
@@ -65,7 +65,7 @@ public struct FleetWriter: Sendable {
                 replacement.discard()
                 return Result(report: report)
             }
-            try allocation.lock.write { (piece) throws(SystemError) in try lock.append(piece) }
+            try lock.append(allocation.lock.text)
             try lock.finish()
             let lockWritten = lock.isChanged
             // From here on the identities are given out, whether or not the folder follows.
@@ -86,30 +86,31 @@ public struct FleetWriter: Sendable {
     private func generate(
         into replacement: FolderReplacement, _ progress: (Int) -> Void
     ) throws(SystemError) -> FleetReport {
-        let assembly = FleetAssembly(fleet, allocation, keys: keys, manifestOnly: manifestOnly)
-        let generator = FleetGenerator(fleet, allocation)
+        let generator = FleetGenerator(fleet, allocation, keys: keys)
         let manifest = replacement.draft(Self.manifest)
         let table = replacement.draft(Self.table)
-        var end = generator.manifestEnd
         var done = 0
-        try manifest.append(generator.manifestStart)
-        try table.append(generator.tableStart)
-        let report = try assembly.run { (part) throws(SystemError) in
-            for (name, text) in part.profiles { try replacement.put(name + ".json", text) }
-            try manifest.append(part.manifest)
-            try table.append(part.table)
-            end = part.manifestEnd
-            done += part.beacons
+        try manifest.append(Array(FleetManifest.jsonStart(fleet.name).utf8))
+        try table.append(Array(FleetManifest.csvStart.utf8))
+        let report = try generator.checkAll(fleet, keys: keys, withText: true) {
+            (part, hasErrors) throws(SystemError) in
+            guard !hasErrors else { return }
+            if !manifestOnly {
+                for beacon in part.beacons { try replacement.put(beacon.name + ".json", beacon.profile) }
+            }
+            try manifest.append(Array(((done > 0 ? ",\n" : "") + part.manifest.joined(separator: ",\n")).utf8))
+            try table.append(Array(part.table.utf8))
+            done += part.beacons.count
             progress(done)
         }
         guard report.isGood else { return report }
-        try manifest.append(end)
+        try manifest.append(Array(FleetManifest.jsonEnd(isEmpty: done == 0).utf8))
         try replacement.finish(manifest, Self.manifest)
         try replacement.finish(table, Self.table)
         return report
     }
 
-    /// A folder is ours when it is empty, or when all that is in it was made by an earlier run for the same fleet.
+    /// Refuses a directory that contains anything but files of an earlier run for the same fleet.
     private func refuseForeignFiles(_ replacement: FolderReplacement) throws(FleetStoreError) {
         let names = replacement.names
         guard !names.isEmpty else { return }
@@ -121,9 +122,9 @@ public struct FleetWriter: Sendable {
         }
         var known: Set<String> = [Self.manifest, Self.table]
         let path = "\(replacement.path)/\(Self.manifest)"
-        var manifest: ManifestNames
-        do throws(SystemError) { manifest = try ManifestNames(path) } catch { throw failure(error, folder) }
-        guard let owner = manifest.fleet else {
+        let octets: [UInt8]
+        do throws(SystemError) { octets = try Files.read(path, limit: 1 << 30) } catch { throw failure(error, folder) }
+        guard octets.starts(with: FleetManifest.firstOctets), let owner = FleetManifest.fleet(in: octets) else {
             throw FleetStoreError(
                 .invalid,
                 "\(path): this is no manifest that `pharos fleet generate` wrote; choose an empty directory")
@@ -132,13 +133,8 @@ public struct FleetWriter: Sendable {
             throw FleetStoreError(
                 .invalid, "\(folder): this directory holds the fleet \(owner), not \(fleet.name); choose another")
         }
-        // Only a folder with other files needs the names of all that were made.
         if !names.isSubset(of: known) {
-            do throws(SystemError) {
-                try manifest.forEach { known.insert($0 + ".json") }
-            } catch {
-                throw failure(error, folder)
-            }
+            for beacon in FleetManifest.decode(octets).manifest?.beacons ?? [] { known.insert(beacon.name + ".json") }
         }
         let foreign = names.subtracting(known)
         guard foreign.isEmpty else {
@@ -167,47 +163,17 @@ public struct FleetWriter: Sendable {
         case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(place): \(error.text)")
         case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full\(outcome)")
         case SystemError.wouldBlock:
-            return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is at work there")
+            return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is writing there")
         case SystemError.busy:
             return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it\(outcome)")
         case SystemError.notADirectory:
             return FleetStoreError(.missing, "\(place): this is a file, not a directory")
         case SystemError.noEntry:
-            return FleetStoreError(.missing, "\(place): the directory around it is not there")
+            return FleetStoreError(.missing, "\(place): the parent directory does not exist")
         case SystemError.accessDenied, SystemError.notPermitted:
             return FleetStoreError(.notPermitted, "\(place): this user may not write here")
         default:
             return FleetStoreError(.system, "\(place): \(error.call): \(error.text)\(outcome)")
-        }
-    }
-}
-
-/// The names in a `manifest.json`, read piece by piece: it may be larger than the memory.
-struct ManifestNames {
-    /// `nil` where the file is none.
-    let fleet: String?
-    private let file: Descriptor
-    private var rest: [UInt8]
-
-    /// Nothing but the file's beginning is read yet.
-    init(_ path: String) throws(SystemError) {
-        file = try Descriptor.openRegular(path)
-        rest = try file.read(upTo: 1 << 18)
-        fleet = FleetManifest.fleet(ofManifest: rest)
-    }
-
-    mutating func forEach(_ body: (String) -> Void) throws(SystemError) {
-        var isAtEnd = false
-        while !isAtEnd {
-            var from = rest.startIndex
-            while let end = rest[from...].firstIndex(of: 0x0A) {
-                if let name = FleetManifest.name(ofLine: from..<end, in: rest) { body(name) }
-                from = end + 1
-            }
-            rest.removeSubrange(..<from)
-            let part = try file.read(upTo: 1 << 18)
-            isAtEnd = part.isEmpty
-            rest += part
         }
     }
 }

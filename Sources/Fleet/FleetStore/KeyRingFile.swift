@@ -83,15 +83,16 @@ public struct EphemeralIDSearch: Sendable {
     }
 
     private mutating func search(_ ring: [UInt8], _ path: String) throws(FleetStoreError) {
-        func read<Value>(_ body: () throws(FileProblem) -> Value) throws(FleetStoreError) -> Value {
-            do throws(FileProblem) { return try body() } catch {
-                throw FleetStoreError(.malformed, error.text(file: path))
-            }
+        let entries: [KeyRingReader.Entry]
+        do throws(FileProblem) {
+            entries = try KeyRingReader.entries(ring)
+        } catch {
+            throw FleetStoreError(.malformed, error.text(file: path))
         }
-        var reader = try read { () throws(FileProblem) in try KeyRingReader(ring) }
-        let question = question
-        while let entry = try read({ () throws(FileProblem) in try reader.next() }) {
-            try add(entry.name, entry.group) { () throws(EddystoneSecurityError) in try question.answer(entry) }
+        for entry in entries {
+            try add(entry.name, entry.group) { [question] () throws(EddystoneSecurityError) in
+                try question.answer(entry)
+            }
         }
     }
 

@@ -28,67 +28,41 @@ public struct NamedFleet: Sendable {
         Files.isDirectory(path) ? path + (path.hasSuffix("/") ? "" : "/") + "manifest.json" : path
     }
 
-    /// The whole manifest: as it lies there, or as the fleet file with its lock makes it.
+    /// The whole manifest: the one that was generated, or the one that the fleet file and its lock make.
     ///
-    /// - Parameter progress: Gets how many beacons of how many are made from a fleet file, one after the other.
+    /// - Parameter progress: Gets how many beacons of how many are made from a fleet file.
     public func manifest(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetManifest {
-        guard let octets = try written() else {
-            let generator = try lockedGenerator()
-            var manifest = FleetManifest(fleet: generator.fleetName)
-            while generator.next() {
-                if let beacon = generator.beacon { manifest.beacons.append(beacon) }
-                progress(generator.done, generator.count)
-            }
-            return manifest
-        }
-        let (manifest, problems) = FleetManifest.decode(octets)
-        guard let manifest else {
-            throw FleetStoreError(.malformed, problems.filter(\.isError).map { $0.text(file: file) })
-        }
-        return manifest
+        if let manifest = try written() { return manifest }
+        var files = try FleetFiles(file)
+        let (fleet, allocation) = try locked(&files)
+        return try files.manifest(fleet, allocation, progress: progress)
     }
 
-    /// One beacon after the other, so that a million of them need no memory.
-    ///
-    /// - Throws: Also what `body` throws, and then no further beacon is handed to it.
-    public func forEachBeacon(
-        _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
-    ) throws(FleetStoreError) {
-        if let octets = try written() {
-            _ = try read(octets, body)
-        } else {
-            try Self.forEachBeacon(of: try lockedGenerator(), body)
-        }
+    /// The manifest for a question in which identities play no part. Beacons of a fleet file may have no identity yet.
+    public func plannedManifest() throws(FleetStoreError) -> FleetManifest {
+        if let manifest = try written() { return manifest }
+        var files = try FleetFiles(file)
+        return try files.manifest()
     }
 
-    /// The same for a question in which no identity plays a part: those that are in no lock yet do not matter, only what
-    /// is wrong with the fleet does.
+    /// The advertisements of each site, whether the beacons have identities yet or not.
     ///
-    /// - Returns: The fleet's name.
-    public func forEachPlannedBeacon(
-        _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
-    ) throws(FleetStoreError) -> String {
-        if let octets = try written() { return try read(octets, body) }
-        let (fleet, allocation, _) = try checked()
-        try Self.forEachBeacon(of: FleetGenerator(fleet, allocation), body)
-        return fleet.name
-    }
-
-    /// What the fleet sends, whether its beacons have identities yet or not.
-    ///
-    /// - Throws: Also where a beacon of a manifest cannot be on the air.
+    /// - Throws: Also when a beacon of a manifest sends nothing, or at an interval that no controller supports.
     public func traffic() throws(FleetStoreError) -> (name: String, traffic: FleetTraffic) {
-        guard let octets = try written() else {
-            let (fleet, _, report) = try checked()
+        guard let manifest = try written() else {
+            var files = try FleetFiles(file)
+            let (fleet, allocation) = try files.allocated()
+            let report = try files.check(fleet, allocation, ignoringKeys: true)
+            guard !files.hasErrors else { throw files.refusal }
             return (fleet.name, report.traffic)
         }
         var traffic = FleetTraffic()
-        let name = try read(octets) { (beacon) throws(FleetStoreError) in
+        for beacon in manifest.beacons {
             guard traffic.add(beacon) else { throw Self.silent(beacon.name, file) }
         }
-        return (name, traffic)
+        return (manifest.fleet, traffic)
     }
 
     /// The profiles of these beacons of its manifest: those that lie beside it, or as the fleet file makes them.
@@ -111,12 +85,11 @@ public struct NamedFleet: Sendable {
             }
         }
         let names = Set(beacons.map(\.name))
-        let generator = try lockedGenerator()
-        var profiles: [(name: String, text: [UInt8])] = []
-        while generator.next() {
-            if names.contains(generator.name) { profiles.append((generator.name, generator.profile)) }
-        }
-        return profiles
+        var files = try FleetFiles(file)
+        let (fleet, allocation) = try locked(&files)
+        let generator = FleetGenerator(fleet, allocation)
+        return (0..<generator.count).map { generator.beacon($0) }
+            .filter { $0.beacon != nil && names.contains($0.name) }.map { ($0.name, $0.profile) }
     }
 
     /// What is said of a beacon of a manifest that cannot be on the air.
@@ -127,64 +100,29 @@ public struct NamedFleet: Sendable {
                 + "(20 ms...10485.76 s)")
     }
 
-    /// The manifest's text as it lies there; `nil` where a fleet file is named.
-    private func written() throws(FleetStoreError) -> [UInt8]? {
-        let octets = try SourceFile.readNamed(file, limit: 1 << 31)
-        return Files.isDirectory(path) || octets.starts(with: FleetManifest.firstOctets) ? octets : nil
-    }
-
-    private func read(
-        _ octets: [UInt8], _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
-    ) throws(FleetStoreError) -> String {
-        var failure: FleetStoreError?
-        let name: String
-        do throws(FileProblem) {
-            name = try FleetManifest.forEachBeacon(in: octets) { beacon in
-                guard failure == nil else { return }
-                do throws(FleetStoreError) { try body(beacon) } catch { failure = error }
-            }
-        } catch {
-            throw FleetStoreError(.malformed, error.text(file: file))
+    /// The manifest that was generated; `nil` when a fleet file is named.
+    private func written() throws(FleetStoreError) -> FleetManifest? {
+        let octets = try SourceFile.readNamed(file, limit: 1 << 30)
+        guard Files.isDirectory(path) || octets.starts(with: FleetManifest.firstOctets) else { return nil }
+        let (manifest, problems) = FleetManifest.decode(octets)
+        guard let manifest else {
+            throw FleetStoreError(.malformed, problems.filter(\.isError).map { $0.text(file: file) })
         }
-        if let failure { throw failure }
-        return name
-    }
-
-    private static func forEachBeacon(
-        of generator: FleetGenerator, _ body: (FleetManifest.Beacon) throws(FleetStoreError) -> Void
-    ) throws(FleetStoreError) {
-        while generator.next() {
-            if let beacon = generator.beacon { try body(beacon) }
-        }
+        return manifest
     }
 
     /// The fleet file's beacons with the identities that the lock has for them.
-    private func lockedGenerator() throws(FleetStoreError) -> FleetGenerator {
-        var files = try FleetFiles(file)
+    private func locked(
+        _ files: inout FleetFiles
+    ) throws(FleetStoreError) -> (fleet: Fleet, allocation: FleetAllocation) {
         let (fleet, allocation) = try files.allocated()
-        // An identity that is in no lock yet is nobody's.
+        // An identity that is in no lock yet may be given to another beacon.
         guard allocation.changes.added == 0 else {
             throw FleetStoreError(
                 .invalid,
-                "\(file): \(allocation.changes.added) of its beacons have no identity yet; `pharos fleet generate` gives "
-                    + "them theirs")
+                "\(file): \(allocation.changes.added) of its beacons have no identity yet; run `pharos fleet generate`")
         }
-        return FleetGenerator(fleet, allocation)
-    }
-
-    /// The fleet file's beacons, with identities as they have them or would get them, and without an error.
-    private func checked() throws(FleetStoreError) -> (Fleet, FleetAllocation, FleetReport) {
-        var files = try FleetFiles(file)
-        let (fleet, allocation) = try files.allocated()
-        let report: FleetReport
-        do throws(SystemError) {
-            report = try FleetAssembly.check(fleet, allocation, keys: nil)
-        } catch {
-            throw FleetStoreError(error, at: file)
-        }
-        files.add(report.problems)
-        guard !files.hasErrors else { throw files.refusal }
-        return (fleet, allocation, report)
+        return (fleet, allocation)
     }
 }
 

@@ -34,10 +34,7 @@ struct IdentifierTimes {
         guard let exponent = Self.exponent else { throw BenchmarkError("10 is no rotation exponent") }
         let id = try key.ephemeralID(at: IdentityKey.firstCounter + 40_000_000 - 1024, exponent: exponent)
         let question = EphemeralIDQuestion(id, at: time)
-        var entries: [KeyRingReader.Entry] = []
-        entries.reserveCapacity(beacons)
-        var reader = try KeyRingReader(text)
-        while let entry = try reader.next() { entries.append(entry) }
+        let entries = try KeyRingReader.entries(text)
 
         let command = [pharos, "fleet", "keys", "resolve", "\(id)", path, "--at", "\(time)"]
         let times = try Measuring.inTurns(

@@ -1,55 +1,51 @@
-internal import Airtime
 public import Configuration
 
-/// What ``Fleet/check(_:keys:)`` found.
+/// The result of checking a fleet.
 public struct FleetReport: Sendable {
     /// In the order of the files.
     public var problems: [FileProblem]
+    /// The number of beacons.
     public var beacons: Int
-    public var sites: [Site]
-    /// What is sent where.
+    /// The advertisements of each site.
     public var traffic = FleetTraffic()
 
+    /// Whether there is no error.
     public var isGood: Bool { !problems.contains(where: \.isError) }
-
-    /// The air of one site, as if every receiver heard all of it.
-    public struct Site: Hashable, Sendable {
-        /// Empty for beacons without a site.
-        public var name: String
-        public var beacons: Int
-        public var advertisements: Int
-        /// How likely a packet meets no other one on its channel; `nil` where the model does not say.
-        public var collisionFreeProbability: Double?
-
-        init(_ site: FleetTraffic.Site) {
-            name = site.name
-            beacons = site.beacons
-            advertisements = site.advertisements
-            collisionFreeProbability = (try? site.collisions())?.collisionFreeProbability
-        }
-    }
 }
 
-/// Which identity keys lie in a fleet's folder for them.
+/// The contents of a fleet's directory of identity keys.
 public struct FleetKeyFolder: Sendable {
     /// As the fleet file names it.
     public var path: String
-    /// The names of all files in it; `nil` where there is no such folder.
+    /// The names of all files in it; `nil` when there is no such directory.
     public var files: Set<String>?
-    /// Those of them that others may read.
+    /// The files that other users may read.
     public var exposed: Set<String>
 
-    /// - Parameters are as the properties of the same names.
+    /// - Parameters:
+    ///   - path: The directory, as the fleet file names it.
+    ///   - files: The names of all files in it; `nil` when there is no such directory.
+    ///   - exposed: The files that other users may read.
     public init(path: String, files: Set<String>?, exposed: Set<String> = []) {
         self.path = path
         self.files = files
         self.exposed = exposed
     }
+
+    /// Why a key cannot be used; `nil` for a good one, and when there is no directory at all.
+    func fault(_ file: String) -> String? {
+        guard let files else { return nil }
+        if !files.contains(file) {
+            return "there is no key \(ProblemText.quoted(file)) in \(path); `pharos fleet keys` makes it"
+        }
+        return exposed.contains(file)
+            ? "others may read the key \(ProblemText.quoted(file)) in \(path): chmod 0600" : nil
+    }
 }
 
-/// The problems of all files: each once, and no more than anybody reads.
+/// The problems of all files: each once, and at most a thousand.
 struct ProblemList: Sendable {
-    /// More than these are counted only.
+    /// Further problems are only counted.
     static let limit = 1000
 
     private(set) var problems: [FileProblem] = []
@@ -59,7 +55,7 @@ struct ProblemList: Sendable {
     var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FileProblem> = []
 
-    /// Nobody has looked for more: to be called where a search ends because this is full.
+    /// Notes that the search ended because this list is full.
     mutating func cut() { isCut = true }
 
     mutating func add(_ problem: FileProblem) {
@@ -79,14 +75,14 @@ struct ProblemList: Sendable {
         for problem in list { add(problem.inFile(file)) }
     }
 
-    /// In the order of ``FileProblem/sorted(_:)``, with a word about those that were only counted.
+    /// In the order of ``FileProblem/sorted(_:)``, with a note about those that were only counted.
     var sorted: [FileProblem] {
         var result = FileProblem.sorted(problems)
         if omitted > 0 || isCut, let file = result.last?.file {
             let start = JSONPosition(line: 1, column: 1)
             let message =
                 isCut
-                ? "the search ended with the first \(Self.limit) problems; mend these and look again"
+                ? "the search ended with the first \(Self.limit) problems; correct these and check again"
                 : "\(omitted) more problems are not listed"
             result.append(FileProblem(message, at: start, severity: hasErrors ? .error : .warning, in: file))
         }

@@ -1,4 +1,3 @@
-public import Airtime
 public import BluetoothTypes
 
 /// What a fleet sends, site by site: how many boxes send which advertisements, how often and how long. Their names,
@@ -44,21 +43,6 @@ public struct FleetTraffic: Sendable {
             counts.sorted { left, right in
                 left.key.lexicographicallyPrecedes(right.key) { $0.order < $1.order }
             }.map { ($0.key, $0.value) }
-        }
-
-        /// The site's air, as if every receiver heard all of it.
-        public func collisions(background: BackgroundLoad = .none) throws(AirtimeError) -> BoxCollisionModel {
-            let boxes = try boxes.map { kind throws(AirtimeError) in
-                try AdvertisingBoxes(
-                    count: kind.count,
-                    advertisements: kind.advertisements.map { own throws(AirtimeError) in
-                        (
-                            interval: own.interval,
-                            airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: own.payloadOctets)
-                        )
-                    })
-            }
-            return try BoxCollisionModel(boxes: boxes, background: background)
         }
     }
 

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// What differs between two manifests of a fleet, by beacon and by field.
+/// The differences between two manifests of a fleet, by beacon and by field.
 public struct FleetDiff: Hashable, Sendable {
     public var added: [String] = []
     public var removed: [String] = []
@@ -16,117 +16,76 @@ public struct FleetDiff: Hashable, Sendable {
         public var was: String
     }
 
-    /// A beacon of both manifests, and what differs.
+    /// A beacon of both manifests with the values that differ.
     public struct Change: Hashable, Sendable {
         public var name: String
         public var fields: [Field]
     }
 
-    /// One value of a beacon.
+    /// A value of a beacon that differs.
     public struct Field: Hashable, Sendable {
         /// As in the manifest, such as `advertisements[0].minor`.
         public var path: String
-        /// `nil` where it was not there.
+        /// `nil` for a value that is new.
         public var old: JSONValue?
-        /// `nil` where it is not there any more.
+        /// `nil` for a value that is gone.
         public var new: JSONValue?
     }
 
     public var isEmpty: Bool { added.isEmpty && removed.isEmpty && renamed.isEmpty && changed.isEmpty }
 
-    /// Compares a manifest's text, as `fleet generate` wrote it, with what it would write now.
-    ///
-    /// - Throws: What is wrong with the old text.
-    public init(from old: [UInt8], to generator: FleetGenerator) throws(FileProblem) {
-        var lines = ManifestLines(old)
-        _ = try lines.start()
-        var names = NamePool()
-        names.reserve(old.count / 400, octets: old.count / 40)
-        var ranges: [(range: Range<Int>, line: Int)] = []
-        while let (range, line) = try lines.next() {
-            guard let name = ManifestLines.name(old, range) else {
-                throw FileProblem(
-                    "this line is no beacon of a manifest", at: .init(line: line, column: 1), path: .root)
-            }
-            guard names.insert(old, name).isNew else {
-                throw FileProblem(
-                    "the beacon \"\(String(decoding: old[name], as: UTF8.self))\" is there twice",
-                    at: .init(line: line, column: 1), path: .root)
-            }
-            ranges.append((range, line))
-        }
-        var isSeen = [Bool](repeating: false, count: ranges.count)
-        var newcomers: [(name: String, address: String?, line: [UInt8])] = []
-        while generator.next() {
-            let line = Self.withoutSeparator(generator.manifestLine)
-            let name = Array(generator.name.utf8)
-            guard let number = names.find(name, 0..<name.count) else {
-                newcomers.append((generator.name, generator.beacon?.address?.description, line))
+    /// Compares two manifests. The order of the beacons does not matter.
+    public init(from old: FleetManifest, to new: FleetManifest) {
+        var gone: [String: FleetManifest.Beacon] = [:]
+        for beacon in old.beacons { gone[beacon.name] = beacon }
+        var added: [FleetManifest.Beacon] = []
+        for beacon in new.beacons {
+            guard let before = gone.removeValue(forKey: beacon.name) else {
+                added.append(beacon)
                 continue
             }
-            isSeen[number] = true
-            let (range, lineNumber) = ranges[number]
-            if old[range].elementsEqual(line) {
-                unchanged += 1
+            let fields = before == beacon ? [] : Self.fields(before, beacon)
+            if fields.isEmpty { unchanged += 1 } else { changed.append(.init(name: beacon.name, fields: fields)) }
+        }
+        var byAddress: [DeviceAddress: FleetManifest.Beacon] = [:]
+        for beacon in gone.values { if let address = beacon.address { byAddress[address] = beacon } }
+        for beacon in added {
+            guard let address = beacon.address, let before = byAddress.removeValue(forKey: address) else {
+                self.added.append(beacon.name)
                 continue
             }
-            let fields = try Self.fields(Array(old[range]), line, lineNumber)
-            if fields.isEmpty { unchanged += 1 } else { changed.append(.init(name: generator.name, fields: fields)) }
+            gone[before.name] = nil
+            renamed.append(.init(name: beacon.name, was: before.name))
+            let fields = Self.fields(before, beacon).filter { $0.path != "name" && $0.path != "profileHash" }
+            if !fields.isEmpty { changed.append(.init(name: beacon.name, fields: fields)) }
         }
-        var gone: [String: (name: String, number: Int)] = [:]
-        for number in ranges.indices where !isSeen[number] {
-            let node = JSONDocument.parse(Array(old[ranges[number].range])).root
-            let name = names.string(number)
-            if let address = node?["address"]?.string { gone[address] = (name, number) } else { removed.append(name) }
-        }
-        for (name, address, line) in newcomers {
-            guard let address, let (was, number) = gone.removeValue(forKey: address) else {
-                added.append(name)
-                continue
-            }
-            renamed.append(.init(name: name, was: was))
-            let fields = try Self.fields(Array(old[ranges[number].range]), line, ranges[number].line)
-            changed.append(.init(name: name, fields: fields.filter { $0.path != "name" && $0.path != "profileHash" }))
-        }
-        changed.removeAll(where: \.fields.isEmpty)
-        removed += gone.values.sorted { $0.number < $1.number }.map(\.name)
-    }
-
-    private static func withoutSeparator(_ line: [UInt8]) -> [UInt8] {
-        line.first == UInt8(ascii: ",") ? Array(line.dropFirst(2)) : line
+        removed = old.beacons.map(\.name).filter { gone[$0] != nil }
     }
 
     /// The values that two beacons do not share.
-    private static func fields(_ old: [UInt8], _ new: [UInt8], _ line: Int) throws(FileProblem) -> [Field] {
-        let (before, faults) = JSONDocument.parse(old)
-        guard let before, faults.isEmpty, let after = JSONDocument.parse(new).root else {
-            throw FileProblem("this line is no JSON", at: .init(line: line, column: 1), path: .root)
-        }
-        let left = Self.leaves(before)
-        let right = Self.leaves(after)
+    private static func fields(_ old: FleetManifest.Beacon, _ new: FleetManifest.Beacon) -> [Field] {
+        let left = leaves(old.json, .root)
+        let right = leaves(new.json, .root)
         let known = Dictionary(left.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
         let given = Set(right.map(\.path))
-        var fields: [Field] = []
-        for (path, value) in right where known[path] != value {
-            fields.append(.init(path: path, old: known[path], new: value))
-        }
-        for (path, value) in left where !given.contains(path) { fields.append(.init(path: path, old: value, new: nil)) }
-        return fields
+        return right.filter { known[$0.path] != $0.value }
+            .map { Field(path: $0.path, old: known[$0.path], new: $0.value) }
+            + left.filter { !given.contains($0.path) }.map { Field(path: $0.path, old: $0.value, new: nil) }
     }
 
-    /// Every plain value with its path.
-    private static func leaves(_ node: JSONNode) -> [(path: String, value: JSONValue)] {
-        switch node.value {
-        case .object(let members): members.flatMap { leaves($0.value) }
-        case .array(let elements): elements.flatMap { leaves($0) }
-        default: [(node.path.description, JSONValue(node))]
+    /// Every value that is no list and no object, with its path.
+    private static func leaves(_ value: JSONValue, _ path: JSONPath) -> [(path: String, value: JSONValue)] {
+        switch value {
+        case .object(let members): members.flatMap { leaves($0.value, path.key($0.key)) }
+        case .array(let elements): elements.enumerated().flatMap { leaves($1, path.index($0)) }
+        default: [(path.description, value)]
         }
     }
 }
 
 extension FleetDiff {
-    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), below the last one for each
-    /// of its values that differ, and how many there are of each.
+    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), followed by its values that
+    /// differ. The last line counts them.
     public var text: String {
         var text = ""
         for name in added { text += "+ \(name)\n" }

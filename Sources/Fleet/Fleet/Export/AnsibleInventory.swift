@@ -31,8 +31,7 @@ public struct AnsibleInventory {
         for beacon in manifest.beacons {
             guard let host = beacon.host else { continue }
             if let fault = NameRule.beaconFault(beacon.name) { throw AnsibleInventoryError(fault, of: beacon.name) }
-            let octets = Array(host.utf8)
-            guard NameRule.isWord(octets, 0..<octets.count) else {
+            guard NameRule.isWord(host) else {
                 throw AnsibleInventoryError("\(ProblemText.quoted(host)) is no host's name or address", of: beacon.name)
             }
             let own = try Self.keys(of: beacon)

@@ -113,7 +113,7 @@ public struct BeaconTable: Sendable {
 
     /// One object a line for each beacon, with the keys of `manifest.json`.
     public var lines: String {
-        beacons.map { String(decoding: $0.line, as: UTF8.self) + "\n" }.joined()
+        beacons.map { $0.json.line + "\n" }.joined()
     }
 
     private static func text(_ identity: FleetManifest.Identity) -> String {

@@ -1,23 +1,23 @@
 public import BluetoothTypes
-internal import Configuration
+public import Configuration
 
-/// A fleet file with its tables, read and understood: which beacons there are, in which groups, and how their profiles
-/// are made from the template.
+/// A decoded fleet file with its tables: the beacons, their groups, and the template of their profiles.
 ///
-/// Whether the profiles are good is asked by `FleetCheck`; which identities the beacons have says a ``FleetLock``.
+/// The identities of the beacons are in a ``FleetAllocation``. A ``FleetGenerator`` makes the profiles, and a
+/// ``FleetChecker`` reports what is wrong with them.
 public struct Fleet: Sendable {
     /// The only version of the format so far.
     public static let version = 1
-    /// How deep groups go: site, floor, room.
+    /// Groups nest up to this depth: site, floor, room.
     static let depthLimit = 3
     static let levelNames = ["site", "floor", "room"]
 
     /// Letters, digits, `.`, `_` and `-`, at most 64.
     public let name: String
-    /// As it was named.
+    /// The fleet file's path, as the caller gave it.
     public let file: String
     public let listeners: Set<FleetListener>
-    /// Where identity keys lie, beside the fleet file; `nil` where the file does not say.
+    /// The directory of the identity keys, relative to the fleet file; `nil` when the file names none.
     public let keysFolder: String?
     let keysNode: JSONNode?
     let listenersNode: JSONNode?
@@ -25,67 +25,120 @@ public struct Fleet: Sendable {
     let rules: AllocationRules
     /// The first is the fleet itself.
     let groups: [Group]
-    let sources: [Source]
-    /// In the order of the file; the names have the same numbers.
+    /// In the order of the file.
     let beacons: [Beacon]
-    let names: NamePool
+    /// The number of each beacon by its name.
+    let numbers: [String: Int]
 
+    /// The number of beacons.
     public var beaconCount: Int { beacons.count }
 
     /// A site, a floor or a room, or the fleet itself.
     struct Group: Sendable {
         var name = ""
-        /// What it was called before.
+        /// The name before it was renamed.
         var was: String?
-        /// Its parent's number; 0 for a site, and for the fleet itself.
+        /// The number of the group that contains it; 0 for a site, and for the fleet itself.
         var parent = 0
-        /// The names from the site on; empty for the fleet itself.
+        /// The names from the site to this group; empty for the fleet itself.
         var path: [String] = []
         var variables: [String: Variable] = [:]
         var controller: ControllerKind?
-        /// Where it stands in the fleet file; `nil` for one that only a table names.
+        /// Where it stands in the fleet file; `nil` for a group that only a table names.
         var node: JSONNode?
 
         var pathText: String { path.joined(separator: "/") }
     }
 
-    /// Where beacons stand.
-    enum Source: Sendable {
-        case list([ListedBeacon])
-        case table(TableSource)
-
-        /// Whether a beacon in it may say what it was called before.
-        var hasFormerNames: Bool {
-            switch self {
-            case .list(let beacons): beacons.contains { $0.was != nil }
-            case .table(let source): source.columns.was != nil
-            }
-        }
-    }
-
-    /// A beacon of a list in the fleet file.
-    struct ListedBeacon: Sendable {
-        var node: JSONNode
+    /// A beacon of a list or a row of a table.
+    struct Beacon: Sendable {
+        var name: String
+        /// The number of its group.
+        var group: Int
+        /// Where it stands in the fleet file; `nil` for a row of a table.
+        var node: JSONNode?
+        /// Where it stands in a table; `nil` for a beacon of a list.
+        var row: Row?
         var host: String?
         var serial: String?
         var was: String?
         var controller: ControllerKind?
         var position: FleetManifest.Position?
-        var variables: [String: Variable]
+        /// The variables that it sets itself; for a row also "host" and "serial", when something uses them.
+        var variables: [String: Variable] = [:]
     }
 
-    /// Where a beacon stands.
-    struct Beacon: Sendable {
-        var group: UInt32
-        /// Which of the sources.
-        var source: UInt32
-        /// The number in the list, or the octets before the row.
-        var place: UInt32
-        /// The row's line.
-        var line: UInt32
-        /// The serial number's place in the table; empty where the row has none.
-        var serialStart: UInt32 = 0
-        var serialCount: UInt8 = 0
+    /// A row of a table.
+    struct Row: Sendable {
+        var table: TableSource
+        /// The number of bytes before the row.
+        var start: Int
+        var line: Int
+    }
+
+    /// A group and the groups that contain it, from the inside out; the last is the fleet itself.
+    func groups(around number: Int) -> [Group] {
+        var found = [groups[number]]
+        var number = number
+        while number != 0 {
+            number = groups[number].parent
+            found.append(groups[number])
+        }
+        return found
+    }
+
+    /// The kind of controller that a beacon, or the innermost group around it, states.
+    func controller(of beacon: Beacon) -> ControllerKind? {
+        beacon.controller ?? groups(around: beacon.group).lazy.compactMap(\.controller).first
+    }
+}
+
+extension Fleet {
+    /// A place in the fleet file or in one of its tables.
+    struct Place: Sendable {
+        var file: String
+        var position: JSONPosition
+        var path: JSONPath
+
+        func problem(_ message: String, severity: FileProblem.Severity = .error) -> FileProblem {
+            FileProblem(message, at: position, path: path, severity: severity, in: file)
+        }
+    }
+
+    /// Where a value of a beacon comes from.
+    func place(_ origin: ValueOrigin, of beacon: Beacon) -> Place {
+        switch origin {
+        case .node(let node): return Place(file: file, position: node.position, path: node.path)
+        case .column(let column):
+            guard let row = beacon.row else {
+                return Place(file: file, position: .init(line: 1, column: 1), path: .root)
+            }
+            return row.table.place(of: column, in: row)
+        }
+    }
+
+    /// Where a beacon stands, or one of its own columns or keys.
+    func place(of beacon: Beacon, _ name: String = "name") -> Place {
+        if let columns = beacon.row?.table.columns {
+            let column: Int? =
+                switch name {
+                case "serial": columns.serial
+                case "was": columns.was
+                default: nil
+                }
+            return place(.column(column ?? columns.name), of: beacon)
+        }
+        let node = beacon.node ?? template.node
+        return place(.node(node[name] ?? node), of: beacon)
+    }
+
+    /// A warning that concerns all beacons of a site.
+    ///
+    /// - Parameter site: The site's name; empty for the beacons without a site.
+    public func warning(_ message: String, site: String) -> FileProblem {
+        let own = groups.first { $0.path == [site] }?.node
+        let node = own ?? groups[0].node ?? template.node
+        return FileProblem(message, at: node.position, path: node.path, severity: .warning, in: file)
     }
 }
 
@@ -98,9 +151,20 @@ final class TableSource: Sendable {
         self.table = table
         self.columns = columns
     }
+
+    /// Where a cell of a row begins. Reads the row again, so that rows need not keep the places of their cells.
+    func place(of column: Int, in row: Fleet.Row) -> Fleet.Place {
+        var cells = CSVRow()
+        table.row(at: row.start, line: row.line, &cells)
+        guard column < cells.cells.count else {
+            return .init(file: table.file, position: .init(line: row.line, column: 1), path: .root)
+        }
+        let position = table.position(of: Int(cells.cells[column].start), in: cells)
+        return .init(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
+    }
 }
 
-/// What the columns of a table hold.
+/// Which columns of a table hold what.
 struct TableColumns: Sendable {
     var name = 0
     var levels: [Int?] = [nil, nil, nil]
@@ -111,14 +175,14 @@ struct TableColumns: Sendable {
     var controller: Int?
     /// x, y, z, latitude, longitude.
     var coordinates: [Int?] = [nil, nil, nil, nil, nil]
-    /// Columns that fill variables which something uses.
-    var variables: [(name: String, column: Int)] = []
+    /// The columns of the variables that something uses.
+    var variables: [String: Int] = [:]
 
     static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
     /// Names that a fleet file may map to columns of other names.
     static let known =
         ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
-    /// More variables than this come from no table.
+    /// The largest number of variables of one table.
     static let variableLimit = 64
 }
 
@@ -169,39 +233,6 @@ public enum FleetListener: String, CaseIterable, Hashable, Sendable {
     case android
     case ios
     case gateway
-}
-
-/// What a controller cannot do of what a shape asks for.
-struct ControllerFault: Sendable {
-    var message: String
-    /// In the profile.
-    var path: JSONPath
-
-    static func find(_ shape: Shape, _ controller: ControllerKind) -> [ControllerFault] {
-        var faults: [ControllerFault] = []
-        for (index, advertisement) in shape.advertisements.enumerated() {
-            let range = controller.intervalRange(for: advertisement.pdu)
-            guard !range.contains(advertisement.interval) else { continue }
-            faults.append(
-                .init(
-                    message: "\(advertisement.interval) is not among the intervals of \(controller.description), "
-                        + "\(range.lowerBound)...\(range.upperBound)",
-                    path: JSONPath([.key("advertisements"), .index(index), .key("intervalMs")])))
-        }
-        guard controller.hasOneSet, shape.advertisements.count > 1 else { return faults }
-        let hasEID = shape.advertisements.contains { $0.type == "eddystone-eid" }
-        let plain = shape.advertisements.firstIndex { $0.text.keyFile == nil }
-        if hasEID, let plain {
-            faults.append(
-                .init(
-                    message:
-                        "\(controller.description) has one address at a time: the address of an EID turns over, and "
-                        + "that of \(shape.advertisements[plain].type) would with it; take one of the two out, or use a "
-                        + "controller with extended advertising",
-                    path: JSONPath([.key("advertisements"), .index(plain)])))
-        }
-        return faults
-    }
 }
 
 /// A fleet file to start from, with the table that it may need: the files of `profiles/fleets`, embedded as they are.

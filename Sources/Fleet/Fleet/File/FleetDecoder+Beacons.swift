@@ -12,8 +12,6 @@ extension FleetDecoder {
     }
 
     private mutating func list(_ node: JSONNode, in group: Int) {
-        current = []
-        let source = UInt32(truncatingIfNeeded: sources.count)
         for element in decoder.list(node, of: "beacons") ?? [] {
             guard let object = decoder.object(element, keys: Fleet.beaconKeys, hint: Self.beaconHint) else { continue }
             let name = beaconName(decoder.required("name", in: object, "what this beacon is called"))
@@ -26,28 +24,27 @@ extension FleetDecoder {
                     decoder.error(error.description, at: path)
                 }
             }
-            let beacon = Fleet.ListedBeacon(
-                node: object, host: word(object["host"], "a host's name or address"),
+            let beacon = Fleet.Beacon(
+                name: name ?? "", group: number, node: object, host: word(object["host"], "a host's name or address"),
                 serial: word(object["serial"], "a serial number"), was: self.name(object["was"]),
                 controller: decoder.word(object["controller"], of: ControllerKind.self),
                 position: position(object["position"]), variables: variables(object["variables"]))
-            guard let name else { continue }
-            let octets = Array(name.utf8)
-            let (_, isNew) = names.insert(octets, 0..<octets.count)
-            guard isNew else {
-                decoder.error(
-                    "the name \"\(name)\" is there twice" + firstPlace(of: name), at: object["name"] ?? object)
-                continue
-            }
-            beacons.append(
-                .init(
-                    group: UInt32(truncatingIfNeeded: number), source: source,
-                    place: UInt32(truncatingIfNeeded: current.count),
-                    line: UInt32(truncatingIfNeeded: object.position.line)))
-            current.append(beacon)
+            if name != nil, let fault = add(beacon) { decoder.error(fault, at: object["name"] ?? object) }
         }
-        sources.append(.list(current))
-        current = []
+    }
+
+    /// Adds a beacon to the fleet. Returns why it cannot be added: its name is not unique.
+    mutating func add(_ beacon: Fleet.Beacon) -> String? {
+        if let first = numbers[beacon.name].map({ beacons[$0] }) {
+            let place =
+                if let row = first.row { "\(row.table.table.file):\(row.line)" } else {
+                    first.node.map { "\($0.position)" } ?? ""
+                }
+            return "the name \"\(beacon.name)\" is there twice, first at \(place)"
+        }
+        numbers[beacon.name] = beacons.count
+        beacons.append(beacon)
+        return nil
     }
 
     private static func beaconHint(_ key: String) -> String? {
@@ -60,19 +57,6 @@ extension FleetDecoder {
         }
     }
 
-    /// Where the beacon of that name stands, as the end of a sentence.
-    func firstPlace(of name: String) -> String {
-        guard let number = names.find(name), number < beacons.count else { return "" }
-        let beacon = beacons[number]
-        let place = Int(beacon.source) < sources.count ? sources[Int(beacon.source)] : .list(current)
-        switch place {
-        case .list(let listed):
-            guard Int(beacon.place) < listed.count else { return ", first in line \(beacon.line)" }
-            return ", first at \(listed[Int(beacon.place)].node.position)"
-        case .table(let source): return ", first at \(source.table.file):\(beacon.line)"
-        }
-    }
-
     private mutating func beaconName(_ node: JSONNode?) -> String? {
         guard let node, let name = decoder.text(node) else { return nil }
         guard let fault = NameRule.beaconFault(name) else { return name }
@@ -82,8 +66,7 @@ extension FleetDecoder {
 
     private mutating func word(_ node: JSONNode?, _ expected: String) -> String? {
         guard let node, let text = decoder.text(node) else { return nil }
-        let octets = Array(text.utf8)
-        if NameRule.isWord(octets, 0..<octets.count) { return text }
+        if NameRule.isWord(text) { return text }
         decoder.error(
             "\(expected) is expected, not \(ProblemText.quoted(text)): letters, digits, \".\", \"_\", \"-\" and \":\"",
             at: node)
@@ -146,15 +129,10 @@ extension FleetDecoder {
                     "\(name): \(reason)", at: place.position, path: place.path, kind: .missing, in: file))
             return
         }
-        guard octets.count < Int(UInt32.max) else {
-            decoder.error("the table has over 4 GB", at: place)
-            return
-        }
         let (table, faults) = CSVTable.open(octets, file: name)
         problems.add(faults, in: name)
         guard let table, let columns = columns(of: table, mapping) else { return }
-        sources.append(.table(TableSource(table, columns)))
-        var rows = TableRows(table: table, columns: columns, group: group, source: sources.count - 1)
+        var rows = TableRows(TableSource(table, columns), group: group)
         rows.read(into: &self)
     }
 
@@ -216,13 +194,13 @@ extension FleetDecoder {
                     "\"\(name)\" is allocated by \"identities\" and a column here as well: take one of the two out"
                 problems.add([.init(message, at: table.headerPositions[place], path: .root)], in: table.file)
             }
-            found.variables.append((name, place))
+            found.variables[name] = place
         }
         if found.variables.count > TableColumns.variableLimit {
             let message =
                 "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
             problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file)
-            found.variables.removeLast(found.variables.count - TableColumns.variableLimit)
+            found.variables = [:]
         }
         return found
     }

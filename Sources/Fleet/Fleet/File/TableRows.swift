@@ -1,79 +1,66 @@
 internal import Configuration
 
-/// Reads the rows of a table.
+/// Reads the rows of a table as beacons.
 struct TableRows {
-    let table: CSVTable
-    let columns: TableColumns
-    let group: Int
-    let source: Int
+    private let source: TableSource
+    /// The group that the table belongs to.
+    private let group: Int
     /// The columns that name a row's group.
     private let groupColumns: [Int]
-    /// The cells of the last row's group, and its number.
-    private var lastGroupCells: [CSVCell] = []
-    private var lastGroup: Int?
-    private var scratch: [UInt8] = []
+    /// The groups by the cells that name them; `nil` inside for cells that name no group.
+    private var groups: [[String]: Int?] = [:]
 
-    init(table: CSVTable, columns: TableColumns, group: Int, source: Int) {
-        self.table = table
-        self.columns = columns
-        self.group = group
+    private var table: CSVTable { source.table }
+    private var columns: TableColumns { source.columns }
+
+    init(_ source: TableSource, group: Int) {
         self.source = source
-        groupColumns = columns.group.map { [$0] } ?? columns.levels.compactMap { $0 }
+        self.group = group
+        groupColumns = source.columns.group.map { [$0] } ?? source.columns.levels.compactMap { $0 }
     }
 
     mutating func read(into decoder: inout FleetDecoder) {
         var rows = table.rows
         var row = CSVRow()
-        let guess = estimatedRows
-        decoder.beacons.reserveCapacity(decoder.beacons.count + guess)
-        decoder.names.reserve(decoder.names.count + guess, octets: guess * 12)
         while rows.next(&row) {
             if let fault = row.fault {
                 report(fault.message, at: fault.offset, column: nil, row, &decoder, kind: .malformed)
                 continue
             }
             guard hasAllColumns(row, &decoder) else { continue }
-            let number = self.number(row, &decoder)
+            let number = groupNumber(row, &decoder)
             checkWords(row, &decoder)
-            let cell = row.cells[columns.name]
-            let (text, range) = contents(cell)
-            if let fault = NameRule.beaconFault(text, range) {
-                report(fault, at: Int(cell.start), column: columns.name, row, &decoder)
-                continue
+            let beacon = beacon(row, in: number ?? group)
+            if let fault = NameRule.beaconFault(beacon.name) ?? decoder.add(beacon) {
+                report(fault, at: Int(row.cells[columns.name].start), column: columns.name, row, &decoder)
             }
-            let (known, isNew) = decoder.names.insert(text, range)
-            guard isNew else {
-                let name = decoder.names.string(known)
-                report(
-                    "the name \"\(name)\" is there twice" + decoder.firstPlace(of: name), at: Int(cell.start),
-                    column: columns.name, row, &decoder)
-                continue
-            }
-            var beacon = Fleet.Beacon(
-                group: UInt32(truncatingIfNeeded: number ?? group), source: UInt32(truncatingIfNeeded: source),
-                place: UInt32(truncatingIfNeeded: row.start), line: UInt32(truncatingIfNeeded: row.line))
-            if let column = columns.serial {
-                beacon.serialStart = row.cells[column].start
-                beacon.serialCount = UInt8(clamping: row.cells[column].range.count)
-            }
-            decoder.beacons.append(beacon)
         }
     }
 
-    /// About how many rows there are, by the lengths of some in the middle.
-    private var estimatedRows: Int {
-        let octets = table.octets
-        let sample = octets[(octets.count / 2)...].prefix(1 << 14)
-        let ends = sample.count { $0 == 0x0A }
-        return octets.count / (sample.count / max(1, ends) + 1) * 33 / 32
+    private func beacon(_ row: CSVRow, in group: Int) -> Fleet.Beacon {
+        func cell(_ column: Int?) -> String? {
+            guard let column, !row.cells[column].isEmpty else { return nil }
+            return text(row, column)
+        }
+        func coordinate(_ index: Int) -> JSONNumber? { cell(columns.coordinates[index]).flatMap { JSONNumber($0) } }
+        var beacon = Fleet.Beacon(
+            name: text(row, columns.name), group: group, row: .init(table: source, start: row.start, line: row.line),
+            host: cell(columns.host), serial: cell(columns.serial), was: cell(columns.was),
+            controller: cell(columns.controller).flatMap { ControllerKind(rawValue: $0) })
+        if let x = coordinate(0), let y = coordinate(1) {
+            beacon.position = .plan(x: x, y: y, z: coordinate(2))
+        } else if let latitude = coordinate(3), let longitude = coordinate(4) {
+            beacon.position = .globe(latitude: latitude, longitude: longitude)
+        }
+        for (name, column) in columns.variables {
+            if let text = cell(column) {
+                beacon.variables[name] = Variable(value: .cell(text), origin: .column(column))
+            }
+        }
+        return beacon
     }
 
-    /// Where the cell's contents are: in the table itself, unless quotes in it are doubled.
-    private mutating func contents(_ cell: CSVCell) -> ([UInt8], Range<Int>) {
-        guard cell.hasEscapes else { return (table.octets, cell.range) }
-        scratch = cell.octets(in: table.octets)
-        return (scratch, 0..<scratch.count)
-    }
+    private func text(_ row: CSVRow, _ column: Int) -> String { row.cells[column].string(in: table.octets) }
 
     func report(
         _ message: String, at offset: Int, column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder,
@@ -98,32 +85,15 @@ struct TableRows {
         return false
     }
 
-    /// The row's group.
-    private mutating func number(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+    /// The number of the row's group.
+    private mutating func groupNumber(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
         guard !groupColumns.isEmpty else { return group }
-        if hasLastGroup(row) { return lastGroup }
-        lastGroupCells.removeAll(keepingCapacity: true)
-        for column in groupColumns { lastGroupCells.append(row.cells[column]) }
-        // Nobody reads more problems, and to find the nearest name takes its time.
-        lastGroup = decoder.problems.isFull ? nil : find(row, &decoder)
-        return lastGroup
-    }
-
-    /// Whether the row names its group with the same octets as the one before it.
-    private func hasLastGroup(_ row: CSVRow) -> Bool {
-        guard !lastGroupCells.isEmpty else { return false }
-        let text = table.octets
-        let octets = text.span
-        for (index, column) in groupColumns.enumerated() {
-            let (own, last) = (row.cells[column], lastGroupCells[index])
-            let (range, lastRange) = (own.range, last.range)
-            guard range.count == lastRange.count, own.hasEscapes == last.hasEscapes else { return false }
-            for place in 0..<range.count
-            where octets[range.lowerBound + place] != octets[lastRange.lowerBound + place] {
-                return false
-            }
-        }
-        return true
+        let cells = groupColumns.map { text(row, $0) }
+        if let known = groups[cells] { return known }
+        // The search for the nearest name is slow, and no more problems are listed.
+        let found = decoder.problems.isFull ? nil : find(row, &decoder)
+        groups[cells] = .some(found)
+        return found
     }
 
     private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
@@ -175,7 +145,7 @@ extension TableRows {
         checkWord(columns.host, row, &decoder)
         checkWord(columns.serial, row, &decoder)
         if let column = columns.was, !row.cells[column].isEmpty,
-            let fault = NameRule.fault(row.cells[column].octets(in: table.octets), 0..<row.cells[column].range.count)
+            let fault = NameRule.fault(text(row, column))
         {
             report(fault, at: Int(row.cells[column].start), column: column, row, &decoder)
         }
@@ -201,7 +171,7 @@ extension TableRows {
     private func checkWord(_ column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder) {
         guard let column, !row.cells[column].isEmpty else { return }
         let cell = row.cells[column]
-        guard cell.hasEscapes || !NameRule.isWord(table.octets, cell.range) else { return }
+        guard !NameRule.isWord(cell.string(in: table.octets)) else { return }
         report(
             "\(ProblemText.quoted(cell.string(in: table.octets))) is no host's name, address or serial number: "
                 + "letters, digits, \".\", \"_\", \"-\" and \":\"",
@@ -212,14 +182,12 @@ extension TableRows {
         _ cell: CSVCell, _ index: Int, _ column: Int, _ row: CSVRow, _ decoder: inout FleetDecoder
     ) {
         let limit = index < 3 ? Fleet.extent : index == 3 ? 90 : 180
-        if !cell.hasEscapes, PlainNumber.isBelow(Int(limit), table.octets, cell.range) { return }
         let text = cell.string(in: table.octets)
         guard let number = JSONNumber(text) else {
             let hint = text.contains(",") ? "; a decimal number has a point" : ""
             report(
                 "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: Int(cell.start), column: column,
-                row,
-                &decoder)
+                row, &decoder)
             return
         }
         guard let value = Double(number.text), abs(value) <= limit else {

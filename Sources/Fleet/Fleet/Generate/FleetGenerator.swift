@@ -1,255 +1,224 @@
+internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
 internal import Profiles
 
-/// Makes a fleet's files, beacon by beacon: the same fleet and the same lock give the same octets.
+/// Makes the profile and the manifest entry of each beacon, and finds what is wrong with it. The same fleet and the
+/// same lock give the same bytes.
 ///
 /// ```swift
 /// let generator = FleetGenerator(fleet, allocation)
-/// write(generator.manifestStart, generator.tableStart)
-/// while generator.next() { write(generator.profile, generator.manifestLine, generator.tableLines) }
-/// write(generator.manifestEnd)
+/// var checker = FleetChecker(fleet)
+/// for number in 0..<generator.count { checker.add(generator.beacon(number)) }
+/// let report = checker.report()
 /// ```
-///
-/// Beacons whose profiles are not good are passed over: the fleet has been checked, or is while it is generated.
-public final class FleetGenerator {
+public struct FleetGenerator: Sendable {
     private let fleet: Fleet
     private let allocation: FleetAllocation
-    private let reader: BeaconReader
-    private var shapes = ShapeTable()
-    private let range: Range<Int>
-    private var number: Int
-    private var isFirst: Bool
-    private var inspector: FleetInspector?
-    /// What is the same for all beacons of a group: that of the last one.
-    private var group = (number: -1, text: BeaconText.Group([]))
-    private var epoch: (seconds: Int64, text: [UInt8]) = (FleetLock.noEpoch, [])
-    private var address: [UInt8] = []
-    private var shape: Shape?
-    private var hash: [UInt8] = []
-
-    /// The profile of the beacon that ``next()`` came to: the file `NAME.json`.
-    public private(set) var profile: [UInt8] = []
-    /// Its line in `manifest.json`, with what separates it from the line before it, without a line feed.
-    public private(set) var manifestLine: [UInt8] = []
-    /// Its lines in `manifest.csv`.
-    public private(set) var tableLines: [UInt8] = []
+    private let keys: FleetKeyFolder?
 
     /// - Parameters:
-    ///   - range: Which of the fleet's beacons; `nil` for all. Parts behind each other, made by several threads, are the
-    ///     same as the whole.
-    ///   - inspection: Inspects the same beacons on the way; see ``findings``.
-    public init(
-        _ fleet: Fleet, _ allocation: FleetAllocation, range: Range<Int>? = nil, inspection: FleetInspection? = nil
-    ) {
+    ///   - allocation: The allocation of this fleet. With the allocation of another fleet there are no beacons.
+    ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
+    public init(_ fleet: Fleet, _ allocation: FleetAllocation, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
         self.allocation = allocation
-        self.range = (range ?? fleet.beacons.indices).clamped(to: fleet.beacons.indices)
-        number = self.range.lowerBound - 1
-        isFirst = self.range.lowerBound == 0
-        reader = BeaconReader(fleet)
-        inspector = inspection.map { FleetInspector($0) }
+        self.keys = keys
     }
 
+    /// The number of beacons.
+    public var count: Int { allocation.fits(fleet) ? fleet.beacons.count : 0 }
+
+    /// The name of the fleet.
     public var fleetName: String { fleet.name }
-    /// How many beacons there are.
-    public var count: Int { range.count }
-    /// How many of them are done.
-    public var done: Int { min(number + 1, range.upperBound) - range.lowerBound }
 
-    /// What stands before the first line of `manifest.json`.
-    public var manifestStart: [UInt8] { Array(FleetManifest.jsonStart(fleet.name).utf8) }
-    /// What stands behind the last one.
-    public var manifestEnd: [UInt8] { Array(((isFirst ? "" : "\n") + FleetManifest.jsonEnd).utf8) }
-    /// The header of `manifest.csv`.
-    public var tableStart: [UInt8] { Array((FleetManifest.columns.joined(separator: ",") + "\r\n").utf8) }
-
-    /// The beacon's name.
-    public var name: String { range.contains(number) ? fleet.names.string(number) : "" }
-
-    /// What the inspection has found in the beacons so far.
-    public var findings: FleetFindings { inspector?.findings(shapes) ?? FleetFindings() }
-
-    /// Goes on to the next beacon; `false` after the last one.
-    public func next() -> Bool {
-        while number + 1 < range.upperBound, allocation.entries.count == fleet.beacons.count {
-            number += 1
-            reader.fill(number, allocation)
-            let found = reader.plan.faults.isEmpty ? shapes.find(reader) : nil
-            inspector?.inspect(number, reader, found)
-            guard let shape = found?.shape, shape.profile != nil else { continue }
-            self.shape = shape
-            // Taken out while they are written, so that nobody has to copy them.
-            var text = profile
-            profile = []
-            text.removeAll(keepingCapacity: true)
-            reader.appendProfile(to: &text)
-            hash = Array(Fingerprint.text(of: text).utf8)
-            profile = text
-            write(beaconText(shape), shape)
-            isFirst = false
-            return true
+    /// Generates a beacon. Beacons count from 0 in the order of the fleet file; the number must be below ``count``.
+    public func beacon(_ number: Int) -> GeneratedBeacon {
+        let beacon = fleet.beacons[number]
+        let identity = allocation.identity(of: number, in: fleet)
+        let filler = TemplateFiller(fleet, number, identity)
+        var result = GeneratedBeacon(number: number, name: beacon.name)
+        func add(_ message: String, _ origin: ValueOrigin, severity: FileProblem.Severity = .error) {
+            let problem = fleet.place(origin, of: beacon).problem(message, severity: severity)
+            result.problems.append(.init(problem: problem, suffix: suffix(origin, beacon.name)))
         }
-        number = range.upperBound
-        return false
+        guard filler.faults.isEmpty else {
+            for fault in filler.faults { add(fault.message, fault.origin) }
+            return result
+        }
+        result.profile = fleet.template.text(filler.values)
+        let (profile, problems) = BeaconProfile.decode(result.profile)
+        for problem in problems {
+            add(problem.message, filler.origin(of: problem.path), severity: problem.severity)
+        }
+        guard let profile,
+            let wanted = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })
+        else { return result }
+        let entry = entry(beacon, identity, profile, wanted, Fingerprint.text(of: result.profile))
+        result.beacon = entry
+        result.traffic = zip(entry.advertisements, wanted).map { own, wanted in
+            .init(
+                type: own.type, interval: wanted.interval,
+                payloadOctets: (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound)
+        }
+        if let controller = fleet.controller(of: beacon) {
+            for fault in controller.faults(of: wanted, entry) { add(fault.message, filler.origin(of: fault.path)) }
+        }
+        for (index, advertisement) in entry.advertisements.enumerated() {
+            guard let file = advertisement.keyName, let fault = keys?.fault(file) else { continue }
+            let origin = filler.origin(of: FleetTemplate.path(index, "identityKeyFile"))
+            let place = origin.isCell ? fleet.place(origin, of: beacon) : fleet.place(of: beacon)
+            result.problems.append(.init(problem: place.problem(fault), suffix: ""))
+        }
+        result.claims = claims(profile, entry, filler)
+        return result
     }
 
-    /// The beacon as the manifest has it.
-    ///
-    /// - Returns: `nil` before the first and after the last.
-    public var beacon: FleetManifest.Beacon? {
-        guard range.contains(number), let shape else { return nil }
-        func text(_ octets: ArraySlice<UInt8>?) -> String? { octets.map { String(decoding: $0, as: UTF8.self) } }
-        let entry = allocation.lock.entries[Int(allocation.entries[number])]
+    /// Names the beacon, as the end of a message about a variable of its own or of its group.
+    private func suffix(_ origin: ValueOrigin, _ name: String) -> String {
+        guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
+        else { return "" }
+        return " (the beacon \"\(name)\")"
+    }
+
+    private func entry(
+        _ beacon: Fleet.Beacon, _ identity: FleetAllocation.Identity, _ profile: BeaconProfile,
+        _ wanted: [Advertisement], _ hash: String
+    ) -> FleetManifest.Beacon {
+        let address: DeviceAddress? = if case .explicit(let address) = profile.address { address } else { nil }
         return FleetManifest.Beacon(
-            name: name, group: fleet.groups[Int(fleet.beacons[number].group)].path, host: text(reader.host(number)),
-            serial: text(reader.serial(number)), controller: reader.controller(number)?.rawValue,
-            adapter: shape.profile?.adapter,
-            address: fleet.template.hasAddress ? DeviceAddress(number: entry.address) : shape.explicitAddress,
-            position: position, profileHash: String(decoding: hash, as: UTF8.self),
-            eidEpoch: fleet.template.hasEpoch ? RFC3339Time(secondsSince1970: Int(entry.epoch)) : nil,
-            advertisements: shape.advertisements.map { $0.text.value(reader) })
+            name: beacon.name, group: fleet.groups[beacon.group].path, host: beacon.host, serial: beacon.serial,
+            controller: fleet.controller(of: beacon)?.rawValue, adapter: profile.adapter, address: address,
+            position: beacon.position, profileHash: hash, eidEpoch: identity.epoch,
+            advertisements: zip(profile.advertisements, wanted).map { own, wanted in
+                .init(own, wanted, radioPower: own.radioPower ?? profile.radioPower)
+            })
     }
 
-    private var position: FleetManifest.Position? {
-        func coordinate(_ index: Int) -> JSONNumber? {
-            reader.coordinate(number, index).flatMap { JSONNumber(String(decoding: $0, as: UTF8.self)) }
+    /// Collects what no other beacon may have.
+    private func claims(
+        _ profile: BeaconProfile, _ entry: FleetManifest.Beacon, _ filler: TemplateFiller
+    ) -> [GeneratedBeacon.Claim] {
+        var claims: [GeneratedBeacon.Claim] = []
+        for (index, advertisement) in entry.advertisements.enumerated() {
+            func origin(_ key: String) -> ValueOrigin { filler.origin(of: FleetTemplate.path(index, key)) }
+            if let keys = advertisement.identity.keys {
+                claims.append(
+                    .init(value: .identity(advertisement.identity), origin: keys.map(origin).first(where: \.isCell)))
+            }
+            if case .explicit(let address) = profile.advertisements[index].address {
+                claims.append(.init(value: .address(address), origin: origin("address")))
+            }
+            if let file = advertisement.keyName {
+                claims.append(.init(value: .keyFile(file), origin: origin("identityKeyFile")))
+            }
         }
-        if let x = coordinate(0), let y = coordinate(1) { return .plan(x: x, y: y, z: coordinate(2)) }
-        if let north = coordinate(3), let east = coordinate(4) { return .globe(latitude: north, longitude: east) }
-        return nil
-    }
-
-    private func beaconText(_ shape: Shape) -> BeaconText {
-        chooseGroup()
-        chooseEpoch()
-        chooseAddress(shape)
-        var text = BeaconText(
-            name: fleet.names.text[fleet.names.range(number)], group: group.text, profileHash: hash[...])
-        text.host = reader.host(number)
-        text.serial = reader.serial(number)
-        text.controller = reader.controller(number).map { Array($0.rawValue.utf8)[...] }
-        text.adapter = shape.adapter?[...]
-        if !address.isEmpty { text.address = address[...] }
-        if reader.hasPosition(number) {
-            text.coordinates = TableColumns.coordinateNames.indices.map { reader.coordinate(number, $0) }
+        if let address = entry.address, !fleet.template.hasAddress {
+            claims.append(.init(value: .address(address), origin: filler.origin(of: JSONPath([.key("address")]))))
         }
-        if !epoch.text.isEmpty { text.eidEpoch = epoch.text[...] }
-        return text
-    }
-
-    /// Beacons of one group mostly follow each other.
-    private func chooseGroup() {
-        let next = Int(fleet.beacons[number].group)
-        if next != group.number { group = (next, BeaconText.Group(fleet.groups[next].path)) }
-    }
-
-    /// Beacons that came together have the same epoch.
-    private func chooseEpoch() {
-        guard fleet.template.hasEpoch else { return }
-        let seconds = allocation.lock.entries[Int(allocation.entries[number])].epoch
-        guard seconds != epoch.seconds else { return }
-        epoch = (seconds, Array(RFC3339Time(secondsSince1970: Int(seconds)).description.utf8))
-    }
-
-    /// Allocated, or one that stands in the file.
-    private func chooseAddress(_ shape: Shape) {
-        address.removeAll(keepingCapacity: true)
-        if fleet.template.hasAddress {
-            address.append(address: allocation.lock.entries[Int(allocation.entries[number])].address)
-        } else if let explicit = shape.explicitAddress {
-            address.append(contentsOf: explicit.description.utf8)
-        }
-    }
-
-    private func write(_ text: BeaconText, _ shape: Shape) {
-        var line = manifestLine
-        manifestLine = []
-        line.removeAll(keepingCapacity: true)
-        if !isFirst { line.append(staticText: ",\n") }
-        text.appendJSON(to: &line)
-        ManifestSegment.append(shape.manifest, reader, to: &line)
-        manifestLine = line
-        var lines = tableLines
-        tableLines = []
-        lines.removeAll(keepingCapacity: true)
-        text.appendCells(to: &lines)
-        let start = lines.count
-        for (index, row) in shape.rows.enumerated() {
-            if index > 0 { lines.append(contentsOf: lines[..<start]) }
-            ManifestSegment.append(row, reader, to: &lines)
-        }
-        tableLines = lines
+        return claims
     }
 }
 
-extension [UInt8] {
-    /// As a JSON string.
-    mutating func append(quoted text: ArraySlice<UInt8>) {
-        let isPlain = !text.contains { octet in
-            octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F
+/// One beacon of a fleet as it is generated.
+public struct GeneratedBeacon: Sendable {
+    /// Something that no two beacons may share.
+    struct Claim {
+        enum Value: Hashable {
+            case identity(FleetManifest.Identity)
+            case address(DeviceAddress)
+            case keyFile(String)
         }
-        if isPlain {
-            append(UInt8(ascii: "\""))
-            append(contentsOf: text)
-            append(UInt8(ascii: "\""))
-        } else {
-            append(contentsOf: JSONValue.string(String(decoding: text, as: UTF8.self)).line.utf8)
+
+        var value: Value
+        /// Where it comes from; `nil` for the beacon itself.
+        var origin: ValueOrigin?
+    }
+
+    struct Problem {
+        var problem: FileProblem
+        /// The end of the message, which names the beacon. Beacons with the same problem otherwise report it once.
+        var suffix: String
+    }
+
+    let number: Int
+    public let name: String
+    /// The text of the profile, the file `NAME.json`; empty when the template cannot be filled.
+    public internal(set) var profile: [UInt8] = []
+    /// The beacon's entry in the manifest; `nil` when the profile has an error.
+    public internal(set) var beacon: FleetManifest.Beacon?
+    /// The interval and the length of each advertisement.
+    var traffic: [FleetTraffic.Advertisement] = []
+    var problems: [Problem] = []
+    var claims: [Claim] = []
+
+    init(number: Int, name: String) {
+        self.number = number
+        self.name = name
+    }
+}
+
+extension FleetManifest.Advertisement {
+    /// The name of the key file without its directories; `nil` when no key rotates.
+    var keyName: String? {
+        identityKeyFile.map { path in path.split(separator: "/").last.map(String.init) ?? path }
+    }
+
+    fileprivate init(_ own: ProfileAdvertisement, _ wanted: Advertisement, radioPower: RadioPower?) {
+        let type = own.content.typeName
+        let usual = Self.usualPayloadSize(type, isRotating: own.rotatingKey != nil)
+        let octets = (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound
+        self.init(
+            type: type, identity: .init(own.content), intervalMicroseconds: own.requestedMicroseconds,
+            radioPower: radioPower.map { Int($0.dBm) }, measuredPower: Self.measuredPower(wanted, radioPower),
+            identityKeyFile: own.rotatingKey?.identityKeyFile,
+            rotationExponent: own.rotatingKey.map { Int($0.rotationExponent) },
+            payloadOctets: usual == octets || type == "eddystone-url" ? nil : octets)
+    }
+
+    /// The byte that will be sent, when it is known before the controller has been asked.
+    private static func measuredPower(_ wanted: Advertisement, _ power: RadioPower?) -> Int? {
+        if case .calibrated = wanted.measuredPower, power == nil { return nil }
+        switch wanted.content {
+        case .iBeacon, .altBeacon: return (try? wanted.measuredPower.atOneMeter(radioPower: power)).map { Int($0.dBm) }
+        case .eddystoneUID, .eddystoneURL, .eddystoneEID:
+            return (try? wanted.measuredPower.atZeroMeters(radioPower: power)).map { Int($0.dBm) }
+        case .eddystoneTLM, .btHome, .raw: return nil
+        }
+    }
+}
+
+extension FleetManifest.Identity {
+    fileprivate init(_ content: Advertisement.Content) {
+        self =
+            switch content {
+            case .iBeacon(let uuid, let major, let minor, _): .iBeacon(uuid: uuid, major: major, minor: minor)
+            case .altBeacon(let company, let id, _, _): .altBeacon(companyID: company, id: id)
+            case .eddystoneUID(let namespace, let instance): .eddystoneUID(namespace: namespace, instance: instance)
+            case .eddystoneURL(let url): .eddystoneURL(url.text)
+            case .eddystoneTLM, .eddystoneEID, .btHome, .raw: .none
+            }
+    }
+
+    /// The keys of an identity that no two beacons may share; `nil` when beacons may share it.
+    fileprivate var keys: [String]? {
+        switch self {
+        case .iBeacon: ["uuid", "major", "minor"]
+        case .altBeacon: ["companyId", "id"]
+        case .eddystoneUID: ["namespace", "instance"]
+        case .eddystoneURL, .none: nil
         }
     }
 
-    /// As a cell of a table that spreadsheets take.
-    mutating func append(cell text: ArraySlice<UInt8>) {
-        // Most need no quotes, and begin with a letter or digit.
-        if let first = text.first, NameRule.isLetterOrDigit(first),
-            !text.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 < 0x20 })
-        {
-            append(contentsOf: text)
-        } else {
-            append(contentsOf: FleetManifest.cell(String(decoding: text, as: UTF8.self)).utf8)
+    /// Type and values, for messages.
+    var text: String {
+        switch self {
+        case .iBeacon(let uuid, let major, let minor): "ibeacon \(uuid.uuidText) \(major) \(minor)"
+        case .altBeacon(let company, let id): "altbeacon \(Hexadecimal.number(company, width: 4)) \(id)"
+        case .eddystoneUID(let namespace, let instance): "eddystone-uid \(namespace) \(instance)"
+        case .eddystoneURL(let url): "eddystone-url \(url)"
+        case .none: ""
         }
-    }
-
-    mutating func append(staticText: StaticString) {
-        staticText.withUTF8Buffer { unsafe self.append(contentsOf: $0) }
-    }
-
-    mutating func append(decimal value: Int) {
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = count
-        repeat {
-            append(UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0"))
-            rest /= 10
-        } while rest > 0
-        var (low, high) = (start, count - 1)
-        while low < high {
-            swapAt(low, high)
-            low += 1
-            high -= 1
-        }
-    }
-
-    /// Lower-case digits of the lowest octets, the most significant first.
-    mutating func append(hexadecimal value: UInt64, octets: Int) {
-        for place in stride(from: 8 * octets - 4, through: 0, by: -4) {
-            append(Self.digit(value >> UInt64(place) & 0xF, letters: UInt8(ascii: "a")))
-        }
-    }
-
-    /// Upper-case digits with colons, as ``DeviceAddress`` prints itself.
-    mutating func append(address: UInt64) {
-        for octet in (0..<6).reversed() {
-            let value = address >> UInt64(8 * octet)
-            append(Self.digit(value >> 4 & 0xF, letters: UInt8(ascii: "A")))
-            append(Self.digit(value & 0xF, letters: UInt8(ascii: "A")))
-            if octet > 0 { append(UInt8(ascii: ":")) }
-        }
-    }
-
-    private static func digit(_ value: UInt64, letters: UInt8) -> UInt8 {
-        let value = UInt8(truncatingIfNeeded: value)
-        return value < 10 ? value + UInt8(ascii: "0") : value - 10 + letters
     }
 }

@@ -1,36 +1,38 @@
+internal import BluetoothTypes
 internal import Configuration
+internal import EddystoneSecurity
 
-/// Gives identities out. What is in the lock stays; what is new comes behind it, in the order of the fleet file.
+/// Allocates identities. Identities in the lock stay; new ones are added at the end, in the order of the fleet file.
 struct Allocator {
     let fleet: Fleet
-    let lockFile: String
     var allocation: FleetAllocation
     var problems = ProblemList()
+    private let lockFile: String
     private let now: RFC3339Time
-    /// Made when a beacon is not where the last time had it: most fleets stay as they are.
-    private lazy var names = LockNames(allocation.lock, count: isTaken.count)
-    /// Made when something new is given out.
-    private(set) lazy var given = GivenNumbers(allocation.lock, count: isTaken.count, for: fleet)
-    /// Of each entry that was there before, whether a beacon has it.
-    private(set) var isTaken: [Bool] = []
+    /// Whether no identity was given out before.
+    private let isFirst: Bool
+    /// The path of the group in which the beacons of each group are counted.
+    private var groupScopes: [String] = []
+    /// The entries that were in the lock before, by name.
+    private var known: [String: [Int]] = [:]
+    /// Whether a beacon has the entry, for each entry that was in the lock before.
+    private var isTaken: [Bool] = []
     /// Former names that a beacon has claimed.
     private var claimed: Set<String> = []
-    /// Whether identities were given out before.
-    let isFirst: Bool
-    /// The number of a group's scope in the lock, and of the group that the scope is.
-    var groupScopes: [UInt32] = []
-    var reader: BeaconReader
-    /// Of the fleet's name, for its beacons' addresses.
-    let seed: UInt64
+    private var addresses: Set<DeviceAddress> = []
+    /// The first entry that has each instance.
+    private var instances: [UInt64: Int] = [:]
+    /// One above ``AllocationRules/instanceLimit`` when all are given out.
+    private var nextInstance: UInt64 = 1
+    /// The minor numbers by the group in which they are counted.
+    private var minors: [String: NumberRange] = [:]
 
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
         self.fleet = fleet
         self.now = now
         isFirst = lock.map { $0.entries.isEmpty && $0.majors.isEmpty } ?? true
         lockFile = FleetLock.file(beside: fleet.file)
-        allocation = FleetAllocation(lock: lock ?? FleetLock(fleet: fleet.name), entries: [], groupMajors: [])
-        reader = BeaconReader(fleet)
-        seed = StableHash.of(Array(fleet.name.utf8), 0..<fleet.name.utf8.count)
+        allocation = FleetAllocation(lock: lock ?? FleetLock(fleet: fleet.name))
     }
 
     mutating func run(releasing: [String]) {
@@ -43,103 +45,96 @@ struct Allocator {
         release(releasing)
         renameGroups()
         numberGroups()
-        isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
-        place()
+        collectGivenNumbers()
+        for number in fleet.beacons.indices { place(number) }
         retire()
     }
 
-    mutating func report(_ message: String, line: UInt32 = 1) {
-        problems.add(FileProblem(message, at: .init(line: Int(line), column: 1), in: lockFile))
+    private mutating func report(_ message: String) {
+        problems.add(FileProblem(message, at: .init(line: 1, column: 1), in: lockFile))
     }
 
-    /// The entry of that name in that scope: a live one rather than a retired one.
-    private mutating func entry(named name: Int, scope: UInt32) -> (inScope: Int?, elsewhere: Int?) {
-        var (live, retired, elsewhere): (Int?, Int?, Int?) = (nil, nil, nil)
-        for index in names.entries(of: name) where !isTaken[index] {
+    /// The identities that the lock has given out.
+    private mutating func collectGivenNumbers() {
+        isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
+        let first = firstMinor
+        if case .counter(let start) = fleet.rules.instance { nextInstance = UInt64(max(0, start)) }
+        for (index, entry) in allocation.lock.entries.enumerated() {
+            known[entry.name, default: []].append(index)
+            if let address = entry.address { addresses.insert(address) }
+            if let instance = entry.instance {
+                if instances[instance] == nil { instances[instance] = index }
+                nextInstance = max(nextInstance, min(instance, AllocationRules.instanceLimit) + 1)
+            }
+            if let minor = entry.minor {
+                minors[entry.scope, default: NumberRange(first: first)].use(minor)
+            }
+        }
+    }
+
+    private var firstMinor: Int { fleet.rules.minor?.first ?? 1 }
+
+    /// Gives a beacon its entry in the lock, a new one if it has none.
+    private mutating func place(_ number: Int) {
+        let beacon = fleet.beacons[number]
+        let index = find(beacon) ?? append(beacon)
+        if index < isTaken.count { isTaken[index] = true }
+        complete(index, beacon)
+        allocation.entries.append(index)
+    }
+
+    /// The beacon's entry in the lock; `nil` when it has none.
+    private mutating func find(_ beacon: Fleet.Beacon) -> Int? {
+        let found = entry(named: beacon.name, scope: groupScopes[beacon.group])
+        if let was = beacon.was { return renamed(from: was, beacon) ?? found.inScope }
+        if found.inScope == nil, found.isElsewhere { allocation.changes.moved.append(beacon.name) }
+        return found.inScope
+    }
+
+    /// The free entry of that name whose minor number is counted in that group: one in use rather than a retired one.
+    private func entry(named name: String, scope: String) -> (inScope: Int?, isElsewhere: Bool) {
+        var (live, retired, isElsewhere): (Int?, Int?, Bool) = (nil, nil, false)
+        for index in known[name] ?? [] where !isTaken[index] {
             let entry = allocation.lock.entries[index]
-            let fits = isCounted(entry, in: scope)
-            if fits, !entry.isRetired { live = index }
-            if fits, entry.isRetired { retired = index }
-            if !fits, !entry.isRetired { elsewhere = index }
+            if fleet.rules.minor != nil, entry.scope != scope {
+                if !entry.isRetired { isElsewhere = true }
+            } else if entry.isRetired {
+                retired = retired ?? index
+            } else {
+                live = live ?? index
+            }
         }
-        return (live ?? retired, elsewhere)
+        return (live ?? retired, isElsewhere)
     }
 
-    /// Whether the entry's numbers are of that scope.
-    private func isCounted(_ entry: FleetLock.Entry, in scope: UInt32) -> Bool {
-        fleet.rules.minor == nil || entry.scope == scope
-    }
-
-    private mutating func place() {
-        allocation.entries.reserveCapacity(fleet.beacons.count)
-        if isTaken.isEmpty { allocation.lock.entries.reserveCapacity(fleet.beacons.count) }
-        let hasFormerNames = fleet.sources.map(\.hasFormerNames)
-        // Most beacons follow each other as in the lock: behind the entry of the last one.
-        var upcoming = 0
-        for number in fleet.beacons.indices {
-            let beacon = fleet.beacons[number]
-            let scope = groupScopes[Int(beacon.group)]
-            let mayBeRenamed = hasFormerNames[Int(beacon.source)]
-            let place =
-                !mayBeRenamed && isEntry(upcoming, of: number, scope)
-                ? upcoming : find(number, scope, mayBeRenamed: mayBeRenamed) ?? append(number, scope)
-            if place < isTaken.count { isTaken[place] = true }
-            fill(place, number)
-            allocation.entries.append(UInt32(truncatingIfNeeded: place))
-            upcoming = place + 1
-        }
-    }
-
-    /// Whether the lock has the beacon here, live: there is no second one then.
-    private func isEntry(_ index: Int, of number: Int, _ scope: UInt32) -> Bool {
-        guard index < isTaken.count, !isTaken[index] else { return false }
-        let entry = allocation.lock.entries[index]
-        return !entry.isRetired && isCounted(entry, in: scope)
-            && fleet.names.isEqual(number, allocation.lock.texts, entry.nameRange)
-    }
-
-    /// The beacon's entry, wherever it is; `nil` where it has none.
-    private mutating func find(_ number: Int, _ scope: UInt32, mayBeRenamed: Bool) -> Int? {
-        let name = isTaken.isEmpty ? nil : names.find(fleet.names.text, fleet.names.range(number))
-        let found = name.map { entry(named: $0, scope: scope) }
-        if mayBeRenamed, let was = reader.formerName(number) {
-            return renamed(from: was, number, scope, isKnown: name != nil) ?? found?.inScope
-        }
-        if found?.inScope == nil, found?.elsewhere != nil {
-            allocation.changes.moved.append(fleet.names.string(number))
-        }
-        return found?.inScope
-    }
-
-    /// The entry of the former name, which gets the new one; `nil` where the renaming is done already. What cannot be
-    /// obeyed is a problem: an identity would go to another beacon than was meant.
-    ///
-    /// - Parameter isKnown: Whether the lock has the new name too.
-    private mutating func renamed(from was: String, _ number: Int, _ scope: UInt32, isKnown: Bool) -> Int? {
-        let own = fleet.names.string(number)
-        guard fleet.names.find(was) == nil else {
+    /// The entry of the former name, which gets the new one; `nil` when the beacon was renamed before. A renaming that
+    /// is not clear is a problem, because the identity would go to another beacon than was meant.
+    private mutating func renamed(from was: String, _ beacon: Fleet.Beacon) -> Int? {
+        let own = beacon.name
+        let isKnown = known[own] != nil
+        guard fleet.numbers[was] == nil else {
             refuse(
                 "the beacon \"\(was)\" is still there, so this is not its new name: take \"was\" out where the renaming is "
                     + "done; names that change places go by way of a third one, with `pharos fleet generate` after each step",
-                number)
+                beacon)
             return nil
         }
         guard claimed.insert(was).inserted else {
-            refuse("another beacon was \"\(was)\" as well, and only one of them can have its identity", number)
+            refuse("another beacon was \"\(was)\" as well, and only one of them can have its identity", beacon)
             return nil
         }
-        guard let former = names.find(was) else {
+        guard known[was] != nil else {
             if !isKnown, !isFirst {
-                refuse("the lock knows no beacon \"\(was)\" that this could have been; take \"was\" out", number)
+                refuse("the lock knows no beacon \"\(was)\" that this could have been; take \"was\" out", beacon)
             }
             return nil
         }
-        let found = entry(named: former, scope: scope)
+        let found = entry(named: was, scope: groupScopes[beacon.group])
         guard let index = found.inScope else {
-            if !isKnown, found.elsewhere != nil {
+            if !isKnown, found.isElsewhere {
                 refuse(
                     "\"\(was)\" is counted in another group: give it its new name there, run `pharos fleet generate`, and "
-                        + "move it then", number)
+                        + "move it then", beacon)
             }
             return nil
         }
@@ -147,81 +142,274 @@ struct Allocator {
             refuse(
                 "the lock has an identity for \"\(own)\" and one for \"\(was)\": take \"was\" out to keep the first; for "
                     + "the other, take \"\(own)\" out of the fleet and run `pharos fleet generate --release \(own)` first",
-                number)
+                beacon)
             return nil
         }
-        let range = fleet.names.range(number)
-        allocation.lock.entries[index].nameStart = allocation.lock.store(fleet.names.text[range])
-        allocation.lock.entries[index].nameCount = UInt8(truncatingIfNeeded: range.count)
+        allocation.lock.entries[index].name = own
         allocation.changes.renamed.append(.init(name: own, other: was))
         return index
     }
 
-    private mutating func refuse(_ message: String, _ number: Int) {
-        let place = reader.place(of: number, column: "was")
-        problems.add(FileProblem(message, at: place.position, path: place.path, in: place.file))
+    private mutating func refuse(_ message: String, _ beacon: Fleet.Beacon) {
+        problems.add(fleet.place(of: beacon, "was").problem(message))
     }
 
-    private mutating func append(_ number: Int, _ scope: UInt32) -> Int {
-        let range = fleet.names.range(number)
-        var entry = FleetLock.Entry(
-            nameStart: allocation.lock.store(fleet.names.text[range]), nameCount: UInt8(truncatingIfNeeded: range.count)
-        )
-        entry.scope = scope
-        allocation.lock.entries.append(entry)
+    private mutating func append(_ beacon: Fleet.Beacon) -> Int {
+        allocation.lock.entries.append(.init(name: beacon.name, scope: groupScopes[beacon.group]))
         allocation.changes.added += 1
         return allocation.lock.entries.count - 1
     }
 
-    /// What the rules ask for and the entry does not have yet.
-    private mutating func fill(_ index: Int, _ number: Int) {
+    /// Adds what the rules ask for and the entry does not have yet.
+    private mutating func complete(_ index: Int, _ beacon: Fleet.Beacon) {
         var entry = allocation.lock.entries[index]
         if entry.isRetired {
             entry.isRetired = false
-            allocation.changes.revived.append(fleet.names.string(number))
+            allocation.changes.revived.append(beacon.name)
         }
-        if fleet.rules.minor != nil {
-            // An entry that never had a number comes into the scope that its group has now.
-            if entry.minor < 0 { entry.scope = groupScopes[Int(fleet.beacons[number].group)] }
-            if entry.minor < 0 { entry.minor = nextMinor(scope: entry.scope, number) }
+        if fleet.rules.minor != nil, entry.minor == nil {
+            entry.scope = groupScopes[beacon.group]
+            entry.minor = nextMinor(scope: entry.scope)
         }
-        if entry.address == FleetLock.none, fleet.template.hasAddress { entry.address = newAddress(number) }
-        if entry.epoch == FleetLock.noEpoch, fleet.template.hasEpoch {
-            entry.epoch = Int64((fleet.rules.eidEpoch ?? now).secondsSince1970)
+        if entry.address == nil, fleet.template.hasAddress { entry.address = newAddress(beacon.name) }
+        if entry.epoch == nil, fleet.template.hasEpoch { entry.epoch = fleet.rules.eidEpoch ?? now }
+        if entry.instance == nil, let rule = fleet.rules.instance {
+            entry.instance = newInstance(rule, beacon, index)
         }
-        let serial = reader.serial(number)
-        if entry.instance == FleetLock.none, let rule = fleet.rules.instance {
-            entry.instance = newInstance(rule, serial.map { String(decoding: $0, as: UTF8.self) }, number, index)
-        }
-        if let serial, !serial.elementsEqual(allocation.lock.texts[entry.boxRange]) {
-            record(serial, in: &entry, number)
-        }
-        // A lock in which nothing changes is not copied.
-        if entry != allocation.lock.entries[index] { allocation.lock.entries[index] = entry }
-    }
-
-    private mutating func record(_ serial: ArraySlice<UInt8>, in entry: inout FleetLock.Entry, _ number: Int) {
-        let old = allocation.lock.box(entry)
-        if !old.isEmpty {
-            let new = String(decoding: serial, as: UTF8.self)
-            allocation.changes.replacedBoxes.append(.init(name: fleet.names.string(number), other: new))
-            if entry.earlier > 0 {
-                allocation.lock.earlierBoxes[Int(entry.earlier) - 1].append(old)
-            } else {
-                allocation.lock.earlierBoxes.append([old])
-                entry.earlier = UInt32(truncatingIfNeeded: allocation.lock.earlierBoxes.count)
+        if let serial = beacon.serial, serial != entry.box {
+            if let old = entry.box {
+                allocation.changes.replacedBoxes.append(.init(name: beacon.name, other: serial))
+                entry.earlierBoxes.append(old)
             }
+            entry.box = serial
         }
-        entry.boxStart = allocation.lock.store(serial)
-        entry.boxCount = UInt8(truncatingIfNeeded: serial.count)
+        allocation.lock.entries[index] = entry
     }
 
     private mutating func retire() {
         for index in isTaken.indices where !isTaken[index] && !allocation.lock.entries[index].isRetired {
             allocation.lock.entries[index].isRetired = true
-            allocation.changes.retired.append(allocation.lock.name(allocation.lock.entries[index]))
+            allocation.changes.retired.append(allocation.lock.entries[index].name)
         }
         let moved = Set(allocation.changes.moved)
         if !moved.isEmpty { allocation.changes.retired.removeAll { moved.contains($0) } }
+    }
+}
+
+extension Allocator {
+    private mutating func nextMinor(scope: String) -> Int? {
+        let used = { [entries = allocation.lock.entries] in entries.filter { $0.scope == scope }.compactMap(\.minor) }
+        let first = firstMinor
+        if let next = minors[scope, default: NumberRange(first: first)].next(used: used) { return next }
+        let whose = scope.isEmpty ? "the fleet" : "\"\(scope)\""
+        let node = fleet.rules.nodes["minor"] ?? fleet.template.node
+        problems.add(
+            "the 65536 minor numbers of \(whose) are all given out; count them within a smaller part "
+                + "(\"within\"), or release retired beacons", at: node, in: fleet.file)
+        return nil
+    }
+
+    private mutating func newInstance(
+        _ rule: AllocationRules.Instance, _ beacon: Fleet.Beacon, _ index: Int
+    ) -> UInt64? {
+        switch rule {
+        case .counter:
+            while nextInstance <= AllocationRules.instanceLimit, instances[nextInstance] != nil { nextInstance += 1 }
+            guard nextInstance <= AllocationRules.instanceLimit else {
+                problems.add(
+                    "the instance numbers up to ffffffffffff are all given out: the lock has the last one; release the "
+                        + "retired beacons with the highest ones, or take serial numbers (\"from\": \"serial\")",
+                    at: fleet.rules.nodes["instance"] ?? fleet.template.node, in: fleet.file)
+                return nil
+            }
+            instances[nextInstance] = index
+            nextInstance += 1
+            return nextInstance - 1
+        case .serial:
+            func refuse(_ message: String) -> UInt64? {
+                problems.add(fleet.place(of: beacon, "serial").problem(message))
+                return nil
+            }
+            guard let serial = beacon.serial else {
+                return refuse(
+                    "the instance comes from the box's serial number, and this beacon has none: add its \"serial\"")
+            }
+            let instance = Self.instance(fromSerial: serial)
+            guard let first = instances[instance] else {
+                instances[instance] = index
+                return instance
+            }
+            let other = allocation.lock.entries[first].name
+            if other == beacon.name, first >= isTaken.count || !isTaken[first] {
+                // The same machine under the same name, now counted in another group: the instance moves with it.
+                allocation.lock.entries[first].instance = nil
+                return instance
+            }
+            let isGone = fleet.numbers[other] == nil
+            return refuse(
+                "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
+                    + (isGone ? "; `pharos fleet generate --release \(other)` gives that up" : ""))
+        }
+    }
+
+    /// The last 12 digits of a hexadecimal serial number; of any other, the first 12 digits of its fingerprint.
+    static func instance(fromSerial serial: String) -> UInt64 {
+        let digits = serial.filter { $0 != ":" && $0 != "-" }
+        let isHexadecimal = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
+        let source =
+            isHexadecimal ? String(digits.suffix(12)) : String(Fingerprint.text(of: Array(serial.utf8)).prefix(12))
+        return UInt64(source, radix: 16) ?? 0
+    }
+
+    /// A static random address that depends on the names of the fleet and of the beacon, and that no other beacon has.
+    private mutating func newAddress(_ name: String) -> DeviceAddress {
+        let seed = NameHash.of(fleet.name)
+        var attempt: UInt64 = 0
+        while true {
+            let bits = NameHash.of(name, seed: seed &+ attempt) >> 16 | 0xC000_0000_0000
+            attempt += 1
+            let address = DeviceAddress(
+                FixedOctets<6>((0..<6).map { UInt8(truncatingIfNeeded: bits >> (40 - 8 * UInt64($0))) }) ?? .init())
+            if address.isValidStaticRandom, addresses.insert(address).inserted { return address }
+        }
+    }
+}
+
+extension Allocator {
+    /// Gives up identities of beacons that are retired or that the fleet file no longer has.
+    private mutating func release(_ releasing: [String]) {
+        guard !releasing.isEmpty else { return }
+        let wanted = Set(releasing)
+        var found: Set<String> = []
+        allocation.lock.entries.removeAll { entry in
+            guard wanted.contains(entry.name), entry.isRetired || fleet.numbers[entry.name] == nil else { return false }
+            found.insert(entry.name)
+            return true
+        }
+        for name in releasing where !found.contains(name) {
+            let reason =
+                fleet.numbers[name] == nil
+                ? "there is no retired beacon \"\(name)\"" : "\"\(name)\" is in use; take it out of the fleet first"
+            report("cannot release: " + reason)
+        }
+        allocation.changes.released = found.sorted()
+    }
+
+    /// Renamed groups keep their number, and the numbers that were counted in them. A renaming that is not clear is a
+    /// problem.
+    private mutating func renameGroups() {
+        let current = Set(fleet.groups.map(\.pathText))
+        var claimed: Set<String> = []
+        for group in fleet.groups.dropFirst() {
+            guard let was = group.was else { continue }
+            let old = (group.path.dropLast() + [was]).joined(separator: "/")
+            let new = group.pathText
+            func refuse(_ message: String) {
+                problems.add(message, at: group.node?["was"] ?? fleet.template.node, in: fleet.file)
+            }
+            guard !current.contains(old) else {
+                refuse(
+                    "the group \"\(old)\" is still there, so this is not its new name: take \"was\" out where the renaming "
+                        + "is done; names that change places go by way of a third one, with `pharos fleet generate` after "
+                        + "each step")
+                continue
+            }
+            guard claimed.insert(old).inserted else {
+                refuse("another group was \"\(old)\" as well, and only one of them can have its numbers")
+                continue
+            }
+            switch (knows(new), knows(old)) {
+            case (_, false):
+                if !knows(new), isNumbered(group), !isFirst {
+                    refuse("the lock knows no group \"\(old)\" that this could have been; take \"was\" out")
+                }
+            case (true, true):
+                refuse(
+                    "the lock has numbers for the group \"\(new)\" and for \"\(old)\": take \"was\" out to keep the first, "
+                        + "or give the group a name that the lock does not know")
+            case (false, true): rename(old, to: new)
+            }
+        }
+    }
+
+    private static func isBelow(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
+
+    private func knows(_ path: String) -> Bool {
+        allocation.lock.entries.contains { Self.isBelow($0.scope, path) }
+            || allocation.lock.majors.contains { Self.isBelow($0.group, path) }
+    }
+
+    /// Whether numbers are counted in the group or in groups in it.
+    private func isNumbered(_ group: Fleet.Group) -> Bool {
+        let depth = max(fleet.rules.major?.per.depth ?? 0, fleet.rules.minor?.within.depth ?? 0)
+        guard group.path.count <= depth else { return false }
+        return fleet.beacons.contains { fleet.groups[$0.group].path.starts(with: group.path) }
+    }
+
+    private mutating func rename(_ old: String, to new: String) {
+        for index in allocation.lock.entries.indices where Self.isBelow(allocation.lock.entries[index].scope, old) {
+            allocation.lock.entries[index].scope = new + allocation.lock.entries[index].scope.dropFirst(old.count)
+        }
+        for index in allocation.lock.majors.indices where Self.isBelow(allocation.lock.majors[index].group, old) {
+            allocation.lock.majors[index].group = new + allocation.lock.majors[index].group.dropFirst(old.count)
+        }
+    }
+
+    /// Gives each group that has beacons its major number, and finds the group in which they are counted.
+    private mutating func numberGroups() {
+        var majors: [String: Int] = [:]
+        var range = NumberRange(first: fleet.rules.major?.first ?? 1)
+        for major in allocation.lock.majors {
+            majors[major.group] = major.major
+            range.use(major.major)
+        }
+        let used = Set(fleet.beacons.map(\.group))
+        for (number, group) in fleet.groups.enumerated() {
+            var own: Int?
+            if let rule = fleet.rules.major, used.contains(number) {
+                let path = group.path.prefix(rule.per.depth).joined(separator: "/")
+                own = majors[path]
+                if own == nil {
+                    let given = allocation.lock.majors.map(\.major)
+                    own = range.next { given }
+                    if let own {
+                        majors[path] = own
+                        allocation.lock.majors.append(.init(group: path, major: own))
+                    } else {
+                        let node = fleet.rules.nodes["major"] ?? fleet.template.node
+                        problems.add("the 65536 major numbers are all given out", at: node, in: fleet.file)
+                    }
+                }
+            }
+            allocation.groupMajors.append(own)
+            let depth = fleet.rules.minor?.within.depth ?? 0
+            groupScopes.append(group.path.prefix(depth).joined(separator: "/"))
+        }
+    }
+}
+
+/// Numbers 0...65535 that are given out upwards from the first one, and below it when there are none above.
+private struct NumberRange {
+    private var upcoming: Int
+    /// The numbers that are taken; collected once the end was reached.
+    private var taken: Set<Int>?
+
+    init(first: Int) {
+        upcoming = first
+    }
+
+    mutating func use(_ number: Int) { upcoming = max(upcoming, number + 1) }
+
+    /// - Parameter used: Returns all numbers that are taken. Called when the end is reached.
+    mutating func next(used: () -> [Int]) -> Int? {
+        if upcoming <= AllocationRules.numberRange.upperBound {
+            upcoming += 1
+            return upcoming - 1
+        }
+        var taken = self.taken ?? Set(used())
+        let lowest = AllocationRules.numberRange.first { !taken.contains($0) }
+        if let lowest { taken.insert(lowest) }
+        self.taken = taken
+        return lowest
     }
 }

@@ -1,19 +1,20 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// Which beacon of a fleet has which identity, and the lock that keeps it so.
+/// The identity of every beacon of a fleet, and the lock that keeps them. It depends only on the fleet file, the lock
+/// and, for new epochs, the time.
 public struct FleetAllocation: Sendable {
-    /// The lock after this allocation: what was there, and what is new behind it.
+    /// The lock after this allocation: the old entries, with the new ones at the end.
     public internal(set) var lock: FleetLock
-    /// For each beacon the number of its entry in the lock.
-    var entries: [UInt32]
-    /// For each group its major number; -1 where it has none.
-    var groupMajors: [Int32]
+    /// The number of each beacon's entry in the lock.
+    var entries: [Int] = []
+    /// The major number of each group.
+    var groupMajors: [Int?] = []
     public internal(set) var changes = Changes()
 
-    /// What an allocation did to a lock.
+    /// How an allocation changed a lock.
     public struct Changes: Hashable, Sendable {
-        /// Beacons that were given an identity.
+        /// The number of beacons that were given an identity.
         public var added = 0
         /// Beacons that are gone and whose identities are kept.
         public var retired: [String] = []
@@ -21,9 +22,9 @@ public struct FleetAllocation: Sendable {
         public var revived: [String] = []
         /// New name and old name.
         public var renamed: [Pair] = []
-        /// Beacons that were counted in another group; they have a new number.
+        /// Beacons that moved to another group; they have a new number.
         public var moved: [String] = []
-        /// Name and new serial number of beacons with another box than before.
+        /// Name and new serial number of beacons whose machine was replaced.
         public var replacedBoxes: [Pair] = []
         /// Names whose retired identities were given up.
         public var released: [String] = []
@@ -35,10 +36,35 @@ public struct FleetAllocation: Sendable {
         }
     }
 
+    /// The identity of one beacon, as far as the fleet's rules allocate it.
+    struct Identity {
+        var major: Int?
+        var minor: Int?
+        var instance: UInt64?
+        /// `nil` when the template sets the address.
+        var address: DeviceAddress?
+        /// `nil` when no key rotates.
+        var epoch: RFC3339Time?
+    }
+
+    /// Whether this allocation belongs to a fleet of as many beacons.
+    func fits(_ fleet: Fleet) -> Bool {
+        entries.count == fleet.beacons.count && groupMajors.count == fleet.groups.count
+    }
+
+    /// The identity of a beacon of the fleet for which this was made.
+    func identity(of number: Int, in fleet: Fleet) -> Identity {
+        let entry = lock.entries[entries[number]]
+        return Identity(
+            major: groupMajors[fleet.beacons[number].group], minor: entry.minor, instance: entry.instance,
+            address: fleet.template.hasAddress ? entry.address : nil,
+            epoch: fleet.template.hasEpoch ? entry.epoch : nil)
+    }
+
     /// Finds or makes an identity for every beacon of the fleet.
     ///
     /// - Parameters:
-    ///   - lock: The lock as it was; `nil` where there is none yet.
+    ///   - lock: The lock as it was; `nil` when there is none yet.
     ///   - releasing: Names whose retired identities may be given out again.
     ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
     public static func make(
@@ -48,66 +74,4 @@ public struct FleetAllocation: Sendable {
         allocator.run(releasing: releasing)
         return (allocator.allocation, allocator.problems.sorted)
     }
-}
-
-/// By which rules identities are given out.
-struct AllocationRules: Sendable {
-    /// A part of the fleet in which something is counted.
-    enum Level: String, CaseIterable, Sendable {
-        case fleet
-        case site
-        case floor
-        case room
-
-        /// How many names of a group's path belong to it.
-        var depth: Int {
-            switch self {
-            case .fleet: 0
-            case .site: 1
-            case .floor: 2
-            case .room: 3
-            }
-        }
-    }
-
-    /// Each part has its own major number.
-    struct Major: Sendable {
-        var per: Level
-        var first: Int
-    }
-
-    /// Minor numbers are counted within each part.
-    struct Minor: Sendable {
-        var within: Level
-        var first: Int
-    }
-
-    enum Instance: Sendable {
-        case counter(first: Int)
-        /// The box's serial number in hexadecimal, its last 12 digits.
-        case serial
-    }
-
-    var major: Major?
-    var minor: Minor?
-    var namespace: FixedOctets<10>?
-    var instance: Instance?
-    /// For beacons that get their epoch from now on; without it, the time at which they are first generated.
-    var eidEpoch: RFC3339Time?
-    /// Where each rule stands.
-    var nodes: [String: JSONNode] = [:]
-
-    func isAllocated(_ variable: String) -> Bool {
-        switch variable {
-        case "major": major != nil
-        case "minor": minor != nil
-        case "namespace": namespace != nil
-        case "instance": instance != nil
-        default: false
-        }
-    }
-
-    /// The last number of an instance counter: 6 octets.
-    static let instanceLimit = UInt64(1) << 48 &- 1
-    static let numberRange = 0...65_535
 }

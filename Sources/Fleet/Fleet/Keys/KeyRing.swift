@@ -2,8 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 public import EddystoneSecurity
 
-/// The identity keys of a fleet in one file, with all that resolving needs: a million keys are read in a second this
-/// way, and as files of their own in minutes.
+/// The identity keys of a fleet in one file, with everything that is needed to resolve ephemeral ids.
 ///
 /// ```json
 /// {"version":1,"keys":[
@@ -11,7 +10,7 @@ public import EddystoneSecurity
 /// ]}
 /// ```
 ///
-/// A copy of secrets: a file for its owner alone, which holds what the keys were when it was made.
+/// The file contains secrets: only its owner may read it. It holds the keys as they were when it was made.
 public struct KeyRing: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
@@ -20,12 +19,12 @@ public struct KeyRing: Hashable, Sendable {
     /// Without a key.
     public init() {}
 
-    /// What stands before the first key.
+    /// The text before the first key.
     public static let start = "{\"version\":\(version),\"keys\":["
-    /// What stands behind the last one.
+    /// The text after the last key.
     public static let end = "\n]}\n"
 
-    /// A beacon's line, with what separates it from the one before; `nil` where nothing could be resolved with it.
+    /// A beacon's line, with the separator in front; `nil` for a beacon without an epoch or without ephemeral ids.
     public mutating func line(_ rotation: BeaconRotation, group: [String], key: IdentityKey) -> String? {
         guard let epoch = rotation.epoch, !rotation.exponents.isEmpty else { return nil }
         defer { isFirst = false }
@@ -36,93 +35,52 @@ public struct KeyRing: Hashable, Sendable {
     }
 }
 
-/// Reads a ring key by key.
-public struct KeyRingReader {
+/// Reads a ring of keys.
+public enum KeyRingReader {
     /// One beacon's key.
     public struct Entry: Sendable {
-        fileprivate let octets: [UInt8]
-        fileprivate let nameRange: Range<Int>
-        fileprivate let groupRange: Range<Int>?
+        public let name: String
+        /// Site, floor and room, as far as they are given.
+        public let group: [String]
         public let epoch: RFC3339Time
         public let exponents: [RotationExponent]
         public let key: IdentityKey
-
-        public var name: String { String(decoding: octets[nameRange], as: UTF8.self) }
-        /// Site, floor and room, as far as they are given.
-        public var group: [String] {
-            guard let groupRange else { return [] }
-            return octets[groupRange].split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
-        }
     }
 
-    private var cursor: TextCursor
-    private var line = 2
-    private var isFirst = true
-    /// Mostly those of the beacon before.
-    private var epoch: (text: ArraySlice<UInt8>, time: RFC3339Time)?
-    private var exponents: (text: ArraySlice<UInt8>, list: [RotationExponent]) = ([], [])
+    private static let keys = ["version", "keys"]
+    private static let entryKeys = ["name", "group", "eidEpoch", "rotationExponents", "key"]
 
-    /// - Throws: also for a text of another form than ``KeyRing`` has.
-    public init(_ octets: [UInt8]) throws(FileProblem) {
-        cursor = TextCursor(octets)
-        guard cursor.take("{\"version\":1,\"keys\":[\n") else { throw Self.problem(line: 1) }
+    /// The keys of a ring, in order.
+    ///
+    /// - Throws: The first problem.
+    public static func entries(_ octets: [UInt8]) throws(FileProblem) -> [Entry] {
+        let (root, faults) = JSONDocument.parse(octets)
+        var decoder = ConfigurationDecoder()
+        guard faults.isEmpty, let root, let object = decoder.object(root, keys: keys), object["keys"] != nil else {
+            throw problem(line: faults.first?.line ?? 1)
+        }
+        decoder.version(object["version"])
+        var entries: [Entry] = []
+        for node in decoder.list(object["keys"], of: "keys") ?? [] {
+            guard let entry = entry(node, &decoder) else { throw problem(line: node.position.line) }
+            entries.append(entry)
+        }
+        if let first = decoder.problems.first { throw problem(line: first.line) }
+        return entries
     }
 
-    /// The next key; `nil` behind the last one.
-    public mutating func next() throws(FileProblem) -> Entry? {
-        if isFirst ? cursor.take("]}\n") : cursor.take("\n]}\n") {
-            guard cursor.isAtEnd else { throw Self.problem(line: line) }
-            return nil
-        }
-        guard isFirst || cursor.take(",\n"), let entry = read() else { throw Self.problem(line: line) }
-        isFirst = false
-        line += 1
-        return entry
-    }
-
-    private mutating func read() -> Entry? {
-        guard cursor.take("{\"name\":\""), let name = cursor.takeWord(), cursor.take("\",\"group\":\"") else {
-            return nil
-        }
-        let group = cursor.takePath()
-        guard cursor.take("\",\"eidEpoch\":\""), let time = takeTime(), cursor.take("\",\"rotationExponents\":["),
-            let exponents = takeExponents(), cursor.take("],\"key\":\""),
-            let high = cursor.takeHexadecimal(octets: 8, separated: false),
-            let low = cursor.takeHexadecimal(octets: 8, separated: false), cursor.take("\"}")
+    private static func entry(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) -> Entry? {
+        guard let object = decoder.object(node, keys: entryKeys), let name = object["name"]?.string,
+            let epoch = object["eidEpoch"]?.string.flatMap({ RFC3339Time($0) }),
+            let list = object["rotationExponents"]?.elements,
+            let key = object["key"]?.string.flatMap({ try? FixedOctets<16>(hexadecimal: $0) })
         else { return nil }
-        var key = FixedOctets<16>()
-        for index in 0..<8 {
-            key[index] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * index))
-            key[8 + index] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * index))
+        let exponents = list.compactMap { node in
+            node.integer.flatMap { UInt8(exactly: $0) }.flatMap { RotationExponent(rawValue: $0) }
         }
-        return Entry(
-            octets: cursor.octets, nameRange: name, groupRange: group, epoch: time, exponents: exponents,
-            key: IdentityKey(key))
-    }
-
-    private mutating func takeTime() -> RFC3339Time? {
-        guard let range = cursor.takeUntilQuote(limit: 40) else { return nil }
-        let text = cursor.octets[range]
-        if let epoch, epoch.text.elementsEqual(text) { return epoch.time }
-        guard let time = RFC3339Time(String(decoding: text, as: UTF8.self)) else { return nil }
-        epoch = (text, time)
-        return time
-    }
-
-    private mutating func takeExponents() -> [RotationExponent]? {
-        let start = cursor.offset
-        repeat {
-            guard let number = cursor.takeNumber(), RotationExponent.range.contains(number) else { return nil }
-        } while cursor.take(",")
-        let text = cursor.octets[start..<cursor.offset]
-        if exponents.text.elementsEqual(text) { return exponents.list }
-        let list = text.split(separator: UInt8(ascii: ",")).compactMap { digits in
-            PlainNumber.whole(cursor.octets, digits.startIndex..<digits.endIndex).flatMap {
-                RotationExponent(rawValue: UInt8(clamping: $0))
-            }
-        }
-        exponents = (text, list)
-        return list
+        guard !exponents.isEmpty, exponents.count == list.count else { return nil }
+        let group = object["group"]?.string?.split(separator: "/").map(String.init) ?? []
+        return Entry(name: name, group: group, epoch: epoch, exponents: exponents, key: IdentityKey(key))
     }
 
     private static func problem(line: Int) -> FileProblem {

@@ -1,10 +1,11 @@
 public import BluetoothTypes
 public import Configuration
 
-/// What `fleet generate` made: every beacon of a fleet with its box, its identity and what it sends. Never its keys.
+/// The beacons that `fleet generate` made, each with its machine, its identity and its advertisements. It contains no
+/// keys.
 ///
-/// As JSON (`manifest.json`) it is one object with one beacon a line, so that a fleet of a million can be read line by
-/// line (``forEachBeacon(in:_:)``); as CSV (`manifest.csv`) it has one line an advertisement.
+/// As JSON (`manifest.json`) it is one object with one beacon a line. As CSV (`manifest.csv`) it has one line an
+/// advertisement.
 ///
 /// ```json
 /// {"version":1,"fleet":"museum","beacons":[
@@ -16,10 +17,13 @@ public import Configuration
 /// ]}
 /// ```
 ///
-/// (here broken for the page). A member that is not known is not there: no `host`, no `position` and so on.
+/// (with line breaks added here). Values that are not known are left out.
 public struct FleetManifest: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
+
+    /// The range of ``Advertisement/payloadOctets``: legacy advertising data has at most 31 bytes.
+    static let payloadRange = 0...31
 
     /// The fleet's name.
     public var fleet: String
@@ -110,8 +114,8 @@ public struct FleetManifest: Hashable, Sendable {
         public var identityKeyFile: String?
         /// EID and encrypted telemetry: K, 0...15; the id turns over every 2^K seconds.
         public var rotationExponent: Int?
-        /// Octets of advertising data, where the type does not say them: raw structures, and iBeacon and AltBeacon with
-        /// other flags than the usual ones.
+        /// The length of the advertising data in bytes, when it does not follow from the type: raw structures, and
+        /// iBeacon and AltBeacon with other flags than the usual ones.
         public var payloadOctets: Int?
 
         /// Nothing is checked: whoever reads a manifest has done so.

@@ -1,7 +1,21 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// Reads the values of a manifest.
+extension FleetManifest {
+    /// Decodes `manifest.json`.
+    ///
+    /// - Returns: The manifest, `nil` when there is an error, and every problem in the order of the file.
+    public static func decode(_ octets: [UInt8]) -> (manifest: FleetManifest?, problems: [FileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        guard let root, faults.isEmpty else { return (nil, faults) }
+        var decoder = ManifestDecoder()
+        let manifest = decoder.manifest(root)
+        let problems = decoder.decoder.problems
+        return (problems.isEmpty ? manifest : nil, problems.sorted { $0.position < $1.position })
+    }
+}
+
+/// Decodes the values of a manifest.
 struct ManifestDecoder {
     var decoder = ConfigurationDecoder()
 
@@ -72,7 +86,7 @@ struct ManifestDecoder {
 
     private mutating func word(_ node: JSONNode?) -> String? {
         guard let node, let text = decoder.text(node) else { return nil }
-        if NameRule.isWord(Array(text.utf8), 0..<text.utf8.count) { return text }
+        if NameRule.isWord(text) { return text }
         decoder.error("\(ProblemText.quoted(text)) is no host and no serial number", at: node)
         return nil
     }
@@ -117,7 +131,7 @@ struct ManifestDecoder {
         let measured = decoder.integer(values[.measuredPowerDbm], in: -127...20)
         let keyFile = decoder.text(values[.identityKeyFile])
         let exponent = decoder.integer(values[.rotationExponent], in: 0...15)
-        let octets = decoder.integer(values[.payloadOctets], in: PayloadLength.range)
+        let octets = decoder.integer(values[.payloadOctets], in: FleetManifest.payloadRange)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
             type: type, identity: identity, intervalMicroseconds: interval, radioPower: power, measuredPower: measured,
@@ -200,36 +214,15 @@ extension FleetManifest {
     }
 }
 
-/// What a manifest says of a beacon, in the order of the columns of `manifest.csv`.
-enum ManifestColumn: Int, CaseIterable {
-    case name, site, floor, room, host, serial, controller, adapter, address
-    case x, y, z, latitude, longitude
-    case profileHash, eidEpoch
-    case advertisement, type, uuid, major, minor, companyId, id, namespace, instance
-    case url, intervalMs, radioPowerDbm, measuredPowerDbm, identityKeyFile, rotationExponent, payloadOctets
-
-    /// The column's name, which is the value's key in `manifest.json`.
-    var key: String { FleetManifest.columns[rawValue] }
-
-    var isNumber: Bool {
-        switch self {
-        case .x, .y, .z, .latitude, .longitude, .major, .minor, .intervalMs, .radioPowerDbm, .measuredPowerDbm,
-            .rotationExponent, .payloadOctets:
-            true
-        default: false
-        }
-    }
-}
-
-/// Values of a manifest, whichever its form.
+/// The values of a manifest in JSON or CSV.
 private protocol ManifestValues {
-    /// `nil` for what is not given.
+    /// `nil` for a value that is not given.
     subscript(column: ManifestColumn) -> JSONNode? { get }
-    /// Where it is said what is missing.
+    /// Where a missing value is reported.
     var place: JSONNode { get }
 }
 
-/// What the two forms of a manifest say of a beacon in different ways.
+/// The values of a beacon that JSON and CSV represent in different ways.
 private protocol ManifestBeacon: ManifestValues {
     func group(_ decoder: inout ManifestDecoder) -> [String]
     func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position?
@@ -322,7 +315,7 @@ private struct ManifestRow: ManifestBeacon {
         let isOnGlobe = self[.latitude] != nil || self[.longitude] != nil
         guard isOnGlobe || !onPlan.isEmpty else { return nil }
         if isOnGlobe, let node = onPlan.first {
-            decoder.decoder.error("metres stand beside degrees; a beacon has one place", at: node)
+            decoder.decoder.error("metres stand next to degrees; a beacon has one place", at: node)
         }
         return decoder.position(self)
     }

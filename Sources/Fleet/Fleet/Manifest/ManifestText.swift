@@ -1,163 +1,42 @@
 internal import BluetoothTypes
-internal import Configuration
-
-/// What a manifest says of one beacon, as text: the one place that knows the keys of `manifest.json` and the columns of
-/// `manifest.csv`, for manifests that are values and for those that are written beacon by beacon.
-struct BeaconText {
-    /// Site, floor and room in both forms.
-    struct Group {
-        fileprivate let member: [UInt8]
-        fileprivate let cells: [UInt8]
-
-        init(_ path: [String]) {
-            let cells = (0..<Fleet.depthLimit).map { $0 < path.count ? FleetManifest.cell(path[$0]) : "" }
-            member =
-                path.isEmpty ? [] : Array((",\"group\":" + JSONValue.string(path.joined(separator: "/")).line).utf8)
-            self.cells = Array((cells.joined(separator: ",") + ",").utf8)
-        }
-    }
-
-    var name: ArraySlice<UInt8>
-    var group: Group
-    var host: ArraySlice<UInt8>?
-    var serial: ArraySlice<UInt8>?
-    var controller: ArraySlice<UInt8>?
-    var adapter: ArraySlice<UInt8>?
-    var address: ArraySlice<UInt8>?
-    /// x, y, z, latitude, longitude; empty where the beacon has no place.
-    var coordinates: [ArraySlice<UInt8>?] = []
-    var profileHash: ArraySlice<UInt8>
-    var eidEpoch: ArraySlice<UInt8>?
-
-    init(name: ArraySlice<UInt8>, group: Group, profileHash: ArraySlice<UInt8>) {
-        self.name = name
-        self.group = group
-        self.profileHash = profileHash
-    }
-
-    init(_ beacon: FleetManifest.Beacon) {
-        func text(_ text: String?) -> ArraySlice<UInt8>? { text.map { Array($0.utf8)[...] } }
-        self.init(
-            name: Array(beacon.name.utf8)[...], group: Group(beacon.group),
-            profileHash: Array(beacon.profileHash.utf8)[...])
-        host = text(beacon.host)
-        serial = text(beacon.serial)
-        controller = text(beacon.controller)
-        adapter = text(beacon.adapter)
-        address = text(beacon.address?.description)
-        switch beacon.position {
-        case .plan(let x, let y, let z): coordinates = [text(x.text), text(y.text), text(z?.text), nil, nil]
-        case .globe(let latitude, let longitude):
-            coordinates = [nil, nil, nil, text(latitude.text), text(longitude.text)]
-        case nil: break
-        }
-        eidEpoch = text(beacon.eidEpoch?.description)
-    }
-
-    /// The columns of `manifest.csv` that are the same in all lines of a beacon.
-    static let columns =
-        [
-            "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address",
-        ] + TableColumns.coordinateNames + ["profileHash", "eidEpoch"]
-
-    /// The beacon's object up to its advertisements.
-    func appendJSON(to line: inout [UInt8]) {
-        line.append(staticText: "{\"name\":")
-        line.append(quoted: name)
-        line.append(contentsOf: group.member)
-        Self.append(",\"host\":", host, to: &line)
-        Self.append(",\"serial\":", serial, to: &line)
-        Self.append(",\"controller\":", controller, to: &line)
-        Self.append(",\"adapter\":", adapter, to: &line)
-        Self.append(",\"address\":", address, to: &line)
-        if !coordinates.isEmpty { appendPosition(to: &line) }
-        Self.append(",\"profileHash\":", profileHash, to: &line)
-        Self.append(",\"eidEpoch\":", eidEpoch, to: &line)
-    }
-
-    private static func append(_ start: StaticString, _ value: ArraySlice<UInt8>?, to line: inout [UInt8]) {
-        guard let value else { return }
-        line.append(staticText: start)
-        line.append(quoted: value)
-    }
-
-    private func appendPosition(to line: inout [UInt8]) {
-        var separator: StaticString = ",\"position\":{"
-        for (index, value) in coordinates.enumerated() {
-            guard let value else { continue }
-            line.append(staticText: separator)
-            line.append(UInt8(ascii: "\""))
-            line.append(contentsOf: TableColumns.coordinateNames[index].utf8)
-            line.append(staticText: "\":")
-            line.append(contentsOf: value)
-            separator = ","
-        }
-        line.append(UInt8(ascii: "}"))
-    }
-
-    /// The cells of ``columns``, each with a comma behind it.
-    func appendCells(to line: inout [UInt8]) {
-        Self.append(cell: name, to: &line)
-        line.append(contentsOf: group.cells)
-        Self.append(cell: host, to: &line)
-        Self.append(cell: serial, to: &line)
-        Self.append(cell: controller, to: &line)
-        Self.append(cell: adapter, to: &line)
-        Self.append(cell: address, to: &line)
-        for index in TableColumns.coordinateNames.indices {
-            if !coordinates.isEmpty, let value = coordinates[index] { line.append(contentsOf: value) }
-            line.append(UInt8(ascii: ","))
-        }
-        Self.append(cell: profileHash, to: &line)
-        Self.append(cell: eidEpoch, to: &line)
-    }
-
-    private static func append(cell value: ArraySlice<UInt8>?, to line: inout [UInt8]) {
-        if let value { line.append(cell: value) }
-        line.append(UInt8(ascii: ","))
-    }
-}
+public import Configuration
 
 extension FleetManifest {
-    /// The columns of `manifest.csv`, in order.
-    public static let columns = BeaconText.columns + AdvertisementText.columns
-
     /// The text of `manifest.json`: one beacon a line.
     public var json: String {
-        var text = Array(Self.jsonStart(fleet).utf8)
-        for (index, beacon) in beacons.enumerated() {
-            if index > 0 { text.append(staticText: ",\n") }
-            text += beacon.line
-        }
-        if !beacons.isEmpty { text.append(UInt8(ascii: "\n")) }
-        return String(decoding: text, as: UTF8.self) + Self.jsonEnd
+        var text = Self.jsonStart(fleet)
+        for (index, beacon) in beacons.enumerated() { text += (index > 0 ? ",\n" : "") + beacon.json.line }
+        return text + Self.jsonEnd(isEmpty: beacons.isEmpty)
     }
 
-    /// The text of `manifest.csv`: one line an advertisement. A cell that a spreadsheet would take for a formula has
-    /// an apostrophe before it.
-    public var csv: String {
-        var text = Array((Self.columns.joined(separator: ",") + "\r\n").utf8)
-        for beacon in beacons {
-            var start: [UInt8] = []
-            BeaconText(beacon).appendCells(to: &start)
-            for (index, advertisement) in beacon.advertisements.enumerated() {
-                text += start
-                text += ManifestSegment.text(AdvertisementText(advertisement).row(index))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    static func jsonStart(_ fleet: String) -> String {
+    /// The text before the first beacon of `manifest.json`.
+    public static func jsonStart(_ fleet: String) -> String {
         "{\"version\":\(version),\"fleet\":\(JSONValue.string(fleet).line),\"beacons\":[\n"
     }
 
-    static let jsonEnd = "]}\n"
+    /// The text after the last beacon of `manifest.json`.
+    public static func jsonEnd(isEmpty: Bool) -> String { (isEmpty ? "" : "\n") + "]}\n" }
 
-    /// How `manifest.json` begins, by which it is told from other files.
+    /// The first bytes of every `manifest.json` that `fleet generate` writes. They distinguish it from other files.
     public static let firstOctets = Array("{\"version\":\(version),\"fleet\":\"".utf8)
 
-    /// A cell as CSV and spreadsheets take it.
+    /// The fleet's name in a `manifest.json` that begins with ``firstOctets``, without decoding the rest.
+    public static func fleet(in octets: [UInt8]) -> String? {
+        let name = octets.dropFirst(firstOctets.count).prefix { $0 != UInt8(ascii: "\"") }
+        let text = String(decoding: name, as: UTF8.self)
+        return NameRule.fault(text) == nil ? text : nil
+    }
+
+    /// The columns of `manifest.csv`, in order.
+    public static let columns = ManifestColumn.allCases.map { "\($0)" }
+
+    /// The header of `manifest.csv`.
+    public static let csvStart = columns.joined(separator: ",") + "\r\n"
+
+    /// The text of `manifest.csv`: one line an advertisement.
+    public var csv: String { Self.csvStart + beacons.map(\.csv).joined() }
+
+    /// A cell of a CSV file. A cell that a spreadsheet would interpret as a formula gets an apostrophe in front.
     static func cell(_ text: String) -> String {
         guard let first = text.utf8.first else { return "" }
         var text = text
@@ -174,11 +53,105 @@ extension FleetManifest {
     }
 }
 
+/// The columns of `manifest.csv`, in order. The values have the same keys in `manifest.json`.
+enum ManifestColumn: Int, CaseIterable {
+    case name, site, floor, room, host, serial, controller, adapter, address
+    case x, y, z, latitude, longitude
+    case profileHash, eidEpoch
+    case advertisement, type, uuid, major, minor, companyId, id, namespace, instance
+    case url, intervalMs, radioPowerDbm, measuredPowerDbm, identityKeyFile, rotationExponent, payloadOctets
+
+    var key: String { "\(self)" }
+
+    var isNumber: Bool {
+        switch self {
+        case .x, .y, .z, .latitude, .longitude, .major, .minor, .intervalMs, .radioPowerDbm, .measuredPowerDbm,
+            .rotationExponent, .payloadOctets:
+            true
+        default: false
+        }
+    }
+}
+
 extension FleetManifest.Beacon {
-    /// The beacon's line in `manifest.json`, without what separates it from others.
-    public var line: [UInt8] {
-        var line: [UInt8] = []
-        BeaconText(self).appendJSON(to: &line)
-        return line + ManifestSegment.text(AdvertisementText.json(advertisements.map { AdvertisementText($0) }))
+    /// The beacon's object in `manifest.json`. Values that are not known are left out.
+    public var json: JSONValue {
+        var members: [JSONValue.Member] = [.init("name", .string(name))]
+        func add(_ key: String, _ text: String?) {
+            if let text { members.append(.init(key, .string(text))) }
+        }
+        add("group", group.isEmpty ? nil : group.joined(separator: "/"))
+        add("host", host)
+        add("serial", serial)
+        add("controller", controller)
+        add("adapter", adapter)
+        add("address", address?.description)
+        if let position {
+            members.append(.init("position", .object(position.values.map { .init($0.column.key, .number($0.value)) })))
+        }
+        add("profileHash", profileHash)
+        add("eidEpoch", eidEpoch?.description)
+        members.append(.init("advertisements", .array(advertisements.map(\.json))))
+        return .object(members)
+    }
+
+    /// The beacon's lines in `manifest.csv`: one for each advertisement.
+    public var csv: String {
+        var values: [ManifestColumn: String] = [.name: name, .profileHash: profileHash]
+        for (column, name) in zip([ManifestColumn.site, .floor, .room], group) { values[column] = name }
+        values[.host] = host
+        values[.serial] = serial
+        values[.controller] = controller
+        values[.adapter] = adapter
+        values[.address] = address?.description
+        for (column, value) in position?.values ?? [] { values[column] = value.text }
+        values[.eidEpoch] = eidEpoch?.description
+        var text = ""
+        for (index, advertisement) in advertisements.enumerated() {
+            var row = values
+            row[.advertisement] = "\(index + 1)"
+            for (column, value) in advertisement.values {
+                if case .string(let text) = value { row[column] = text } else { row[column] = value.line }
+            }
+            text += ManifestColumn.allCases.map { FleetManifest.cell(row[$0] ?? "") }.joined(separator: ",") + "\r\n"
+        }
+        return text
+    }
+}
+
+extension FleetManifest.Position {
+    fileprivate var values: [(column: ManifestColumn, value: JSONNumber)] {
+        switch self {
+        case .plan(let x, let y, let z): [(.x, x), (.y, y)] + (z.map { [(.z, $0)] } ?? [])
+        case .globe(let latitude, let longitude): [(.latitude, latitude), (.longitude, longitude)]
+        }
+    }
+}
+
+extension FleetManifest.Advertisement {
+    fileprivate var json: JSONValue { .object(values.map { .init($0.column.key, $0.value) }) }
+
+    /// The values that are known, in the order of the manifest.
+    fileprivate var values: [(column: ManifestColumn, value: JSONValue)] {
+        var values: [(column: ManifestColumn, value: JSONValue)] = [(.type, .string(type))]
+        switch identity {
+        case .iBeacon(let uuid, let major, let minor):
+            values += [(.uuid, .string(uuid.uuidText)), (.major, .integer(major)), (.minor, .integer(minor))]
+        case .altBeacon(let company, let id):
+            values += [
+                (.companyId, .string(Hexadecimal.number(company, width: 4))), (.id, .string(id.description)),
+            ]
+        case .eddystoneUID(let namespace, let instance):
+            values += [(.namespace, .string(namespace.description)), (.instance, .string(instance.description))]
+        case .eddystoneURL(let url): values.append((.url, .string(url)))
+        case .none: break
+        }
+        values.append((.intervalMs, .number(JSONNumber(thousandths: intervalMicroseconds))))
+        if let radioPower { values.append((.radioPowerDbm, .integer(radioPower))) }
+        if let measuredPower { values.append((.measuredPowerDbm, .integer(measuredPower))) }
+        if let identityKeyFile { values.append((.identityKeyFile, .string(identityKeyFile))) }
+        if let rotationExponent { values.append((.rotationExponent, .integer(rotationExponent))) }
+        if let payloadOctets { values.append((.payloadOctets, .integer(payloadOctets))) }
+        return values
     }
 }

@@ -1,4 +1,3 @@
-internal import BluetoothTypes
 package import Configuration
 
 /// A string of a fleet file with `${variables}` in it.
@@ -22,8 +21,6 @@ struct Expression: Hashable, Sendable {
         parts.compactMap { if case .variable(let name) = $0 { name } else { nil } }
     }
 
-    var isConstant: Bool { variables.isEmpty }
-
     /// Why a text with `${` in it is none.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case unclosed
@@ -38,6 +35,9 @@ struct Expression: Hashable, Sendable {
             }
         }
     }
+
+    /// Exactly `${name}`.
+    init(variable name: String) { parts = [.variable(name)] }
 
     init(_ text: String) throws(Fault) {
         parts = []
@@ -79,28 +79,6 @@ struct Expression: Hashable, Sendable {
             }
         }
     }
-}
-
-/// A variable as `defaults`, a group or a beacon sets it.
-struct Variable: Sendable {
-    enum Value: Sendable {
-        /// A string, with other variables in it or without.
-        case text(Expression)
-        /// Any other JSON value, as it is.
-        case json(JSONValue)
-        /// An interval of these, for each beacon its own.
-        case spread(ClosedRange<AdvertisingInterval>)
-    }
-
-    /// What `intervalSpread` sets.
-    static let spreadName = "intervalMs"
-
-    var value: Value
-    /// Where it is set.
-    var node: JSONNode
-
-    /// Names that a variable cannot have, because something else gives them their value.
-    static let reserved = ["name", "group", "site", "floor", "room", "host", "serial", "address", "eidEpoch"]
 }
 
 extension JSONValue {

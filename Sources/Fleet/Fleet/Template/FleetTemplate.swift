@@ -2,29 +2,27 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Profiles
 
-/// The template of all profiles: fixed text, with a slot wherever something differs from beacon to beacon.
+/// The template of all profiles: the text of a profile with a gap wherever a value contains variables.
 struct FleetTemplate: Sendable {
+    /// A value that is filled for each beacon.
     struct Slot: Sendable {
-        /// Within the profile.
+        /// Where it stands in the profile.
         var path: JSONPath
-        var kind: SlotKind
+        var type: PlaceType
         var expression: Expression
-        /// Where it stands in the fleet file; `nil` for what the template does not write itself.
+        /// Where it stands in the fleet file; `nil` when Pharos adds it to the template.
         var node: JSONNode?
     }
 
     let slots: [Slot]
-    /// The text between the slots, which are whole values: one more than there are slots.
-    let fixedText: [[UInt8]]
+    /// The text between the slots: one piece more than there are slots.
+    private let fixedText: [[UInt8]]
     /// The object in the fleet file.
     let node: JSONNode
     /// Whether beacons send from an allocated address.
     let hasAddress: Bool
-    /// Whether something rotates, so that an epoch is needed.
+    /// Whether a key rotates, so that beacons need an epoch.
     let hasEpoch: Bool
-
-    /// What the names of allocated values are.
-    static let allocatedNames = ["major", "minor", "namespace", "instance"]
 
     /// Every key that a template may have.
     static let keys = [
@@ -36,7 +34,7 @@ struct FleetTemplate: Sendable {
         self.node = node
         var builder = TemplateBuilder()
         var members: [(String, JSONTemplate)] = [("version", .value(.integer(BeaconProfile.version)))]
-        builder.add(expression: "name", at: JSONPath([.key("name")]), node: node["name"])
+        builder.add(variable: "name", node: node["name"])
         members.append(("name", .gap))
         let wantsAddress = node["address"].map { $0.string == "random-static" } ?? true
         let rotates = Self.rotates(node)
@@ -44,16 +42,15 @@ struct FleetTemplate: Sendable {
             "adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration", "eidEpoch",
             "advertisements", "scanResponse",
         ] {
-            let path = JSONPath([.key(key)])
             if key == "address", wantsAddress {
-                builder.add(expression: "address", at: path, node: node[key], kind: .allocated)
+                builder.add(variable: key, node: node[key])
                 members.append((key, .gap))
             } else if key == "eidEpoch" {
                 guard rotates else { continue }
-                builder.add(expression: "eidEpoch", at: path, node: nil, kind: .allocated)
+                builder.add(variable: key, node: nil)
                 members.append((key, .gap))
             } else if let value = node[key] {
-                members.append((key, builder.value(value, at: path, &decoder)))
+                members.append((key, builder.value(value, at: JSONPath([.key(key)]), &decoder)))
             }
         }
         hasAddress = wantsAddress
@@ -67,14 +64,22 @@ struct FleetTemplate: Sendable {
         return elements.contains { $0["identityKeyFile"] != nil }
     }
 
-    /// Where the key of an advertisement is in a profile.
-    ///
-    /// - Parameter index: Of the advertisement, from 0.
-    static func path(_ index: Int, _ key: String) -> JSONPath {
-        JSONPath([.key("advertisements"), .index(index), .key(key)])
+    /// The text of a profile with these values in the slots.
+    func text(_ values: [JSONValue]) -> [UInt8] {
+        var text: [UInt8] = []
+        for (index, fixed) in fixedText.enumerated() {
+            text += fixed
+            if index < values.count { text += values[index].line.utf8 }
+        }
+        return text
     }
 
-    /// The slot that is at a path of the profile or around it.
+    /// The path of a key of an advertisement in a profile. Advertisements count from 0.
+    static func path(_ advertisement: Int, _ key: String) -> JSONPath {
+        JSONPath([.key("advertisements"), .index(advertisement), .key(key)])
+    }
+
+    /// The slot at a path of the profile, or the slot that contains the path.
     func slot(at path: JSONPath) -> Int? {
         slots.firstIndex { path.components.starts(with: $0.path.components) }
     }
@@ -95,13 +100,51 @@ struct FleetTemplate: Sendable {
     }
 }
 
+/// The type of the JSON value that a place of a profile takes. It decides what the text of a table's cell becomes.
+enum PlaceType: Sendable {
+    case number
+    case boolean
+    case string
+    /// A string or a number.
+    case any
+
+    init(_ path: JSONPath) {
+        guard case .key(let key) = path.components.last else {
+            // An element of `channels`, or of a list of UUIDs.
+            self = path.components.contains(.key("channels")) ? .number : .any
+            return
+        }
+        if path.components.count == 2, path.components[0] == .key("calibration") {
+            self = key == "receiver" ? .any : .number
+            return
+        }
+        switch key {
+        case "major", "minor", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "measuredPower1mDbm", "companyId",
+            "reserved", "flags", "rotationExponent", "powerDbm", "version":
+            self = .number
+        case "encrypted": self = .boolean
+        case "uuid", "namespace", "instance", "id", "data", "url", "localName", "name", "identityKeyFile":
+            self = .string
+        default: self = .any
+        }
+    }
+
+    /// The value of a cell at such a place: a number or a boolean when the place takes one and the text is one.
+    func value(ofCell text: String) -> JSONValue {
+        if self == .number, let number = JSONNumber(text) { return .number(number) }
+        if self == .boolean, text == "true" || text == "false" { return .boolean(text == "true") }
+        return .string(text)
+    }
+}
+
 /// Collects the slots of a template while its values are copied.
 private struct TemplateBuilder {
     var slots: [FleetTemplate.Slot] = []
 
-    mutating func add(expression variable: String, at path: JSONPath, node: JSONNode?, kind: SlotKind? = nil) {
-        guard let expression = try? Expression("${\(variable)}") else { return }
-        slots.append(.init(path: path, kind: kind ?? SlotKind(path), expression: expression, node: node))
+    /// Adds a slot for a key of the profile that has the value of the variable of the same name.
+    mutating func add(variable: String, node: JSONNode?) {
+        let expression = Expression(variable: variable)
+        slots.append(.init(path: JSONPath([.key(variable)]), type: .string, expression: expression, node: node))
     }
 
     mutating func value(_ node: JSONNode, at path: JSONPath, _ decoder: inout ConfigurationDecoder) -> JSONTemplate {
@@ -109,7 +152,7 @@ private struct TemplateBuilder {
         case .string(let text) where text.contains("${"):
             do throws(Expression.Fault) {
                 let expression = try Expression(text)
-                slots.append(.init(path: path, kind: SlotKind(path), expression: expression, node: node))
+                slots.append(.init(path: path, type: PlaceType(path), expression: expression, node: node))
                 return .gap
             } catch {
                 decoder.error(error.description, at: node)

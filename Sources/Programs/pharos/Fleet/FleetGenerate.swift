@@ -4,6 +4,7 @@ internal import Configuration
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
+internal import Planner
 
 struct FleetInit: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,7 +85,10 @@ struct FleetGenerate: ParsableCommand {
         defer { progress.finish() }
         let generation = try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
         progress.finish()
-        for warning in generation.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        let airtime = FleetAirtime(generation.result.report.traffic).warnings(for: generation.fleet)
+        for warning in FileProblem.sorted(generation.warnings + airtime) {
+            Terminal.writeError("pharos: \(warning)\n")
+        }
         Terminal.write(json ? generation.json.line + "\n" : generation.text)
     }
 }

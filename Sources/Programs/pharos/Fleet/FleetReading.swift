@@ -4,6 +4,7 @@ internal import Configuration
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
+internal import Planner
 
 struct FleetCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,11 +20,32 @@ struct FleetCheck: ParsableCommand {
     func run() throws {
         let progress = ProgressLine()
         defer { progress.finish() }
-        let checkup = try FleetCheckup(file) { progress.report($0, of: $1, "beacons") }
+        var files = try FleetFiles(file)
+        let report = try files.check { progress.report($0, of: $1, "beacons") }
         progress.finish()
-        Terminal.write(json ? checkup.json.line + "\n" : checkup.text)
-        if checkup.lacksFile { throw Failure(.noInput) }
-        if !checkup.isGood { throw Failure(.failure) }
+        let airtime = FleetAirtime(report?.traffic ?? FleetTraffic())
+        if let fleet = files.fleet { files.add(airtime.warnings(for: fleet)) }
+        let isGood = report != nil && !files.hasErrors
+        Terminal.write(
+            json ? Self.json(files, airtime, isGood: isGood).line + "\n" : Self.text(files, airtime, isGood: isGood))
+        if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }
+        if !isGood { throw Failure(.failure) }
+    }
+
+    /// One line a problem; for a good fleet also its size and a row for each site.
+    private static func text(_ files: FleetFiles, _ airtime: FleetAirtime, isGood: Bool) -> String {
+        let problems = files.problems.map { "\($0)\n" }.joined()
+        guard isGood, let fleet = files.fleet else { return problems }
+        let beacons = fleet.beaconCount == 1 ? "1 beacon" : "\(fleet.beaconCount) beacons"
+        return problems + "\(files.file): good, \(beacons) in the fleet \(fleet.name)\n" + airtime.text
+    }
+
+    private static func json(_ files: FleetFiles, _ airtime: FleetAirtime, isGood: Bool) -> JSONValue {
+        .record([
+            ("file", .string(files.file)), ("good", .boolean(isGood)),
+            ("beacons", .optional(files.fleet?.beaconCount) { .integer($0) }),
+            ("sites", airtime.json), ("problems", .array(files.problems.map(\.json))),
+        ])
     }
 }
 
@@ -47,7 +69,7 @@ struct FleetDiffCommand: ParsableCommand {
     var exitCode = false
 
     func run() throws {
-        let diff = try FleetComparison.make(file, against: against)
+        let diff = try FleetDiff(of: file, against: against)
         Terminal.write(json ? diff.json.line + "\n" : diff.text)
         if exitCode, !diff.isEmpty { throw Failure(.failure) }
     }

@@ -64,7 +64,8 @@ struct PlanSite: ParsableCommand {
         if let reference = site.fleet {
             var placed = SiteFleet(reference, of: site)
             let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
-            _ = try NamedFleet(path: directory + reference.path).forEachPlannedBeacon { placed.add($0) }
+            let manifest = try NamedFleet(path: directory + reference.path).plannedManifest()
+            for beacon in manifest.beacons { placed.add(beacon) }
             do throws(FileProblem) {
                 problems += try placed.fill(&site)
             } catch {

@@ -3,10 +3,10 @@ public import Configuration
 internal import Profiles
 
 extension Fleet {
-    /// What became of a table that a fleet file names.
+    /// The contents of a table that a fleet file names.
     public enum TableFile: Sendable {
         case octets([UInt8])
-        /// With the reason, such as `there is no such file`.
+        /// The reason why it cannot be read, such as `there is no such file`.
         case unreadable(String)
     }
 
@@ -14,9 +14,9 @@ extension Fleet {
     ///
     /// - Parameters:
     ///   - file: The file's name, for messages.
-    ///   - table: Gives the contents of a table by the name that stands in the file.
-    /// - Returns: the fleet, `nil` when nothing can be made of it, and every problem of all files in their order. A
-    ///   fleet with errors is of use for finding more of them only.
+    ///   - table: Returns the contents of a table by the name that the fleet file has for it.
+    /// - Returns: The fleet, and every problem of all files in their order. The fleet is `nil` when the file cannot be
+    ///   decoded. A fleet with errors is only good for finding more errors.
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
     ) -> (fleet: Fleet?, problems: [FileProblem]) {
@@ -55,14 +55,12 @@ struct FleetDecoder {
     var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
     /// Groups in which the fleet file names others: there, no table adds to them.
     var hasDeclaredChildren: Set<Int> = []
-    var sources: [Fleet.Source] = []
     var beacons: [Fleet.Beacon] = []
-    var names = NamePool()
+    /// The number of each beacon by its name.
+    var numbers: [String: Int] = [:]
     /// Every variable that something uses.
     var used: Set<String> = []
     var rules = AllocationRules()
-    /// The list that is being read.
-    var current: [Fleet.ListedBeacon] = []
 
     struct GroupKey: Hashable {
         var parent: Int
@@ -100,8 +98,8 @@ struct FleetDecoder {
         guard let name, let template else { return nil }
         return Fleet(
             name: name, file: file, listeners: listeners, keysFolder: keysFolder, keysNode: root["keys"],
-            listenersNode: root["listeners"], template: template, rules: rules, groups: groups, sources: sources,
-            beacons: beacons, names: names)
+            listenersNode: root["listeners"], template: template, rules: rules, groups: groups, beacons: beacons,
+            numbers: numbers)
     }
 
     private static func hint(_ key: String) -> String? {
@@ -174,11 +172,11 @@ struct FleetDecoder {
                 continue
             }
             guard case .string(let text) = member.value.value else {
-                found[member.key] = Variable(value: .json(JSONValue(member.value)), node: member.value)
+                found[member.key] = Variable(value: .json(JSONValue(member.value)), origin: .node(member.value))
                 continue
             }
             do throws(Expression.Fault) {
-                found[member.key] = Variable(value: .text(try Expression(text)), node: member.value)
+                found[member.key] = Variable(value: .text(try Expression(text)), origin: .node(member.value))
             } catch {
                 decoder.error(error.description, at: member.value)
             }
@@ -199,7 +197,7 @@ struct FleetDecoder {
         }
         // What is wrong with it has been said; that the variable is missing shall not be said too.
         let intervals = intervals(spread) ?? AdvertisingInterval.legacyRange
-        found[Variable.spreadName] = Variable(value: .spread(intervals), node: spread)
+        found[Variable.spreadName] = Variable(value: .spread(intervals), origin: .node(spread))
         return found
     }
 

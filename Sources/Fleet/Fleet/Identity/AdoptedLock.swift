@@ -1,0 +1,80 @@
+internal import BluetoothTypes
+internal import Configuration
+
+extension FleetLock {
+    /// Why identities cannot be taken from a manifest.
+    public enum AdoptionError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The manifest belongs to the fleet with this name.
+        case otherFleet(String)
+        /// The manifest does not contain the value of this variable in a field of its own.
+        case hidden(variable: String)
+        /// This beacon of the manifest does not send what the template describes.
+        case otherTemplate(beacon: String)
+
+        /// As the end of a sentence.
+        public var description: String {
+            switch self {
+            case .otherFleet(let name): "it is the manifest of the fleet \(name)"
+            case .hidden(let variable):
+                "it does not say the beacons' \(variable): the template has \"${\(variable)}\" within texts only"
+            case .otherTemplate(let name):
+                "its beacon \(name) does not send what the fleet file says; take the fleet file that it was made from"
+            }
+        }
+    }
+
+    /// Restores a lock from the manifest that was generated with it. A manifest does not contain the identities of
+    /// retired beacons.
+    ///
+    /// - Parameter fleet: The fleet file from which the manifest was generated. Its beacons may have changed.
+    public init(adopting manifest: FleetManifest, for fleet: Fleet) throws(AdoptionError) {
+        self.init(fleet: fleet.name)
+        guard manifest.fleet == fleet.name else { throw .otherFleet(manifest.fleet) }
+        let rules = fleet.rules
+        func place(_ variable: String, _ isWanted: Bool) throws(AdoptionError) -> Int? {
+            guard isWanted else { return nil }
+            let slot = fleet.template.slots.first { slot in
+                slot.expression.wholeVariable == variable && slot.path.components.last == .key(variable)
+            }
+            guard let slot, slot.path.components.count == 3, case .index(let index) = slot.path.components[1] else {
+                throw .hidden(variable: variable)
+            }
+            return index
+        }
+        let majorPlace = try place("major", rules.major != nil)
+        let minorPlace = try place("minor", rules.minor != nil)
+        let instancePlace = try place("instance", rules.instance != nil)
+        var majorPaths: Set<String> = []
+        for beacon in manifest.beacons {
+            func identity(_ place: Int) throws(AdoptionError) -> FleetManifest.Identity {
+                guard beacon.advertisements.indices.contains(place) else { throw .otherTemplate(beacon: beacon.name) }
+                return beacon.advertisements[place].identity
+            }
+            func path(_ level: AllocationRules.Level) -> String {
+                beacon.group.prefix(level.depth).joined(separator: "/")
+            }
+            var entry = Entry(name: beacon.name, box: beacon.serial)
+            if let majorPlace, let rule = rules.major, majorPaths.insert(path(rule.per)).inserted {
+                guard case .iBeacon(_, let major, _) = try identity(majorPlace) else {
+                    throw .otherTemplate(beacon: beacon.name)
+                }
+                majors.append(.init(group: path(rule.per), major: Int(major)))
+            }
+            if let minorPlace, let rule = rules.minor {
+                guard case .iBeacon(_, _, let minor) = try identity(minorPlace) else {
+                    throw .otherTemplate(beacon: beacon.name)
+                }
+                (entry.scope, entry.minor) = (path(rule.within), Int(minor))
+            }
+            if let instancePlace {
+                guard case .eddystoneUID(_, let instance) = try identity(instancePlace) else {
+                    throw .otherTemplate(beacon: beacon.name)
+                }
+                entry.instance = instance.octets.reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            if fleet.template.hasAddress { entry.address = beacon.address }
+            if fleet.template.hasEpoch { entry.epoch = beacon.eidEpoch }
+            entries.append(entry)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Airtime
+public import Configuration
+public import Fleet
+
+/// The airtime of each site of a fleet, as if a receiver heard all beacons of the site.
+public struct FleetAirtime: Sendable {
+    /// The airtime of one site.
+    public struct Site: Hashable, Sendable {
+        /// Empty for beacons without a site.
+        public let name: String
+        public let beacons: Int
+        public let advertisements: Int
+        /// The probability that a packet does not collide with another one; `nil` when the model does not cover the
+        /// traffic.
+        public let collisionFreeProbability: Double?
+    }
+
+    /// In the order of the fleet file.
+    public let sites: [Site]
+
+    /// The largest number of sites in ``text``.
+    private static let siteLimit = 50
+    /// Below this probability a site gets a warning.
+    private static let leastProbability = 0.5
+
+    /// Computes the airtime of the advertisements of a fleet.
+    public init(_ traffic: FleetTraffic) {
+        sites = traffic.sites.map { site in
+            Site(
+                name: site.name, beacons: site.beacons, advertisements: site.advertisements,
+                collisionFreeProbability: (try? Self.model(site))?.collisionFreeProbability)
+        }
+    }
+
+    private static func model(_ site: FleetTraffic.Site) throws(AirtimeError) -> BoxCollisionModel {
+        let boxes = try site.boxes.map { kind throws(AirtimeError) in
+            try AdvertisingBoxes(
+                count: kind.count,
+                advertisements: kind.advertisements.map { own throws(AirtimeError) in
+                    (
+                        interval: own.interval,
+                        airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: own.payloadOctets)
+                    )
+                })
+        }
+        return try BoxCollisionModel(boxes: boxes)
+    }
+
+    /// A warning for each site where less than half of the packets are free of collisions.
+    public func warnings(for fleet: Fleet) -> [FileProblem] {
+        sites.compactMap { site in
+            guard let probability = site.collisionFreeProbability, probability < Self.leastProbability else {
+                return nil
+            }
+            let percent = Int((probability * 100).rounded())
+            let whose = site.name.isEmpty ? "the fleet without a site" : "the site \"\(site.name)\""
+            return fleet.warning(
+                "for a receiver that hears all \(site.beacons) beacons of \(whose), only \(percent) % of packets are free of "
+                    + "collisions: use longer intervals (`pharos plan interval` computes them), or find out with "
+                    + "`pharos plan site` how many beacons a receiver hears at once", site: site.name)
+        }
+    }
+
+    /// A row for each site, at most 50; empty when the model covers no site.
+    public var text: String {
+        let known = sites.filter { $0.collisionFreeProbability != nil }
+        guard !known.isEmpty else { return "" }
+        var table = Table(
+            ["site", "beacons", "advertisements", "free of collisions (%)"], alignment: [.left, .right, .right, .right])
+        for site in known.prefix(Self.siteLimit) {
+            let percent = ((site.collisionFreeProbability ?? 0) * 1000).rounded() / 10
+            table.add([site.name.isEmpty ? "–" : site.name, "\(site.beacons)", "\(site.advertisements)", "\(percent)"])
+        }
+        let rest = known.count - Self.siteLimit
+        return table.text + (rest > 0 ? "and \(rest) more sites\n" : "")
+    }
+
+    /// All sites, for programs.
+    public var json: JSONValue {
+        .array(
+            sites.map { site in
+                .record([
+                    ("name", .string(site.name)), ("beacons", .integer(site.beacons)),
+                    ("advertisements", .integer(site.advertisements)),
+                    (
+                        "collisionFreeProbability",
+                        .optional(site.collisionFreeProbability) { .decimal("\($0)") }
+                    ),
+                ])
+            })
+    }
+}
