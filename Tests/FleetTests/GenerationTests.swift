@@ -79,7 +79,10 @@ struct GenerationTests {
         let fleet = try #require(decoded)
         let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
         var traffic = FleetTraffic()
-        for beacon in FleetGenerator(fleet, allocation).manifest.beacons { #expect(traffic.add(beacon)) }
+        for beacon in FleetGenerator(fleet, allocation).manifest.beacons {
+            let isCounted = traffic.add(beacon)
+            #expect(isCounted)
+        }
         let wanted = fleet.check(allocation).traffic
         #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
         let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }
