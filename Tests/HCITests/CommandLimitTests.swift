@@ -47,10 +47,10 @@ import Testing
         .init("Advertising_Channel_Map: 0 is out of range 1...7") { try legacy(channels: 0) },
         .init("Advertising_Channel_Map: 8 is out of range 1...7") { try legacy(channels: 8) },
         .init("Own_Address_Type: 4 is out of range 0...3") { try legacy(own: 4) },
-        .init("Advertising_Data_Length: 32 is out of range 0...31 octets") {
+        .init("Advertising_Data_Length: 32 is out of range 0...31 bytes") {
             _ = try LESetAdvertisingData([UInt8](repeating: 0, count: 32))
         },
-        .init("Scan_Response_Data_Length: 32 is out of range 0...31 octets") {
+        .init("Scan_Response_Data_Length: 32 is out of range 0...31 bytes") {
             _ = try LESetScanResponseData([UInt8](repeating: 0, count: 32))
         },
         .init("Primary_Advertising_Interval_Max: 16777216 is out of range 32...16777215") {
@@ -69,10 +69,10 @@ import Testing
         .init("Advertising_TX_Power: -128 is out of range -127...20 dBm") { try extended(power: 0x80) },
         .init("Advertising_SID: 16 is out of range 0...15") { try extended(sid: 16) },
         .init("Primary_Advertising_Channel_Map: 0 is out of range 1...7") { try extended(channels: 0) },
-        .init("Advertising_Data_Length: 252 is out of range 0...251 octets") {
+        .init("Advertising_Data_Length: 252 is out of range 0...251 bytes") {
             _ = try LESetExtendedAdvertisingData(handle: 0, data: [UInt8](repeating: 0, count: 252))
         },
-        .init("Advertising_Data_Length: 0 is out of range 1...251 octets") {
+        .init("Advertising_Data_Length: 0 is out of range 1...251 bytes") {
             _ = try LESetExtendedAdvertisingData(handle: 0, operation: .lastFragment, data: [])
         },
         .init("Operation: 4 is out of range 0...3") {
@@ -82,7 +82,7 @@ import Testing
         .init("Num_Sets: 64 is out of range 0...63") {
             _ = try LESetExtendedAdvertisingEnable(false, (0..<64).map { .init(handle: $0) })
         },
-        .init("Advertising_Handle: 0x01 is not allowed: the same set is named twice") {
+        .init("Advertising_Handle: 0x01 is not allowed: the list contains this set twice") {
             _ = try LESetExtendedAdvertisingEnable(true, [.init(handle: 1), .init(handle: 1)])
         },
         .init("Advertising_Handle: 240 is out of range 0...239") { _ = try LERemoveAdvertisingSet(handle: 0xF0) },

@@ -141,7 +141,7 @@ struct CommandVector: Sendable, CustomTestStringConvertible {
 
         let data = [UInt8](repeating: 0xAB, count: 32)
         let tooLong = try #require(command(LESetAdvertisingData.self, data))
-        #expect(tooLong.parameter.length == 0xAB)
+        #expect(tooLong.length == 0xAB)
         #expect(tooLong.data == Array(repeating: 0xAB, count: 31))
         #expect(tooLong.parameters == data)
     }

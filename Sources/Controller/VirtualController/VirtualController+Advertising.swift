@@ -150,12 +150,12 @@ extension VirtualController {
     }
 
     func setAdvertisingData(_ command: LESetAdvertisingData) throws(HCIStatus) {
-        try HCIStatus.require(Int(command.parameter.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
+        try HCIStatus.require(Int(command.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
         state.sets[.legacy]?.data.octets = command.data
     }
 
     func setScanResponseData(_ command: LESetScanResponseData) throws(HCIStatus) {
-        try HCIStatus.require(Int(command.parameter.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
+        try HCIStatus.require(Int(command.length) <= AdvertisingData.legacyLimit, else: .invalidParameters)
         state.sets[.legacy]?.scanResponse.octets = command.data
     }
 

@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 // Informational parameters: Core Specification 5.4, Vol 4 Part E 7.4.
 
-/// Read Local Version Information (7.4.1): what the controller is and who made it.
+/// Read Local Version Information (7.4.1): the controller's version and maker.
 public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1001)
     public static let name = "Read Local Version Information"
@@ -10,18 +10,18 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// HCI and LMP versions, their revisions and the company, 8 octets.
+    /// HCI and LMP versions, their revisions and the company.
     public struct ReturnParameters: HCIReturnParameters {
-        public let version: HCIVersion
+        public private(set) var version = HCIVersion(rawValue: 0)
         /// The maker's own number.
-        public let revision: UInt16
-        /// Of the link manager; the same number as `version` on today's controllers.
-        public let lmpVersion: HCIVersion
-        public let company: CompanyIdentifier
+        public private(set) var revision: UInt16 = 0
+        /// The version of the link manager; on today's controllers the same as `version`.
+        public private(set) var lmpVersion = HCIVersion(rawValue: 0)
+        public private(set) var company = CompanyIdentifier(rawValue: 0)
         /// The maker's own number.
-        public let lmpSubversion: UInt16
+        public private(set) var lmpSubversion: UInt16 = 0
 
-        /// What is answered with success; nothing is checked.
+        /// The answer of a controller. No value is checked.
         public init(
             version: HCIVersion, revision: UInt16, lmpVersion: HCIVersion, company: CompanyIdentifier,
             lmpSubversion: UInt16
@@ -33,23 +33,13 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
             self.lmpSubversion = lmpSubversion
         }
 
-        /// Reads 8 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(8, at: offset) else { return nil }
-            version = HCIVersion(rawValue: octets[offset])
-            revision = octets.uint16LittleEndian(at: offset + 1)
-            lmpVersion = HCIVersion(rawValue: octets[offset + 3])
-            company = CompanyIdentifier(rawValue: octets.uint16LittleEndian(at: offset + 4))
-            lmpSubversion = octets.uint16LittleEndian(at: offset + 6)
-        }
-
-        public var octets: [UInt8] {
-            var octets: [UInt8] = [version.rawValue]
-            octets.append(littleEndian: revision)
-            octets.append(lmpVersion.rawValue)
-            octets.append(littleEndian: company.rawValue)
-            octets.append(littleEndian: lmpSubversion)
-            return octets
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.named("HCI_Version", &version)
+            fields.number("HCI_Subversion", &revision)
+            fields.named("LMP_Version", &lmpVersion)
+            fields.named("Company_Identifier", &company)
+            fields.number("LMP_Subversion", &lmpSubversion)
         }
     }
 }
@@ -62,26 +52,25 @@ public struct ReadLocalSupportedCommands: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// Supported_Commands, 64 octets.
+    /// Supported_Commands: a bit for each command.
     public struct ReturnParameters: HCIReturnParameters {
-        public let commands: SupportedCommands
+        public private(set) var commands = SupportedCommands()
 
-        /// What is answered with success; nothing is checked.
+        /// The answer of a controller. No value is checked.
         public init(_ commands: SupportedCommands) {
             self.commands = commands
         }
 
-        /// Reads 64 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard let bitmap = FixedOctets<64>(octets, at: offset) else { return nil }
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            var bitmap = commands.octets
+            fields.fixed("Supported_Commands", &bitmap)
             commands = SupportedCommands(octets: bitmap)
         }
-
-        public var octets: [UInt8] { commands.octets.octets }
     }
 }
 
-/// Read BD_ADDR (7.4.6): the controller's public address; all zero when it has none.
+/// Read BD_ADDR (7.4.6): the controller's public address; all zero if it has none.
 public struct ReadBDADDR: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1009)
     public static let name = "Read BD_ADDR"
@@ -89,22 +78,19 @@ public struct ReadBDADDR: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// BD_ADDR, 6 octets.
+    /// The public address.
     public struct ReturnParameters: HCIReturnParameters {
-        public let address: DeviceAddress
+        public private(set) var address = DeviceAddress(FixedOctets())
 
-        /// What is answered with success; nothing is checked.
+        /// The answer of a controller. No value is checked.
         public init(_ address: DeviceAddress) {
             self.address = address
         }
 
-        /// Reads 6 octets from `offset` on, whatever follows them; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard let address = DeviceAddress(littleEndian: octets, at: offset) else { return nil }
-            self.address = address
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.address("BD_ADDR", &address)
         }
-
-        public var octets: [UInt8] { address.littleEndian }
     }
 }
 

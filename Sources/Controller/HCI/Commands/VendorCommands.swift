@@ -1,14 +1,12 @@
 public import BluetoothTypes
 
-// Commands of controller makers that move the radio's power. Numbers from 0xFC00 on mean something else with every
-// maker: they are sent only to a controller whose maker is known.
+// Commands of controller makers that set the radio's power. Numbers from 0xFC00 on have another meaning for every maker:
+// they are sent only to a controller whose maker is known.
 
-/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. Lasts until the next reset.
+/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. Effective until the next reset.
 ///
-/// Status 0x30 means that the chip does not know this power.
+/// Status 0x30 means that the chip does not support this power.
 public struct BroadcomSetTransmitPower: HCICommand {
-    /// The status, and nothing behind it.
-    public typealias ReturnParameters = HCINoReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0xFC26)
     public static let name = "Broadcom Set Transmit Power"
 
@@ -16,40 +14,28 @@ public struct BroadcomSetTransmitPower: HCICommand {
     public static let advertisingHandle: UInt16 = 0x00FE
 
     /// A connection, or ``advertisingHandle``.
-    public let handle: UInt16
+    public private(set) var handle: UInt16 = 0
     /// In dBm.
-    public let power: RadioPower
+    public private(set) var power = RadioPower(octet: 0)
 
     /// - Throws: ``HCIParameterError`` for a power outside -127...20 dBm: this command has no "no preference".
     public init(handle: UInt16 = Self.advertisingHandle, power: RadioPower) throws(HCIParameterError) {
-        try HCIParameterError.check("Transmit_Power", power.dBm, in: RadioPower.range, unit: "dBm")
         self.handle = handle
         self.power = power
+        try check()
     }
 
-    /// Reads exactly 3 octets; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 3 else { return nil }
-        handle = octets.uint16LittleEndian(at: 0)
-        power = RadioPower(octet: octets[2])
-    }
-
-    public var parameters: [UInt8] {
-        var octets: [UInt8] = []
-        octets.append(littleEndian: handle)
-        return octets + [power.octet]
-    }
-
-    public var fields: [HCIField] {
-        let role = handle == Self.advertisingHandle ? "LE advertising" : "connection"
-        return [
-            HCIField("Handle", "\(role) (\(Hexadecimal.number(handle, width: 4)))"),
-            HCIField("Transmit_Power", "\(power.dBm) dBm"),
-        ]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.number("Handle", &handle) { handle in
+            let role = handle == Self.advertisingHandle ? "LE advertising" : "connection"
+            return "\(role) (\(Hexadecimal.number(handle, width: 4)))"
+        }
+        fields.power("Transmit_Power", &power, allowsNoPreference: false)
     }
 }
 
-/// Handle_Type of Zephyr's power commands: what the handle counts.
+/// Handle_Type of Zephyr's power commands: what the handle refers to.
 public struct ZephyrHandleType: HCINamedOctet {
     public let rawValue: UInt8
 
@@ -75,122 +61,86 @@ public struct ZephyrHandleType: HCINamedOctet {
 
 /// Write Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
 public struct ZephyrWriteTxPowerLevel: HCICommand {
-    /// The handle, and the level that the controller has selected.
     public typealias ReturnParameters = ZephyrTxPowerLevel
     public static let opcode = HCIOpcode(rawValue: 0xFC0E)
     public static let name = "Zephyr Write Tx Power Level"
 
-    public let handleType: ZephyrHandleType
-    /// The number of the advertising set, scanner or connection, as the type says; 0 where there is one only.
-    public let handle: UInt16
+    public private(set) var handleType = ZephyrHandleType(rawValue: 0)
+    /// The number of the advertising set, scanner or connection; 0 if there is only one.
+    public private(set) var handle: UInt16 = 0
     /// In dBm.
-    public let power: RadioPower
+    public private(set) var power = RadioPower(octet: 0)
 
     /// - Throws: ``HCIParameterError`` for reserved handle types and for a power outside -127...20 dBm other than
     ///   `RadioPower.noPreference`.
     public init(
         handleType: ZephyrHandleType = .advertising, handle: UInt16 = 0, power: RadioPower
     ) throws(HCIParameterError) {
-        try HCIParameterError.check("Handle_Type", handleType.rawValue, in: 0...2)
-        if power != .noPreference {
-            try HCIParameterError.check("Tx_Power_Level", power.dBm, in: RadioPower.range, unit: "dBm")
-        }
         self.handleType = handleType
         self.handle = handle
         self.power = power
+        try check()
     }
 
-    /// Reads exactly 4 octets; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 4 else { return nil }
-        handleType = ZephyrHandleType(rawValue: octets[0])
-        handle = octets.uint16LittleEndian(at: 1)
-        power = RadioPower(octet: octets[3])
-    }
-
-    public var parameters: [UInt8] {
-        ZephyrTxPowerLevel(handleType: handleType, handle: handle, power: power).octets
-    }
-
-    public var fields: [HCIField] {
-        [
-            HCIField("Handle_Type", handleType),
-            HCIField("Handle", Hexadecimal.number(handle, width: 4)),
-            HCIField("Tx_Power_Level", power),
-        ]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.named("Handle_Type", &handleType, in: 0...2)
+        fields.number("Handle", &handle) { Hexadecimal.number($0, width: 4) }
+        fields.power("Tx_Power_Level", &power)
     }
 }
 
 /// Read Tx Power Level of Zephyr and of Nordic's controller (zephyr/bluetooth/hci_vs.h).
 public struct ZephyrReadTxPowerLevel: HCICommand {
-    /// The handle, and the level that the controller has selected.
     public typealias ReturnParameters = ZephyrTxPowerLevel
     public static let opcode = HCIOpcode(rawValue: 0xFC0F)
     public static let name = "Zephyr Read Tx Power Level"
 
-    public let handleType: ZephyrHandleType
-    /// The number of the advertising set, scanner or connection, as the type says; 0 where there is one only.
-    public let handle: UInt16
+    public private(set) var handleType = ZephyrHandleType(rawValue: 0)
+    /// The number of the advertising set, scanner or connection; 0 if there is only one.
+    public private(set) var handle: UInt16 = 0
 
     /// - Throws: ``HCIParameterError`` for reserved handle types.
     public init(handleType: ZephyrHandleType = .advertising, handle: UInt16 = 0) throws(HCIParameterError) {
-        try HCIParameterError.check("Handle_Type", handleType.rawValue, in: 0...2)
         self.handleType = handleType
         self.handle = handle
+        try check()
     }
 
-    /// Reads exactly 3 octets; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 3 else { return nil }
-        handleType = ZephyrHandleType(rawValue: octets[0])
-        handle = octets.uint16LittleEndian(at: 1)
-    }
-
-    public var parameters: [UInt8] {
-        var octets = [handleType.rawValue]
-        octets.append(littleEndian: handle)
-        return octets
-    }
-
-    public var fields: [HCIField] {
-        [HCIField("Handle_Type", handleType), HCIField("Handle", Hexadecimal.number(handle, width: 4))]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.named("Handle_Type", &handleType, in: 0...2)
+        fields.number("Handle", &handle) { Hexadecimal.number($0, width: 4) }
     }
 }
 
-/// What both of Zephyr's power commands return: whose power, and what the radio really sends with.
+/// The return parameters of both of Zephyr's power commands: the power that the radio really uses.
 public struct ZephyrTxPowerLevel: HCIReturnParameters {
-    public let handleType: ZephyrHandleType
-    /// The number of the advertising set, scanner or connection, as the type says; 0 where there is one only.
-    public let handle: UInt16
+    public private(set) var handleType = ZephyrHandleType(rawValue: 0)
+    /// The number of the advertising set, scanner or connection; 0 if there is only one.
+    public private(set) var handle: UInt16 = 0
     /// In dBm.
-    public let power: RadioPower
+    public private(set) var power = RadioPower(octet: 0)
 
-    /// A level for a handle; its meaning depends on `handleType`.
+    /// The answer of a controller. No value is checked.
     public init(handleType: ZephyrHandleType, handle: UInt16, power: RadioPower) {
         self.handleType = handleType
         self.handle = handle
         self.power = power
     }
 
-    /// Reads 4 octets from `offset` on, whatever follows; `nil` when fewer are left.
-    public init?(octets: Span<UInt8>, at offset: Int) {
-        guard octets.holds(4, at: offset) else { return nil }
-        handleType = ZephyrHandleType(rawValue: octets[offset])
-        handle = octets.uint16LittleEndian(at: offset + 1)
-        power = RadioPower(octet: octets[offset + 3])
-    }
-
-    public var octets: [UInt8] {
-        var octets = [handleType.rawValue]
-        octets.append(littleEndian: handle)
-        return octets + [power.octet]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.named("Handle_Type", &handleType)
+        fields.number("Handle", &handle)
+        fields.power("Selected_Tx_Power", &power)
     }
 }
 
-// How a Zephyr controller tells what it is (zephyr/bluetooth/hci_vs.h). Both are safe to send to any controller whose
-// maker is the Linux Foundation or Nordic.
+// How a Zephyr controller identifies itself (zephyr/bluetooth/hci_vs.h). Both commands are safe to send to any controller
+// whose maker is the Linux Foundation or Nordic.
 
-/// Read Version Information: answered with status 0 only by a controller that knows Zephyr's vendor commands.
+/// Read Version Information: only a controller that has Zephyr's vendor commands answers it with status 0.
 public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0xFC01)
     public static let name = "Zephyr Read Version Information"
@@ -198,17 +148,18 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// Platform, firmware and their versions, 12 octets.
+    /// Platform, firmware and their versions.
     public struct ReturnParameters: HCIReturnParameters {
-        /// The chip's maker, 2 for Nordic Semiconductor, and in the variant its family (enumerations of that header).
-        public let hardwarePlatform: UInt16
-        public let hardwareVariant: UInt16
-        public let firmwareVariant: UInt8
-        public let firmwareVersion: UInt8
-        public let firmwareRevision: UInt16
-        public let firmwareBuild: UInt32
+        /// The chip's maker, 2 for Nordic Semiconductor.
+        public private(set) var hardwarePlatform: UInt16 = 0
+        /// The chip's family, numbered by its maker.
+        public private(set) var hardwareVariant: UInt16 = 0
+        public private(set) var firmwareVariant: UInt8 = 0
+        public private(set) var firmwareVersion: UInt8 = 0
+        public private(set) var firmwareRevision: UInt16 = 0
+        public private(set) var firmwareBuild: UInt32 = 0
 
-        /// What is answered with success; nothing is checked.
+        /// The answer of a controller. No value is checked.
         public init(
             hardwarePlatform: UInt16, hardwareVariant: UInt16, firmwareVariant: UInt8, firmwareVersion: UInt8,
             firmwareRevision: UInt16, firmwareBuild: UInt32
@@ -221,25 +172,14 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
             self.firmwareBuild = firmwareBuild
         }
 
-        /// Reads 12 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(12, at: offset) else { return nil }
-            hardwarePlatform = octets.uint16LittleEndian(at: offset)
-            hardwareVariant = octets.uint16LittleEndian(at: offset + 2)
-            firmwareVariant = octets[offset + 4]
-            firmwareVersion = octets[offset + 5]
-            firmwareRevision = octets.uint16LittleEndian(at: offset + 6)
-            firmwareBuild = octets.uint32LittleEndian(at: offset + 8)
-        }
-
-        public var octets: [UInt8] {
-            var octets: [UInt8] = []
-            octets.append(littleEndian: hardwarePlatform)
-            octets.append(littleEndian: hardwareVariant)
-            octets += [firmwareVariant, firmwareVersion]
-            octets.append(littleEndian: firmwareRevision)
-            octets.append(littleEndian: firmwareBuild)
-            return octets
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.number("Hardware_Platform", &hardwarePlatform)
+            fields.number("Hardware_Variant", &hardwareVariant)
+            fields.number("Firmware_Variant", &firmwareVariant)
+            fields.number("Firmware_Version", &firmwareVersion)
+            fields.number("Firmware_Revision", &firmwareRevision)
+            fields.number("Firmware_Build", &firmwareBuild)
         }
     }
 }
@@ -252,25 +192,21 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// A bitmap of the commands, 64 octets.
+    /// A bit for each vendor command, as Zephyr numbers them.
     public struct ReturnParameters: HCIReturnParameters {
-        /// A bit for each vendor command, as Zephyr numbers them.
-        public let bitmap: FixedOctets<64>
+        public private(set) var bitmap = FixedOctets<64>()
 
-        /// What is answered with success; nothing is checked.
+        /// The answer of a controller. No value is checked.
         public init(bitmap: FixedOctets<64>) {
             self.bitmap = bitmap
         }
 
-        /// Reads 64 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard let bitmap = FixedOctets<64>(octets, at: offset) else { return nil }
-            self.bitmap = bitmap
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.fixed("Vendor_Supported_Commands", &bitmap)
         }
 
-        public var octets: [UInt8] { bitmap.octets }
-
-        /// Bits 13 and 14: both of Zephyr's power commands are there.
+        /// Whether the controller has both of Zephyr's power commands: bits 13 and 14.
         public var setsTxPower: Bool { bitmap[1] & 0x60 == 0x60 }
     }
 }

@@ -1,6 +1,6 @@
-import BluetoothTypes
+public import BluetoothTypes
 
-// Advertising instances, all programs' alike: BlueZ's doc/mgmt-api.txt.
+// The advertising instances of all programs together: BlueZ's doc/mgmt-api.txt.
 
 /// Read Advertising Features.
 public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
@@ -10,19 +10,19 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// What the kernel can advertise on this adapter, and what it advertises now.
+    /// What the kernel can advertise on this adapter, and the instances that exist.
     public struct ReturnParameters: HCIReturnParameters {
-        public let supportedFlags: ManagementAdvertisingFlags
-        /// In octets.
-        public let maximumDataLength: UInt8
-        /// In octets.
-        public let maximumScanResponseLength: UInt8
+        public private(set) var supportedFlags: ManagementAdvertisingFlags = []
+        /// In bytes.
+        public private(set) var maximumDataLength: UInt8 = 0
+        /// In bytes.
+        public private(set) var maximumScanResponseLength: UInt8 = 0
         /// Instances are numbered from 1 to this.
-        public let maximumInstances: UInt8
-        /// The numbers in use. Linux 6.1 leaves out those above the number of instances.
-        public let instances: [UInt8]
+        public private(set) var maximumInstances: UInt8 = 0
+        /// The numbers in use. Linux 6.1 omits those above the number of instances.
+        public private(set) var instances: [UInt8] = []
 
-        /// What is answered with success; nothing is checked.
+        /// The kernel's answer. No value is checked.
         public init(
             supportedFlags: ManagementAdvertisingFlags, maximumDataLength: UInt8, maximumScanResponseLength: UInt8,
             maximumInstances: UInt8, instances: [UInt8]
@@ -34,70 +34,51 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
             self.instances = instances
         }
 
-        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(8, at: offset), octets.holds(Int(octets[offset + 7]), at: offset + 8) else {
-                return nil
-            }
-            supportedFlags = ManagementAdvertisingFlags(rawValue: octets.uint32LittleEndian(at: offset))
-            maximumDataLength = octets[offset + 4]
-            maximumScanResponseLength = octets[offset + 5]
-            maximumInstances = octets[offset + 6]
-            instances = octets.array(offset + 8..<offset + 8 + Int(octets[offset + 7]))
-        }
-
-        public var octets: [UInt8] {
-            var result: [UInt8] = []
-            result.append(littleEndian: supportedFlags.rawValue)
-            result += [maximumDataLength, maximumScanResponseLength, maximumInstances]
-            result.append(UInt8(truncatingIfNeeded: instances.count))
-            return result + instances
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.named("Supported_Flags", &supportedFlags)
+            fields.number("Max_Adv_Data_Len", &maximumDataLength)
+            fields.number("Max_Scan_Rsp_Len", &maximumScanResponseLength)
+            fields.number("Max_Instances", &maximumInstances)
+            let count = fields.count("Num_Instances", of: instances.count, in: 0...255)
+            fields.bytes("Instance", &instances, count: count)
         }
     }
 }
 
-/// Get Advertising Size Information: how much data there is room for beside what `flags` let the kernel add.
+/// Get Advertising Size Information: the space for data in addition to what `flags` let the kernel add.
 public struct GetAdvertisingSizeInformation: ManagementCommand {
     public static let opcode: UInt16 = 0x0040
     public static let name = "Get Advertising Size Information"
 
     /// The host's number of the advertising instance, from 1.
-    public let instance: UInt8
-    public let flags: ManagementAdvertisingFlags
+    public private(set) var instance: UInt8 = 0
+    public private(set) var flags: ManagementAdvertisingFlags = []
 
     /// - Throws: ``HCIParameterError`` for an instance outside 1...254.
     public init(instance: UInt8, flags: ManagementAdvertisingFlags) throws(HCIParameterError) {
-        try HCIParameterError.check(instance: instance)
         self.instance = instance
         self.flags = flags
+        try check()
     }
 
-    /// Reads exactly 5 octets; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 5 else { return nil }
-        instance = octets[0]
-        flags = ManagementAdvertisingFlags(rawValue: octets.uint32LittleEndian(at: 1))
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.instance(&instance)
+        fields.named("Flags", &flags)
     }
 
-    public var parameters: [UInt8] {
-        var octets = [instance]
-        octets.append(littleEndian: flags.rawValue)
-        return octets
-    }
-
-    public var fields: [HCIField] { [HCIField("Instance", instance), HCIField("Flags", flags)] }
-
-    /// The room, in octets, that is left beside what the kernel adds for these flags.
+    /// The space in addition to what the kernel adds for these flags.
     public struct ReturnParameters: HCIReturnParameters {
         /// The host's number of the advertising instance, from 1.
-        public let instance: UInt8
-        public let flags: ManagementAdvertisingFlags
-        /// In octets.
-        public let maximumDataLength: UInt8
-        /// In octets.
-        public let maximumScanResponseLength: UInt8
+        public private(set) var instance: UInt8 = 0
+        public private(set) var flags: ManagementAdvertisingFlags = []
+        /// In bytes.
+        public private(set) var maximumDataLength: UInt8 = 0
+        /// In bytes.
+        public private(set) var maximumScanResponseLength: UInt8 = 0
 
-        /// What is answered with success; nothing is checked.
+        /// The kernel's answer. No value is checked.
         public init(
             instance: UInt8, flags: ManagementAdvertisingFlags, maximumDataLength: UInt8,
             maximumScanResponseLength: UInt8
@@ -108,118 +89,196 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
             self.maximumScanResponseLength = maximumScanResponseLength
         }
 
-        /// Reads 7 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(7, at: offset) else { return nil }
-            instance = octets[offset]
-            flags = ManagementAdvertisingFlags(rawValue: octets.uint32LittleEndian(at: offset + 1))
-            maximumDataLength = octets[offset + 5]
-            maximumScanResponseLength = octets[offset + 6]
-        }
-
-        public var octets: [UInt8] {
-            var result = [instance]
-            result.append(littleEndian: flags.rawValue)
-            return result + [maximumDataLength, maximumScanResponseLength]
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.instance(&instance)
+            fields.named("Flags", &flags)
+            fields.number("Max_Adv_Data_Len", &maximumDataLength)
+            fields.number("Max_Scan_Rsp_Len", &maximumScanResponseLength)
         }
     }
 }
 
-/// Add Advertising: the form of Linux 4.1 and later, which can ask for neither interval nor power.
+/// Add Advertising: the form of Linux 4.1 and later, which has no parameters for interval and power.
 public struct AddAdvertising: ManagementCommand {
-    /// The instance that the command was about.
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x003E
     public static let name = "Add Advertising"
 
     /// The host's number of the advertising instance, from 1.
-    public let instance: UInt8
-    public let flags: ManagementAdvertisingFlags
+    public private(set) var instance: UInt8 = 0
+    public private(set) var flags: ManagementAdvertisingFlags = []
     /// Seconds on the air before the next instance's turn; 0 leaves it to the kernel.
-    public let duration: UInt16
-    /// Seconds until the kernel removes the instance; 0 for never.
-    public let timeout: UInt16
-    public let data: [UInt8]
-    public let scanResponse: [UInt8]
+    public private(set) var duration: UInt16 = 0
+    /// Seconds until the kernel removes the instance; 0 means never.
+    public private(set) var timeout: UInt16 = 0
+    public private(set) var data: [UInt8] = []
+    public private(set) var scanResponse: [UInt8] = []
 
-    /// - Throws: ``HCIParameterError`` for an instance outside 1...254, or more than 255 octets of data or scan
-    ///   response: what fits on the air is less, and the kernel's to judge.
+    /// - Throws: ``HCIParameterError`` for an instance outside 1...254, or more than 255 bytes of data or scan
+    ///   response. The kernel's own limit is lower.
     public init(
         instance: UInt8, flags: ManagementAdvertisingFlags = [], duration: UInt16 = 0, timeout: UInt16 = 0,
         data: [UInt8], scanResponse: [UInt8] = []
     ) throws(HCIParameterError) {
-        try HCIParameterError.check(instance: instance)
-        try HCIParameterError.check(data: data, scanResponse: scanResponse)
         self.instance = instance
         self.flags = flags
         self.duration = duration
         self.timeout = timeout
         self.data = data
         self.scanResponse = scanResponse
+        try check()
     }
 
-    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count >= 11, octets.count == 11 + Int(octets[9]) + Int(octets[10]) else { return nil }
-        instance = octets[0]
-        flags = ManagementAdvertisingFlags(rawValue: octets.uint32LittleEndian(at: 1))
-        duration = octets.uint16LittleEndian(at: 5)
-        timeout = octets.uint16LittleEndian(at: 7)
-        data = octets.array(11..<11 + Int(octets[9]))
-        scanResponse = octets.array(11 + Int(octets[9])..<octets.count)
-    }
-
-    public var parameters: [UInt8] {
-        var octets = [instance]
-        octets.append(littleEndian: flags.rawValue)
-        octets.append(littleEndian: duration)
-        octets.append(littleEndian: timeout)
-        octets += [UInt8(truncatingIfNeeded: data.count), UInt8(truncatingIfNeeded: scanResponse.count)]
-        return octets + data + scanResponse
-    }
-
-    public var fields: [HCIField] {
-        [
-            HCIField("Instance", instance), HCIField("Flags", flags), HCIField("Duration", "\(duration) s"),
-            HCIField("Timeout", "\(timeout) s"), HCIField("Adv_Data", octets: data),
-            HCIField("Scan_Rsp", octets: scanResponse),
-        ]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.instance(&instance)
+        fields.named("Flags", &flags)
+        fields.number("Duration", &duration) { "\($0) s" }
+        fields.number("Timeout", &timeout) { "\($0) s" }
+        fields.dataAndScanResponse(&data, &scanResponse)
     }
 }
 
 /// Remove Advertising.
 public struct RemoveAdvertising: ManagementCommand {
-    /// The instance that the command was about.
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x003F
     public static let name = "Remove Advertising"
 
     /// 0 stands for all instances of all programs.
-    public let instance: UInt8
+    public private(set) var instance: UInt8 = 0
 
-    /// - Throws: ``HCIParameterError`` for 0, which would remove what other programs send, and for 255.
+    /// - Throws: ``HCIParameterError`` for 0, which would remove the instances of other programs, and for 255.
     public init(instance: UInt8) throws(HCIParameterError) {
-        try HCIParameterError.check(instance: instance)
         self.instance = instance
+        try check()
     }
 
-    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 1 else { return nil }
-        instance = octets[0]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.instance(&instance)
     }
-
-    public var parameters: [UInt8] { [instance] }
-    public var fields: [HCIField] { [HCIField("Instance", instance)] }
 }
 
-extension HCIParameterError {
-    static func check(instance: UInt8) throws(HCIParameterError) {
-        try check("Instance", instance, in: 1...254)
+// The form of Linux 5.11 and later: first the parameters, then the data.
+
+/// Add Extended Advertising Parameters. The adapter must be powered.
+public struct AddExtendedAdvertisingParameters: ManagementCommand {
+    public static let opcode: UInt16 = 0x0054
+    public static let name = "Add Extended Advertising Parameters"
+
+    /// The host's number of the advertising instance, from 1.
+    public private(set) var instance: UInt8 = 0
+    public private(set) var flags: ManagementAdvertisingFlags = []
+    /// Seconds on the air before the next instance's turn, with ``ManagementAdvertisingFlags/useDuration``.
+    public private(set) var duration: UInt16 = 0
+    /// Seconds until the kernel removes the instance, with ``ManagementAdvertisingFlags/useTimeout``.
+    public private(set) var timeout: UInt16 = 0
+    /// Used with ``ManagementAdvertisingFlags/useIntervals``.
+    public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
+    public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
+    /// Used with ``ManagementAdvertisingFlags/useTxPower``.
+    public private(set) var power = RadioPower.noPreference
+
+    /// - Throws: ``HCIParameterError`` for an instance outside 1...254, and for intervals outside 0x20...0xFFFFFF or in
+    ///   the wrong order when they are used.
+    public init(
+        instance: UInt8, flags: ManagementAdvertisingFlags, duration: UInt16 = 0, timeout: UInt16 = 0,
+        intervalMinimum: AdvertisingInterval = AdvertisingInterval(rawValue: 0),
+        intervalMaximum: AdvertisingInterval = AdvertisingInterval(rawValue: 0), power: RadioPower = .noPreference
+    ) throws(HCIParameterError) {
+        self.instance = instance
+        self.flags = flags
+        self.duration = duration
+        self.timeout = timeout
+        self.intervalMinimum = intervalMinimum
+        self.intervalMaximum = intervalMaximum
+        self.power = power
+        try check()
     }
 
-    static func check(data: [UInt8], scanResponse: [UInt8]) throws(HCIParameterError) {
-        try check("Adv_Data_Len", data.count, in: 0...255, unit: "octets")
-        try check("Scan_Rsp_Len", scanResponse.count, in: 0...255, unit: "octets")
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.instance(&instance)
+        fields.named("Flags", &flags)
+        fields.number("Duration", &duration) { "\($0) s" }
+        fields.number("Timeout", &timeout) { "\($0) s" }
+        fields.intervals(
+            "Min_Interval", &intervalMinimum, "Max_Interval", &intervalMaximum, bytes: 4,
+            in: flags.contains(.useIntervals) ? AdvertisingInterval.extendedRange : nil)
+        fields.power("TX_Power", &power)
+    }
+
+    /// The power that the controller has selected, and the space for data.
+    public struct ReturnParameters: HCIReturnParameters {
+        /// The host's number of the advertising instance, from 1.
+        public private(set) var instance: UInt8 = 0
+        /// The selected power; `RadioPower.noPreference` if the controller cannot be asked.
+        public private(set) var power = RadioPower.noPreference
+        /// In bytes.
+        public private(set) var maximumDataLength: UInt8 = 0
+        /// In bytes.
+        public private(set) var maximumScanResponseLength: UInt8 = 0
+
+        /// The kernel's answer. No value is checked.
+        public init(instance: UInt8, power: RadioPower, maximumDataLength: UInt8, maximumScanResponseLength: UInt8) {
+            self.instance = instance
+            self.power = power
+            self.maximumDataLength = maximumDataLength
+            self.maximumScanResponseLength = maximumScanResponseLength
+        }
+
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.instance(&instance)
+            fields.power("TX_Power", &power)
+            fields.number("Max_Adv_Data_Len", &maximumDataLength)
+            fields.number("Max_Scan_Rsp_Len", &maximumScanResponseLength)
+        }
+    }
+}
+
+/// Add Extended Advertising Data: fills the instance, or replaces what it sends.
+///
+/// Some kernels of 2025 refuse a message that is one byte longer than its length field states.
+public struct AddExtendedAdvertisingData: ManagementCommand {
+    public typealias ReturnParameters = ManagementInstance
+    public static let opcode: UInt16 = 0x0055
+    public static let name = "Add Extended Advertising Data"
+
+    /// The host's number of the advertising instance, from 1.
+    public private(set) var instance: UInt8 = 0
+    public private(set) var data: [UInt8] = []
+    public private(set) var scanResponse: [UInt8] = []
+
+    /// - Throws: ``HCIParameterError`` for an instance outside 1...254, or more than 255 bytes of data or scan
+    ///   response.
+    public init(instance: UInt8, data: [UInt8], scanResponse: [UInt8] = []) throws(HCIParameterError) {
+        self.instance = instance
+        self.data = data
+        self.scanResponse = scanResponse
+        try check()
+    }
+
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.instance(&instance)
+        fields.dataAndScanResponse(&data, &scanResponse)
+    }
+}
+
+extension HCIFieldCoder {
+    /// The number of an advertising instance.
+    fileprivate mutating func instance(_ instance: inout UInt8) {
+        number("Instance", &instance, in: 1...254)
+    }
+
+    /// The two lengths, then the bytes of both.
+    fileprivate mutating func dataAndScanResponse(_ data: inout [UInt8], _ scanResponse: inout [UInt8]) {
+        let dataCount = count("Adv_Data_Len", of: data.count, in: 0...255, unit: "bytes")
+        let responseCount = count("Scan_Rsp_Len", of: scanResponse.count, in: 0...255, unit: "bytes")
+        bytes("Adv_Data", &data, count: dataCount)
+        bytes("Scan_Rsp", &scanResponse, count: responseCount)
     }
 }

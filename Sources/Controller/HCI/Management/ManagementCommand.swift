@@ -1,27 +1,32 @@
 internal import BluetoothTypes
 
-/// A command of the kernel's Bluetooth management: its number, its layout and what it returns.
+/// A command of the kernel's Bluetooth management.
 ///
-/// BlueZ's doc/mgmt-api.txt. The kernel checks lengths to the octet, so ``parameters`` never has one too many.
-public protocol ManagementCommand: Hashable, Sendable {
-    /// What follows the status octet in this command's Command Complete event.
+/// BlueZ's doc/mgmt-api.txt. The kernel refuses messages that are longer or shorter than the layout.
+public protocol ManagementCommand: HCIRecord {
+    /// What follows the status byte in this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters
 
     static var opcode: UInt16 { get }
     /// The name in mgmt-api.txt, without `Command`.
     static var name: String { get }
-
-    var parameters: [UInt8] { get }
-    /// Reads parameter octets; `nil` when their number or layout is not this command's. Values are not judged.
-    init?(parameters octets: Span<UInt8>)
-    /// The parameters by name, for people.
-    var fields: [HCIField] { get }
 }
 
 extension ManagementCommand {
+    /// The parameter bytes.
+    public var parameters: [UInt8] { encoded }
+
+    /// The parameters by name, for people.
+    public var fields: [HCIField] { described }
+
     /// The whole command to the adapter `index`.
     public func packet(_ index: UInt16) -> ManagementPacket {
         ManagementPacket(code: Self.opcode, index: index, parameters: parameters)
+    }
+
+    /// Reads the parameter bytes; `nil` if their number or layout is not this command's. Reserved values are kept.
+    public init?(parameters octets: Span<UInt8>) {
+        self.init(decoding: octets, allowsMore: false)
     }
 }
 
@@ -31,81 +36,39 @@ public protocol ManagementParameterlessCommand: ManagementCommand {
 }
 
 extension ManagementParameterlessCommand {
-    public var parameters: [UInt8] { [] }
-    public var fields: [HCIField] { [] }
-
-    /// Reads the parameters of a command that has none; `nil` when there are some.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.isEmpty else { return nil }
-        self.init()
-    }
+    public init(blank: HCIBlank) { self.init() }
+    public mutating func layout(_ fields: inout HCIFieldCoder) {}
 }
 
-/// A management command that turns something on or off.
-public protocol ManagementSwitchCommand: ManagementCommand {
-    /// What the adapter is set to afterwards is returned.
-    associatedtype ReturnParameters = ManagementCurrentSettings
-
-    /// 1 on, 0 off.
-    var value: UInt8 { get }
-    init(value: UInt8)
-}
-
-extension ManagementSwitchCommand {
-    /// Turns the setting on or off.
-    public init(_ on: Bool) {
-        self.init(value: on ? 1 : 0)
-    }
-
-    /// Reads exactly 1 octet; `nil` for another number. Reserved values are kept.
-    public init?(parameters octets: Span<UInt8>) {
-        guard octets.count == 1 else { return nil }
-        self.init(value: octets[0])
-    }
-
-    public var parameters: [UInt8] { [value] }
-    public var fields: [HCIField] { [HCIField(Self.name, onOff: value)] }
-}
-
-/// What commands that change a setting return.
+/// The return parameters of commands that change a setting.
 public struct ManagementCurrentSettings: HCIReturnParameters {
-    public let settings: ManagementSettings
+    public private(set) var settings: ManagementSettings = []
 
-    /// The current settings of the adapter, after the command.
+    /// The settings of the adapter after the command.
     public init(_ settings: ManagementSettings) {
         self.settings = settings
     }
 
-    /// Reads 4 octets from `offset` on, whatever follows; `nil` when fewer are left.
-    public init?(octets: Span<UInt8>, at offset: Int) {
-        guard octets.holds(4, at: offset) else { return nil }
-        settings = ManagementSettings(rawValue: octets.uint32LittleEndian(at: offset))
-    }
-
-    public var octets: [UInt8] {
-        var result: [UInt8] = []
-        result.append(littleEndian: settings.rawValue)
-        return result
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.named("Current_Settings", &settings)
     }
 }
 
-/// What commands about one advertising instance return.
+/// The return parameters of commands for one advertising instance.
 public struct ManagementInstance: HCIReturnParameters {
     /// The host's number of the advertising instance, from 1.
-    public let instance: UInt8
+    public private(set) var instance: UInt8 = 0
 
-    /// The instance that the command was about.
+    /// The number of the instance.
     public init(_ instance: UInt8) {
         self.instance = instance
     }
 
-    /// Reads 1 octet from `offset` on, whatever follows; `nil` when it is not there.
-    public init?(octets: Span<UInt8>, at offset: Int) {
-        guard octets.holds(1, at: offset) else { return nil }
-        instance = octets[offset]
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.number("Instance", &instance)
     }
-
-    public var octets: [UInt8] { [instance] }
 }
 
 /// Any management command in words, for dry runs.

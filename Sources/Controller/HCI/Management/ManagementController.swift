@@ -1,8 +1,8 @@
 public import BluetoothTypes
 
-// Which adapters there are and what they are set to: BlueZ's doc/mgmt-api.txt. What only reads needs no privilege.
+// Adapters and their settings: BlueZ's doc/mgmt-api.txt. Commands that only read need no privilege.
 
-/// Read Management Version Information. Of no adapter.
+/// Read Management Version Information. Not specific to an adapter.
 public struct ReadManagementVersionInformation: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0001
     public static let name = "Read Management Version Information"
@@ -10,33 +10,26 @@ public struct ReadManagementVersionInformation: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// The interface's version, such as 1.22; it is counted apart from the kernel's.
+    /// The version of the interface, such as 1.22. It differs from the kernel's version.
     public struct ReturnParameters: HCIReturnParameters {
-        public let version: UInt8
-        public let revision: UInt16
+        public private(set) var version: UInt8 = 0
+        public private(set) var revision: UInt16 = 0
 
-        /// What is answered with success; nothing is checked.
+        /// The kernel's answer. No value is checked.
         public init(version: UInt8, revision: UInt16) {
             self.version = version
             self.revision = revision
         }
 
-        /// Reads 3 octets from `offset` on, whatever follows; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(3, at: offset) else { return nil }
-            version = octets[offset]
-            revision = octets.uint16LittleEndian(at: offset + 1)
-        }
-
-        public var octets: [UInt8] {
-            var result = [version]
-            result.append(littleEndian: revision)
-            return result
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.number("Version", &version)
+            fields.number("Revision", &revision)
         }
     }
 }
 
-/// Read Management Supported Commands. Of no adapter.
+/// Read Management Supported Commands. Not specific to an adapter.
 public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0002
     public static let name = "Read Management Supported Commands"
@@ -44,39 +37,28 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// The opcodes and event codes that the kernel knows.
+    /// The opcodes and event codes that the kernel supports.
     public struct ReturnParameters: HCIReturnParameters {
-        public let commands: [UInt16]
-        public let events: [UInt16]
+        public private(set) var commands: [UInt16] = []
+        public private(set) var events: [UInt16] = []
 
-        /// What is answered with success; nothing is checked.
+        /// The kernel's answer. No value is checked.
         public init(commands: [UInt16], events: [UInt16]) {
             self.commands = commands
             self.events = events
         }
 
-        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(4, at: offset) else { return nil }
-            let commandCount = Int(octets.uint16LittleEndian(at: offset))
-            let eventCount = Int(octets.uint16LittleEndian(at: offset + 2))
-            guard octets.holds(2 * (commandCount + eventCount), at: offset + 4) else { return nil }
-            let numbers = (0..<commandCount + eventCount).map { octets.uint16LittleEndian(at: offset + 4 + 2 * $0) }
-            commands = Array(numbers.prefix(commandCount))
-            events = Array(numbers.dropFirst(commandCount))
-        }
-
-        public var octets: [UInt8] {
-            var result: [UInt8] = []
-            result.append(littleEndian: UInt16(truncatingIfNeeded: commands.count))
-            result.append(littleEndian: UInt16(truncatingIfNeeded: events.count))
-            for number in commands + events { result.append(littleEndian: number) }
-            return result
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            let commandCount = fields.count("Num_Of_Commands", of: commands.count, in: 0...0xFFFF, bytes: 2)
+            let eventCount = fields.count("Num_Of_Events", of: events.count, in: 0...0xFFFF, bytes: 2)
+            fields.each(&commands, count: commandCount, blank: 0) { $1.number("Command", &$0) }
+            fields.each(&events, count: eventCount, blank: 0) { $1.number("Event", &$0) }
         }
     }
 }
 
-/// Read Controller Index List. Of no adapter. Adapters that a program holds by their user channel are not in it.
+/// Read Controller Index List. Not specific to an adapter. The list lacks adapters whose user channel is open.
 public struct ReadControllerIndexList: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0003
     public static let name = "Read Controller Index List"
@@ -84,28 +66,19 @@ public struct ReadControllerIndexList: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// The N of each hciN that is set up; not those whose user channel is open.
+    /// The N of each hciN that is set up.
     public struct ReturnParameters: HCIReturnParameters {
-        public let indexes: [UInt16]
+        public private(set) var indexes: [UInt16] = []
 
-        /// What is answered with success; nothing is checked.
+        /// The kernel's answer. No value is checked.
         public init(_ indexes: [UInt16]) {
             self.indexes = indexes
         }
 
-        /// Reads from `offset` on the fixed octets and the lists that they count; `nil` when not all are there.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(2, at: offset) else { return nil }
-            let count = Int(octets.uint16LittleEndian(at: offset))
-            guard octets.holds(2 * count, at: offset + 2) else { return nil }
-            indexes = (0..<count).map { octets.uint16LittleEndian(at: offset + 2 + 2 * $0) }
-        }
-
-        public var octets: [UInt8] {
-            var result: [UInt8] = []
-            result.append(littleEndian: UInt16(truncatingIfNeeded: indexes.count))
-            for index in indexes { result.append(littleEndian: index) }
-            return result
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            let count = fields.count("Num_Controllers", of: indexes.count, in: 0...0xFFFF, bytes: 2)
+            fields.each(&indexes, count: count, blank: 0) { $1.number("Controller_Index", &$0) }
         }
     }
 }
@@ -120,76 +93,75 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
 
     /// Address, settings and names of one adapter.
     public struct ReturnParameters: HCIReturnParameters {
-        /// All zero on an LE controller without a public address.
-        public let address: DeviceAddress
-        public let version: HCIVersion
-        public let manufacturer: CompanyIdentifier
-        public let supported: ManagementSettings
-        public let current: ManagementSettings
-        /// Class of device, name and short name: 263 octets that no beacon needs.
-        public let rest: [UInt8]
+        /// All zero for an LE controller without a public address.
+        public private(set) var address = DeviceAddress(FixedOctets())
+        public private(set) var version = HCIVersion(rawValue: 0)
+        public private(set) var manufacturer = CompanyIdentifier(rawValue: 0)
+        public private(set) var supported: ManagementSettings = []
+        public private(set) var current: ManagementSettings = []
+        /// Class of device, name and short name: 263 bytes that Pharos does not use.
+        public private(set) var rest = FixedOctets<263>()
 
-        /// - Parameter rest: cut, or filled with zeros, to the 263 octets that follow the settings.
+        /// The kernel's answer. No value is checked; the names are empty.
         public init(
             address: DeviceAddress, version: HCIVersion, manufacturer: CompanyIdentifier,
-            supported: ManagementSettings, current: ManagementSettings, rest: [UInt8] = []
+            supported: ManagementSettings, current: ManagementSettings
         ) {
             self.address = address
             self.version = version
             self.manufacturer = manufacturer
             self.supported = supported
             self.current = current
-            self.rest = Array((rest + [UInt8](repeating: 0, count: Self.restLength)).prefix(Self.restLength))
         }
 
-        /// Reads 6 octets from `offset` on, whatever follows them; `nil` when fewer are left.
-        public init?(octets: Span<UInt8>, at offset: Int) {
-            guard octets.holds(17 + Self.restLength, at: offset),
-                let address = DeviceAddress(littleEndian: octets, at: offset)
-            else { return nil }
-            self.address = address
-            version = HCIVersion(rawValue: octets[offset + 6])
-            manufacturer = CompanyIdentifier(rawValue: octets.uint16LittleEndian(at: offset + 7))
-            supported = ManagementSettings(rawValue: octets.uint32LittleEndian(at: offset + 9))
-            current = ManagementSettings(rawValue: octets.uint32LittleEndian(at: offset + 13))
-            rest = octets.array(offset + 17..<offset + 17 + Self.restLength)
+        public init(blank: HCIBlank) {}
+        public mutating func layout(_ fields: inout HCIFieldCoder) {
+            fields.address("Address", &address)
+            fields.named("Bluetooth_Version", &version)
+            fields.named("Manufacturer", &manufacturer)
+            fields.named("Supported_Settings", &supported)
+            fields.named("Current_Settings", &current)
+            fields.fixed("Class_Of_Device, Name, Short_Name", &rest)
         }
-
-        public var octets: [UInt8] {
-            var result = address.littleEndian
-            result.append(version.rawValue)
-            result.append(littleEndian: manufacturer.rawValue)
-            result.append(littleEndian: supported.rawValue)
-            result.append(littleEndian: current.rawValue)
-            return result + rest
-        }
-
-        private static let restLength = 3 + 249 + 11
     }
 }
 
 /// Set Powered. Needs CAP_NET_ADMIN.
-public struct SetPowered: ManagementSwitchCommand {
+public struct SetPowered: ManagementCommand {
+    public typealias ReturnParameters = ManagementCurrentSettings
     public static let opcode: UInt16 = 0x0005
     public static let name = "Set Powered"
 
-    public let value: UInt8
+    /// 0 off, 1 on. The kernel refuses other values.
+    public private(set) var value: UInt8 = 0
 
-    /// The octet that is sent: 0 off, 1 on; others are for the kernel to refuse.
-    public init(value: UInt8) {
-        self.value = value
+    /// Turns the adapter on or off.
+    public init(_ on: Bool) {
+        value = on ? 1 : 0
+    }
+
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.onOff("Powered", &value)
     }
 }
 
-/// Set Low Energy: without it a controller of both kinds does not advertise. Needs CAP_NET_ADMIN.
-public struct SetLowEnergy: ManagementSwitchCommand {
+/// Set Low Energy: without it a dual-mode controller does not advertise. Needs CAP_NET_ADMIN.
+public struct SetLowEnergy: ManagementCommand {
+    public typealias ReturnParameters = ManagementCurrentSettings
     public static let opcode: UInt16 = 0x000D
     public static let name = "Set Low Energy"
 
-    public let value: UInt8
+    /// 0 off, 1 on. The kernel refuses other values.
+    public private(set) var value: UInt8 = 0
 
-    /// The octet that is sent: 0 off, 1 on; others are for the kernel to refuse.
-    public init(value: UInt8) {
-        self.value = value
+    /// Turns LE on or off.
+    public init(_ on: Bool) {
+        value = on ? 1 : 0
+    }
+
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.onOff("Low_Energy", &value)
     }
 }

@@ -1,18 +1,5 @@
 import BluetoothTypes
 
-extension HCIParameterError {
-    /// Refuses an interval outside `range`, and a window that is shorter than the range allows or longer than the
-    /// interval.
-    static func checkScan(
-        _ names: String, interval: ScanInterval, window: ScanInterval, in range: ClosedRange<ScanInterval>
-    ) throws(HCIParameterError) {
-        let lowest = Int(range.lowerBound.rawValue)
-        let unit = "(units of 0.625 ms)"
-        try check(names + "_Interval", interval.rawValue, in: lowest...Int(range.upperBound.rawValue), unit: unit)
-        try check(names + "_Window", window.rawValue, in: lowest...Int(interval.rawValue), unit: unit)
-    }
-}
-
 /// LE_Scan_Type (Core Specification 5.4, Vol 4 Part E 7.8.10).
 public struct ScanType: HCINamedOctet {
     public let rawValue: UInt8

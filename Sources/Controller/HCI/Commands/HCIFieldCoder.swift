@@ -1,0 +1,303 @@
+public import BluetoothTypes
+
+/// The parameters of a command, or what a command returns: a fixed sequence of fields.
+///
+/// A type lists its fields once, in ``layout(_:)``. Encoding, decoding, range checks and the description in words all
+/// follow this list.
+public protocol HCIRecord: Hashable, Sendable {
+    /// A value that decoding fills in.
+    init(blank: HCIBlank)
+    /// Passes every field to `fields`, in the order in which the fields are sent.
+    mutating func layout(_ fields: inout HCIFieldCoder)
+}
+
+/// Only this module can make a blank record: all others use the initialisers that check.
+public struct HCIBlank: Sendable {
+    init() {}
+}
+
+extension HCIRecord {
+    /// The bytes of all fields.
+    var encoded: [UInt8] { visited(.encode).octets }
+
+    /// The fields in words.
+    var described: [HCIField] { visited(.describe).descriptions }
+
+    /// Throws for the first field whose value lies outside its range.
+    func check() throws(HCIParameterError) {
+        if let error = visited(.check).error { throw error }
+    }
+
+    /// Decodes the bytes from `offset` on. Reserved values are kept.
+    ///
+    /// - Parameter allowsMore: Whether bytes may follow the last field.
+    /// - Returns: `nil` if the bytes do not fit the layout.
+    init?(decoding octets: Span<UInt8>, at offset: Int = 0, allowsMore: Bool) {
+        guard (0...octets.count).contains(offset) else { return nil }
+        self.init(blank: HCIBlank())
+        var fields = HCIFieldCoder(.decode, octets.array(offset..<octets.count))
+        layout(&fields)
+        guard !fields.isMalformed, allowsMore || fields.isAtEnd else { return nil }
+    }
+
+    private func visited(_ purpose: HCIFieldCoder.Purpose) -> HCIFieldCoder {
+        var copy = self
+        var fields = HCIFieldCoder(purpose)
+        copy.layout(&fields)
+        return fields
+    }
+}
+
+/// Visits the fields of a record in order and encodes, decodes, checks or describes each of them.
+///
+/// Numbers are sent least significant byte first.
+public struct HCIFieldCoder {
+    enum Purpose {
+        case encode, decode, check, describe
+    }
+
+    private let purpose: Purpose
+    /// The bytes that were encoded, or that are to be decoded.
+    private(set) var octets: [UInt8]
+    /// The next byte to decode.
+    private var position = 0
+    /// Whether decoding found too few bytes, or bytes that the layout forbids.
+    private(set) var isMalformed = false
+    /// The first field that is out of range.
+    private(set) var error: HCIParameterError?
+    private(set) var descriptions: [HCIField] = []
+
+    init(_ purpose: Purpose, _ octets: [UInt8] = []) {
+        self.purpose = purpose
+        self.octets = octets
+    }
+
+    var isAtEnd: Bool { position == octets.count }
+
+    // MARK: Numbers
+
+    /// A number.
+    ///
+    /// - Parameters:
+    ///   - range: What an initialiser accepts; any value if `nil`.
+    ///   - text: The value in words; decimal digits if `nil`.
+    public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
+        _ name: String, _ value: inout Number, in range: ClosedRange<Int>? = nil, unit: String = "",
+        text: ((Number) -> String)? = nil
+    ) {
+        let old = value
+        check(name, Int(clamping: old), in: range, unit)
+        describe(name, text.map { $0(old) } ?? String(old))
+        value = Number(truncatingIfNeeded: code(UInt64(old), bytes: Number.bitWidth / 8))
+    }
+
+    /// A handle, in hexadecimal digits.
+    public mutating func handle(_ name: String, _ value: inout UInt8, in range: ClosedRange<Int>) {
+        number(name, &value, in: range) { Hexadecimal.number($0, width: 2) }
+    }
+
+    /// A byte that switches something: 0 off, 1 on.
+    public mutating func onOff(_ name: String, _ value: inout UInt8) {
+        number(name, &value) { value in
+            let word = value == 0 ? "off" : value == 1 ? "on" : "undefined"
+            return "\(word) (\(Hexadecimal.number(value, width: 2)))"
+        }
+    }
+
+    /// A number whose values have names, or a set of bits.
+    public mutating func named<Value: RawRepresentable>(
+        _ name: String, _ value: inout Value, in range: ClosedRange<Int>? = nil
+    ) where Value.RawValue: FixedWidthInteger & UnsignedInteger {
+        let old = value
+        var number = old.rawValue
+        self.number(name, &number, in: range) { _ in "\(old)" }
+        value = Value(rawValue: number) ?? value
+    }
+
+    /// The channels of advertising: at least one of the three.
+    public mutating func channels(_ name: String, _ channels: inout AdvertisingChannels) {
+        let old = channels
+        var number = old.rawValue
+        self.number(name, &number, in: 1...7) { number in
+            "\(old.numbers.isEmpty ? "none" : old.description) (\(Hexadecimal.number(number, width: 2)))"
+        }
+        channels = AdvertisingChannels(rawValue: number)
+    }
+
+    /// A radio power in dBm.
+    public mutating func power(_ name: String, _ power: inout RadioPower, allowsNoPreference: Bool = true) {
+        let isExempt = allowsNoPreference && power == .noPreference
+        check(name, Int(power.dBm), in: isExempt ? nil : RadioPower.range, "dBm")
+        let old = power
+        describe(name, old.description)
+        power = RadioPower(octet: UInt8(truncatingIfNeeded: code(UInt64(power.octet), bytes: 1)))
+    }
+
+    // MARK: Intervals
+
+    /// The shortest and the longest advertising interval, in units of 0.625 ms.
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of each of the two.
+    ///   - range: What an initialiser accepts, in this order; any two numbers of this size if `nil`.
+    public mutating func intervals(
+        _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,
+        _ maximum: inout AdvertisingInterval, bytes: Int, in range: ClosedRange<AdvertisingInterval>?
+    ) {
+        let largest = 1 << (8 * bytes) - 1
+        let lower = range.map { Int($0.lowerBound.rawValue) } ?? 0
+        let upper = range.map { Int($0.upperBound.rawValue) } ?? largest
+        check(maximumName, Int(maximum.rawValue), in: lower...upper, Self.intervalUnit)
+        if error == nil {
+            let upper = range == nil ? largest : Int(maximum.rawValue)
+            check(minimumName, Int(minimum.rawValue), in: lower...upper, Self.intervalUnit)
+        }
+        interval(minimumName, &minimum, bytes)
+        interval(maximumName, &maximum, bytes)
+    }
+
+    private mutating func interval(_ name: String, _ interval: inout AdvertisingInterval, _ bytes: Int) {
+        let old = interval
+        describe(name, "\(Hexadecimal.number(old.rawValue, width: 4)) (\(old))")
+        interval = AdvertisingInterval(
+            rawValue: UInt32(truncatingIfNeeded: code(UInt64(interval.rawValue), bytes: bytes)))
+    }
+
+    /// How often a scanner changes its channel, and how long it listens on each, in units of 0.625 ms. The window is at
+    /// most as long as the interval.
+    public mutating func scan(
+        _ intervalName: String, _ interval: inout ScanInterval, _ windowName: String, _ window: inout ScanInterval,
+        in range: ClosedRange<ScanInterval>
+    ) {
+        let lower = Int(range.lowerBound.rawValue)
+        number(intervalName, &interval, in: lower...Int(range.upperBound.rawValue))
+        number(windowName, &window, in: lower...max(lower, Int(interval.rawValue)))
+    }
+
+    private mutating func number(_ name: String, _ interval: inout ScanInterval, in range: ClosedRange<Int>) {
+        let old = interval
+        var number = old.rawValue
+        self.number(name, &number, in: range, unit: Self.intervalUnit) { number in
+            "\(Hexadecimal.number(number, width: 4)) (\(old))"
+        }
+        interval = ScanInterval(rawValue: number)
+    }
+
+    private static let intervalUnit = "(units of 0.625 ms)"
+
+    // MARK: Bytes
+
+    /// A device address, least significant byte first.
+    public mutating func address(_ name: String, _ address: inout DeviceAddress) {
+        let old = address
+        var octets = old.octets.reversed
+        fixed(name, &octets) { _ in "\(old)" }
+        address = DeviceAddress(octets.reversed)
+    }
+
+    /// A fixed number of bytes.
+    public mutating func fixed<let count: Int>(
+        _ name: String, _ value: inout FixedOctets<count>, text: ((FixedOctets<count>) -> String)? = nil
+    ) {
+        let old = value
+        describe(name, text.map { $0(old) } ?? old.description)
+        if let new = FixedOctets<count>(code(value.octets, count: count)) { value = new }
+    }
+
+    /// `count` bytes.
+    public mutating func bytes(_ name: String, _ value: inout [UInt8], count: Int) {
+        let old = value
+        describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
+        value = code(value, count: count)
+    }
+
+    /// `count` bytes in a field of `size` bytes; the others are zero.
+    public mutating func padded(_ name: String, _ value: inout [UInt8], count: Int, size: Int) {
+        let old = value
+        describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
+        var padding = [UInt8](repeating: 0, count: size - min(count, size))
+        value = code(value, count: min(count, size))
+        padding = code(padding, count: padding.count)
+        if count > size || padding.contains(where: { $0 != 0 }) { isMalformed = true }
+    }
+
+    // MARK: Lists
+
+    /// The number of bytes or elements that follow somewhere.
+    ///
+    /// - Parameters:
+    ///   - count: The number to encode.
+    ///   - bytes: The size of this field.
+    ///   - isDescribed: Whether the description names the number.
+    /// - Returns: The number that was decoded, and `count` when nothing is decoded.
+    public mutating func count(
+        _ name: String, of count: Int, in range: ClosedRange<Int>, unit: String = "", bytes: Int = 1,
+        isDescribed: Bool = false
+    ) -> Int {
+        check(name, count, in: range, unit)
+        if isDescribed { describe(name, String(count)) }
+        return Int(code(UInt64(count), bytes: bytes))
+    }
+
+    /// A list whose elements have fields of their own.
+    ///
+    /// - Parameters:
+    ///   - count: The number of elements to decode.
+    ///   - blank: The element that decoding fills in.
+    ///   - layout: Lists the fields of one element.
+    public mutating func each<Element>(
+        _ elements: inout [Element], count: Int, blank: Element, _ layout: (inout Element, inout HCIFieldCoder) -> Void
+    ) {
+        guard purpose == .decode else {
+            for index in elements.indices { layout(&elements[index], &self) }
+            return
+        }
+        elements = []
+        while elements.count < count, !isMalformed {
+            var element = blank
+            layout(&element, &self)
+            elements.append(element)
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func check(_ name: String, _ value: Int, in range: ClosedRange<Int>?, _ unit: String) {
+        guard purpose == .check, error == nil, let range, !range.contains(value) else { return }
+        error = .outOfRange(ValueOutOfRange(name, value, range: range, unit: unit))
+    }
+
+    private mutating func describe(_ name: String, _ text: @autoclosure () -> String) {
+        if purpose == .describe { descriptions.append(HCIField(name, text())) }
+    }
+
+    /// Encodes the lowest `bytes` bytes of `number`, or decodes that many; returns the number that counts afterwards.
+    private mutating func code(_ number: UInt64, bytes: Int) -> UInt64 {
+        switch purpose {
+        case .encode:
+            for index in 0..<bytes { octets.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))) }
+            return number
+        case .decode: return take(bytes).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        case .check, .describe: return number
+        }
+    }
+
+    private mutating func code(_ bytes: [UInt8], count: Int) -> [UInt8] {
+        switch purpose {
+        case .encode: octets += bytes
+        case .decode: return Array(take(count))
+        case .check, .describe: break
+        }
+        return bytes
+    }
+
+    /// The next `count` bytes; none, and the whole record is malformed, if fewer are left.
+    private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
+        guard count <= octets.count - position else {
+            isMalformed = true
+            return []
+        }
+        defer { position += count }
+        return octets[position..<position + count]
+    }
+}
