@@ -76,7 +76,7 @@ func whatAKindCannotHoldIsRefused(_ id: UInt8, _ text: String) throws {
     #expect(try BTHome(objects) == packet(0x40, "013202" + "6aff" + "3e02000000" + "3e01000000"))
     #expect(try BTHome(objects, isTriggerBased: true).isTriggerBased)
     let error = #expect(throws: BeaconFrameError.self) { try BTHome([BTHomeObject](repeating: objects[0], count: 6)) }
-    #expect(error?.description == "a packet of BTHome has 30 octets, and 26 are the most")
+    #expect(error?.description == "a packet of BTHome has 30 bytes, and 26 are the most")
     #expect(BTHomeKind(id: 0x3A).flatMap { BTHomeObject($0, text: "2") }?.text == "double_press")
 }
 
@@ -99,14 +99,14 @@ func whatIsNoPacketOfVersionTwoMakesNoFrame(_ octets: String) {
     #expect(
         plain[4...] == [
             "4: 40 device information: version 2, not encrypted, sent regularly", "5: 02 object: temperature",
-            "6: ca temperature: 25.06 °C, octet 1 of 2", "7: 09 temperature: 25.06 °C, octet 2 of 2",
-            "8: 53 object: text", "9: 03 length: 3 octets follow", "10: c3 text: ä\\u{1B}, octet 1 of 3",
-            "11: a4 text: ä\\u{1B}, octet 2 of 3", "12: 1b text: ä\\u{1B}, octet 3 of 3",
+            "6: ca temperature: 25.06 °C, byte 1 of 2", "7: 09 temperature: 25.06 °C, byte 2 of 2",
+            "8: 53 object: text", "9: 03 length: 3 bytes follow", "10: c3 text: ä\\u{1B}, byte 1 of 3",
+            "11: a4 text: ä\\u{1B}, byte 2 of 3", "12: 1b text: ä\\u{1B}, byte 3 of 3",
             "13: 30 object: unknown to BTHome",
         ])
     let sealed = publishedFrames.last?.data.explained().map(\.description) ?? []
-    #expect(sealed[8].hasPrefix("8: a4 ciphertext: ") && sealed[14] == "14: 00 counter: 857870592, octet 1 of 4")
-    #expect(sealed[18] == "18: 78 message integrity check: 78237214, octet 1 of 4")
+    #expect(sealed[8].hasPrefix("8: a4 ciphertext: ") && sealed[14] == "14: 00 counter: 857870592, byte 1 of 4")
+    #expect(sealed[18] == "18: 78 message integrity check: 78237214, byte 1 of 4")
 }
 
 @Test func aPacketHasOneLine() {

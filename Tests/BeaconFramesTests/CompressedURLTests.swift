@@ -57,7 +57,7 @@ func aURLThatCannotBeSentIsRefused(text: String, error: URLEncodingError) {
     #expect(error == .tooLong(scheme: 3, encoded: octetRow(String(repeating: "61", count: 17) + "6207")))
     #expect(
         error.description
-            == "the URL takes 19 octets after its scheme, 2 more than the 17 of Eddystone-URL; encoded: "
+            == "the URL takes 19 bytes after its scheme, 2 more than the 17 of Eddystone-URL; encoded: "
             + "03" + String(repeating: "61", count: 17) + "6207")
 }
 

@@ -116,6 +116,6 @@ func aBrokenRuleIsNamedWithItsPlace(index: Int) {
     let problem = AdvertisingData(octets: octetRow("020107")).lint().first
     #expect(
         problem?.description
-            == "octet 2: limited and general discoverable mode exclude each other, and both are set "
+            == "byte 2: limited and general discoverable mode exclude each other, and both are set "
             + "(Core Specification 5.4, Vol 3 Part C 9.2)")
 }

@@ -44,7 +44,7 @@ import Testing
     }
 
     static let unfit: [(String, mode_t, String)] = [
-        ("zz", 0o600, "an identity key has 16 octets"), ("0f0f", 0o600, "an identity key has 16 octets"),
+        ("zz", 0o600, "an identity key has 16 bytes"), ("0f0f", 0o600, "an identity key has 16 bytes"),
         (String(repeating: "0f", count: 16), 0o644, "others may read this identity key; `chmod 600 "),
         (String(repeating: "0f", count: 16), 0o602, "others may"),
     ]

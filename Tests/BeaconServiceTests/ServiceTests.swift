@@ -56,7 +56,7 @@ import Testing
         Refusal(
             profile: TestService.ephemeral(), reason: "others may read this identity key; `chmod 600 ",
             key: (String(repeating: "ab", count: 16), 0o644)),
-        Refusal(profile: TestService.ephemeral(), reason: "an identity key has 16 octets", key: ("zz", 0o600)),
+        Refusal(profile: TestService.ephemeral(), reason: "an identity key has 16 bytes", key: ("zz", 0o600)),
         Refusal(
             profile: TestService.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
             reason: "there is no temperature sensor \"thermal:nowhere\"; this machine has "),

@@ -21,7 +21,7 @@ import Testing
     #expect(throws: error) { try AdvertisingData([.flags(.beacon), over, .flags(.beacon)]) }
     #expect(
         error.description
-            == "35 octets are 4 more than the 31 that an advertisement holds; structure 2 (Manufacturer Specific Data) "
+            == "35 bytes are 4 more than the 31 that an advertisement holds; structure 2 (Manufacturer Specific Data) "
             + "is the first one too much")
 }
 

@@ -39,7 +39,7 @@ func aRotationExponentOutsideItsRangeIsRefused(value: Int) {
 @Test(arguments: ["", "0102", "0102030405060708090A11121314151", "g102030405060708090A111213141516"])
 func aTextThatIsNoKeyIsRefusedWithoutRepeatingIt(text: String) throws {
     let error = try #require(throws: IdentityKeyTextError.self) { try IdentityKey(hexadecimal: text) }
-    #expect(error.description == "an identity key has 16 octets: 32 hexadecimal digits")
+    #expect(error.description == "an identity key has 16 bytes: 32 hexadecimal digits")
 }
 
 @Test func anIdentityKeyDoesNotShowItself() throws {

@@ -19,7 +19,7 @@ import Testing
                 "Peer_Address_Type: public (0x00)",
                 "Peer_Address: 00:00:00:00:00:00",
                 "Advertising_Channel_Map: 37,38,39 (0x07)",
-                "Advertising_Filter_Policy: everybody (0x00)",
+                "Advertising_Filter_Policy: all devices (0x00)",
             ])
     }
 

@@ -6,7 +6,7 @@ from bumble.core import AdvertisingData
 
 import pharos
 
-#: Flags; TX power level +3 dBm; name; one 128-bit UUID, least significant octet first.
+#: Flags; TX power level +3 dBm; name; one 128-bit UUID, least significant byte first.
 THESIS = ["01:06", "0a:03", "09:4e64654d31", "07:669a0c200008fdbce2113345d05da467"]
 
 

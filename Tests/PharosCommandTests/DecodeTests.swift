@@ -118,7 +118,7 @@ import Testing
         #expect(
             result.errors == """
                 pharos: standard input:1: "z" at character 1 is not a hexadecimal digit
-                pharos: standard input:3: half an octet before character 2: every octet has \
+                pharos: standard input:3: half a byte before character 2: every byte has \
                 two digits
                 pharos: standard input:5: "\\u{1B}" at character 1 is not a hexadecimal digit
 
@@ -223,7 +223,7 @@ import Testing
 
     @Test func lintListsWhatIsBrokenAndEndsWith1() throws {
         let line =
-            "octet 3: the structure claims 5 octets, but 1 are left (Core Specification 5.4, Vol 3 Part C 11)\n"
+            "byte 3: the structure claims 5 bytes, but 1 are left (Core Specification 5.4, Vol 3 Part C 11)\n"
         #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
         #expect(
             try Program.run("decode", "02010605ff")
@@ -234,7 +234,7 @@ import Testing
             json.output
                 == "{\"octets\":\"02010605ff\",\"structures\":[{\"type\":1,\"name\":\"flags\",\"data\":\"06\"}],"
                 + "\"frames\":[],\"problems\":[{\"offset\":3,\"rule\":\"truncated-structure\","
-                + "\"message\":\"the structure claims 5 octets, but 1 are left\","
+                + "\"message\":\"the structure claims 5 bytes, but 1 are left\","
                 + "\"source\":\"Core Specification 5.4, Vol 3 Part C 11\"}]}\n")
         // One bad line among good ones is enough.
         #expect(try Program.run(["decode", "-", "--lint"], input: "020106\n02010605ff\n020106\n").code == 1)

@@ -38,7 +38,7 @@ import Testing
                 "Advertising_Interval_Max: 0x0140 (200 ms)", "Advertising_Type: ADV_NONCONN_IND (0x03)",
                 "Own_Address_Type: random (0x01)", "Peer_Address_Type: public (0x00)",
                 "Peer_Address: 00:00:00:00:00:00",
-                "Advertising_Channel_Map: 37,38,39 (0x07)", "Advertising_Filter_Policy: everybody (0x00)",
+                "Advertising_Channel_Map: 37,38,39 (0x07)", "Advertising_Filter_Policy: all devices (0x00)",
             ]
         ),
         (

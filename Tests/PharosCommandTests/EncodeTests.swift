@@ -115,7 +115,7 @@ import Testing
     }
 
     private static let introduction = """
-             0     02  length          2 octets follow: type and data
+             0     02  length          2 bytes follow: type and data
              1     01  AD type         Flags
              2     06  flags           LE general discoverable, BR/EDR not supported
 
@@ -129,14 +129,14 @@ import Testing
 
             """
             + Self.introduction + """
-                     3     03  length          3 octets follow: type and data
+                     3     03  length          3 bytes follow: type and data
                      4     03  AD type         Complete List of 16-bit Service UUIDs
-                     5     aa  service UUID    0xFEAA Eddystone, least significant octet
-                     6     fe  service UUID    0xFEAA Eddystone, most significant octet
-                     7     09  length          9 octets follow: type and data
+                     5     aa  service UUID    0xFEAA Eddystone, least significant byte
+                     6     fe  service UUID    0xFEAA Eddystone, most significant byte
+                     7     09  length          9 bytes follow: type and data
                      8     16  AD type         Service Data - 16-bit UUID
-                     9     aa  service UUID    0xFEAA Eddystone, least significant octet
-                    10     fe  service UUID    0xFEAA Eddystone, most significant octet
+                     9     aa  service UUID    0xFEAA Eddystone, least significant byte
+                    10     fe  service UUID    0xFEAA Eddystone, most significant byte
                     11     10  frame type      Eddystone-URL
                     12     00  measured power  0 dBm at 0 m
                     13     02  URL scheme      http://
@@ -160,18 +160,18 @@ import Testing
 
             """
             + Self.introduction + """
-                     3     1a  length          26 octets follow: type and data
+                     3     1a  length          26 bytes follow: type and data
                      4     ff  AD type         Manufacturer Specific Data
-                     5     4c  company id      0x004C Apple, least significant octet
-                     6     00  company id      0x004C Apple, most significant octet
+                     5     4c  company id      0x004C Apple, least significant byte
+                     6     00  company id      0x004C Apple, most significant byte
                      7     02  Apple type      iBeacon
-                     8     15  Apple length    21 octets follow
+                     8     15  Apple length    21 bytes follow
 
                 """ + octets.joined() + """
-                    25     00  major           1, most significant octet
-                    26     01  major           1, least significant octet
-                    27     00  minor           2, most significant octet
-                    28     02  minor           2, least significant octet
+                    25     00  major           1, most significant byte
+                    26     01  major           1, least significant byte
+                    27     00  minor           2, most significant byte
+                    28     02  minor           2, least significant byte
                     29     c5  measured power  -59 dBm at 1 m
 
                 """

@@ -171,7 +171,7 @@ import Testing
                 + "doctor, controller, profile, fleet, plan, sample, collect, history, inventory, listen, locate, map, proxy, where, zones"
         ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
-        Mistake("decode ", 65, "nothing to decode: there are no octets"),
+        Mistake("decode ", 65, "nothing to decode: there are no bytes"),
         Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),
         Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file at a time, and nothing beside it"),
         Mistake(

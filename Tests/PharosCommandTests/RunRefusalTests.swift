@@ -36,7 +36,7 @@ import Testing
             profile: ServiceTestBox.ephemeral, code: 78, reasons: ["others may read this identity key; `chmod 600 "],
             key: (goodKey, 0o644)),
         Refusal(
-            profile: ServiceTestBox.ephemeral, code: 78, reasons: ["an identity key has 16 octets"], key: ("zz", 0o600)),
+            profile: ServiceTestBox.ephemeral, code: 78, reasons: ["an identity key has 16 bytes"], key: ("zz", 0o600)),
         Refusal(
             profile: ServiceTestBox.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
             code: 78, reasons: ["there is no temperature sensor \"thermal:nowhere\"; this machine has "]),

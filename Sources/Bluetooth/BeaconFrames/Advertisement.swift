@@ -1,28 +1,28 @@
 public import BluetoothTypes
 
-/// What is wanted on the air: the one value that configurations produce and the advertiser consumes.
+/// An advertisement that should be on the air. Configurations produce it, and the advertiser sends it.
 ///
-/// Nothing here depends on a controller. What cannot be known before one has been asked (the measured power for the
-/// radio power that was granted) is kept as a rule, not as a number.
+/// It does not depend on a controller. The measured power depends on the radio power that the controller grants, so it
+/// is kept as a rule, not as a number.
 public struct Advertisement: Hashable, Sendable {
-    /// What the payload says.
+    /// The meaning of the payload.
     public var content: Content
-    /// Between the starts of two advertising events, without the random advDelay.
+    /// The time between the starts of two advertising events, without the random advDelay.
     public var interval: AdvertisingInterval
-    /// What the transmitter is asked for; `nil` leaves it as it is.
+    /// The requested transmit power; `nil` leaves it unchanged.
     public var radioPower: RadioPower?
-    /// How the frame's measured power octet is found; ``MeasuredPowerRule/none`` for content without one.
+    /// The source of the frame's measured power byte; ``MeasuredPowerRule/none`` for content without this byte.
     public var measuredPower: MeasuredPowerRule
     public var address: AddressRule
     /// The primary advertising channels that each event uses.
     public var channels: AdvertisingChannels
-    /// What the PDU allows others to do; a beacon that nobody asks or connects to is non-connectable.
+    /// The type of the PDU. Most beacons are non-connectable.
     public var pdu: AdvertisingPDU
-    /// Sent to scanners that ask; empty for none. Never beside an EID.
+    /// The answer to scan requests; empty for none. Never together with an EID.
     public var scanResponse: AdvertisingData
 
-    /// An advertisement as it is wanted. What a controller or a frame's specification forbids is refused later, by the
-    /// planning of the advertising and by ``payload(_:)``.
+    /// No value is checked here. What a controller or a frame's specification forbids is refused later, by the planning
+    /// of the advertising and by ``payload(_:)``.
     public init(
         content: Content, interval: AdvertisingInterval, radioPower: RadioPower? = nil,
         measuredPower: MeasuredPowerRule, address: AddressRule, channels: AdvertisingChannels = .all,
@@ -38,7 +38,7 @@ public struct Advertisement: Hashable, Sendable {
         self.scanResponse = scanResponse
     }
 
-    /// A frame, or what it is made from while it is on the air.
+    /// A frame, or the source of a frame that changes while it is on the air.
     public enum Content: Hashable, Sendable {
         case iBeacon(uuid: FixedOctets<16>, major: UInt16, minor: UInt16, flags: ADFlags?)
         case altBeacon(companyID: UInt16, beaconID: FixedOctets<20>, reserved: UInt8, flags: ADFlags?)
@@ -47,11 +47,11 @@ public struct Advertisement: Hashable, Sendable {
         case eddystoneTLM(TelemetrySource, encryption: RotatingKey?)
         case eddystoneEID(RotatingKey)
         case btHome(BTHomeSource)
-        /// Fixed octets of any layout.
+        /// Fixed bytes of any layout.
         case raw(AdvertisingData)
     }
 
-    /// Where telemetry comes from. Fixed values hold for tests and for `advertise tlm`; sensors are read by name.
+    /// The source of telemetry: fixed values (for tests and `advertise tlm`), or sensors by name.
     public struct TelemetrySource: Hashable, Sendable {
         /// In millivolts.
         public var battery: Reading<UInt16>
@@ -75,7 +75,7 @@ public struct Advertisement: Hashable, Sendable {
 
     /// An identity key that stays in its file until it is needed, and how often what it makes turns over.
     public struct RotatingKey: Hashable, Sendable {
-        /// The key's file as the profile names it; `nil` for a key that is handed over beside the advertisement.
+        /// The key's file as the profile names it; `nil` for a key that is passed separately.
         public var identityKeyFile: String?
         /// K, 0...15: turns over every 2^K seconds.
         public var rotationExponent: UInt8
@@ -121,7 +121,7 @@ extension Advertisement.Content {
     }
 
     /// The file with the key that the payload is made with; `nil` for payloads in the clear, and for a key that is handed
-    /// over beside the advertisement.
+    /// over next to the advertisement.
     public var keyFile: String? {
         if case .btHome(let source) = self { return source.keyFile }
         return rotatingKey?.identityKeyFile
@@ -129,9 +129,9 @@ extension Advertisement.Content {
 }
 
 extension Advertisement {
-    /// What a payload needs beside the advertisement itself, and what only a running beacon knows.
+    /// The values of a payload that only a running beacon knows.
     public struct LiveValues: Hashable, Sendable {
-        /// What the controller granted or reported; `nil` where it does not tell.
+        /// The power that the controller granted or reported; `nil` if it reports none.
         public var radioPower: RadioPower?
         /// For Eddystone-TLM in the clear.
         public var telemetry: EddystoneTLM?
@@ -156,7 +156,7 @@ extension Advertisement {
         }
     }
 
-    /// The octets to send now: see ``Content/payload(measuredPower:_:)``.
+    /// The bytes to send now: see ``Content/payload(measuredPower:_:)``.
     public func payload(_ live: LiveValues = LiveValues()) throws(PayloadError) -> AdvertisingData {
         try content.payload(measuredPower: measuredPower, live)
     }
@@ -171,10 +171,10 @@ extension Advertisement.Content {
     /// Live values of a payload.
     public typealias LiveValues = Advertisement.LiveValues
 
-    /// The octets to send now.
+    /// The bytes to send now.
     ///
-    /// - Parameter measuredPower: What the frame says about the signal strength near the beacon.
-    /// - Throws: ``PayloadError`` where a live value is missing, the measured power is not known, or the frame may not
+    /// - Parameter measuredPower: The signal strength near the beacon, as the frame states it.
+    /// - Throws: ``PayloadError`` if a live value is missing, the measured power is not known, or the frame may not
     ///   be sent.
     public func payload(
         measuredPower: MeasuredPowerRule, _ live: LiveValues = LiveValues()
@@ -193,9 +193,9 @@ extension Advertisement.Content {
         }
     }
 
-    /// The frame to send now; `nil` for raw octets.
+    /// The frame to send now; `nil` for raw bytes.
     ///
-    /// - Throws: ``PayloadError`` where a live value is missing or the measured power is not known.
+    /// - Throws: ``PayloadError`` if a live value is missing or the measured power is not known.
     public func frame(
         measuredPower: MeasuredPowerRule, _ live: LiveValues = LiveValues()
     ) throws(PayloadError) -> BeaconFrame? {
@@ -253,11 +253,11 @@ extension Advertisement.Content {
 }
 
 extension Advertisement.TelemetrySource {
-    /// The frame to send, fixed values before what the sensors say.
+    /// The frame to send. Fixed values take precedence over sensors.
     ///
     /// - Parameters:
-    ///   - sensorBattery: What the battery's sensor reads, in millivolts; `nil` where there is none.
-    ///   - sensorTemperature: What the temperature sensor reads; `nil` where there is none.
+    ///   - sensorBattery: The reading of the battery's sensor in millivolts; `nil` if there is no sensor.
+    ///   - sensorTemperature: The reading of the temperature sensor; `nil` if there is no sensor.
     ///   - advertisements: Advertising events of every frame type since power-on.
     ///   - uptimeDeciseconds: Time since power-on, in 0.1 s.
     public func telemetry(
@@ -281,16 +281,16 @@ extension Advertisement.TelemetrySource.Reading {
     }
 }
 
-/// Why an advertisement has no octets to send.
+/// Why an advertisement cannot be encoded.
 public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A live value that the content needs was not handed in.
+    /// The caller did not pass a live value that the content needs.
     case missing(String)
     case measuredPower(MeasuredPowerError)
     case frame(BeaconFrameError)
 
     public var description: String {
         switch self {
-        case .missing(let what): "the advertisement needs a value that is not there yet: \(what)"
+        case .missing(let what): "the advertisement needs a value that is not known yet: \(what)"
         case .measuredPower(let error): error.description
         case .frame(let error): error.description
         }
@@ -298,21 +298,21 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Advertisement {
-    /// How many octets of advertising data it has, whatever its live values and its measured power will be.
+    /// The size of the advertising data in bytes, which does not depend on live values or the measured power.
     ///
-    /// - Throws: ``PayloadError`` where the frame may not be sent at all.
+    /// - Throws: ``PayloadError`` if the frame may not be sent at all.
     public func payloadOctetCount() throws(PayloadError) -> Int {
         var sample = self
-        // Any calibrated power does: it is one octet. The octet 0xC5 is -59 dBm.
+        // Any calibrated power has one byte. 0xC5 is -59 dBm.
         if case .calibrated = measuredPower { sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)) }
         return try sample.payload(content.sampleValues(0)).octets.count
     }
 }
 
 extension Advertisement.Content {
-    /// Live values that have `octet` in each of their octets: for a length, or to see where they stand.
+    /// Live values whose bytes all equal `octet`, to find their length or their place in a payload.
     ///
-    /// - Throws: ``PayloadError`` where they are too many to be sent.
+    /// - Throws: ``PayloadError`` if the values do not fit.
     public func sampleValues(_ octet: UInt8) throws(PayloadError) -> LiveValues {
         let two = UInt16(octet) * 0x101
         var values = LiveValues(

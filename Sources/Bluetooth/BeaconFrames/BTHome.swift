@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 /// BTHome v2: service data that Home Assistant reads by itself (bthome.io/format).
 ///
-/// `D2 FC | device information | objects`, each object a number and its octets. Encrypted, ciphertext takes the place of
+/// `D2 FC | device information | objects`, each object a number and its bytes. Encrypted, ciphertext takes the place of
 /// the objects, and `counter u32 | MIC[4]` follow it (bthome.io/encryption); it is made and opened by EddystoneSecurity.
 /// All numbers are little-endian. Who sends it is known by the device address alone.
 public struct BTHome: Hashable, Sendable {
@@ -16,10 +16,10 @@ public struct BTHome: Hashable, Sendable {
     public static let serviceUUID: UInt16 = 0xFCD2
     /// What a legacy advertisement holds after the device information, where it has no Flags.
     public static let limit = 26
-    /// Octets of counter and message integrity check.
+    /// Bytes of counter and message integrity check.
     static let trailerLength = 8
 
-    /// Octets after the device information; `nil` when there are over 26.
+    /// Bytes after the device information; `nil` when there are over 26.
     private init?(information: UInt8, _ span: Span<UInt8>) {
         guard span.count <= Self.limit else { return nil }
         var storage = FixedOctets<26>()
@@ -29,13 +29,13 @@ public struct BTHome: Hashable, Sendable {
         length = UInt8(truncatingIfNeeded: span.count)
     }
 
-    /// Any octets after a device information; `nil` when there are over 26.
+    /// Any bytes after a device information; `nil` when there are over 26.
     public init?(information: UInt8, data: [UInt8]) { self.init(information: information, data.span) }
 
-    /// The octets after the device information.
+    /// The bytes after the device information.
     public var data: [UInt8] { Array(storage.octets.prefix(Int(length))) }
     public var isEncrypted: Bool { information & 1 != 0 }
-    /// Whether it is sent when something happens, and at no regular interval.
+    /// Whether it is sent only when an event happens.
     public var isTriggerBased: Bool { information & 4 != 0 }
 }
 
@@ -49,8 +49,8 @@ extension BTHome {
 
     /// A packet in the clear, with its objects in the order of their numbers, which the format demands.
     ///
-    /// - Parameter isTriggerBased: Whether it is sent when something happens, and at no regular interval.
-    /// - Throws: ``BeaconFrameError`` where the objects need over 26 octets.
+    /// - Parameter isTriggerBased: Whether it is sent only when an event happens.
+    /// - Throws: ``BeaconFrameError`` if the objects need over 26 bytes.
     public init(_ objects: [BTHomeObject], isTriggerBased: Bool = false) throws(BeaconFrameError) {
         var octets: [UInt8] = []
         for id in Set(objects.map(\.kind.id)).sorted() {
@@ -62,10 +62,10 @@ extension BTHome {
         self = packet
     }
 
-    /// Objects, and what encryption adds, of so many octets are too many.
+    /// Objects, and what encryption adds, of so many bytes are too many.
     private static func tooLong(_ count: Int) -> BeaconFrameError {
         .problem(
-            LintProblem(.dataTooLong, at: limit, "a packet of BTHome has \(count) octets, and \(limit) are the most"))
+            LintProblem(.dataTooLong, at: limit, "a packet of BTHome has \(count) bytes, and \(limit) are the most"))
     }
 
     /// An encrypted packet.
@@ -73,7 +73,7 @@ extension BTHome {
     /// - Parameters:
     ///   - information: Of the packet in the clear; the bit for encryption is set here.
     ///   - counter: What was encrypted with; no packet of a key and an address has that of another.
-    /// - Throws: ``BeaconFrameError`` where ciphertext, counter and check are over 26 octets.
+    /// - Throws: ``BeaconFrameError`` if ciphertext, counter and check are over 26 bytes.
     public init(
         information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
     ) throws(BeaconFrameError) {
@@ -110,7 +110,7 @@ extension BTHome {
     /// The service data, without Flags.
     public var adStructures: [ADStructure] { [.serviceData(Self.serviceUUID, [information] + data)] }
 
-    /// The payload: 8 octets and those of the objects.
+    /// The payload: 8 bytes and those of the objects.
     ///
     /// - Throws: ``BeaconFrameError`` for objects that are not known, cut off or out of order.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
@@ -139,10 +139,10 @@ struct BTHomeCursor {
     struct Element {
         /// Where the object's number stands.
         let offset: Int
-        /// `nil` for a number that is not known; all octets behind it are then its data.
+        /// `nil` for a number that is not known; all bytes behind it are then its data.
         let kind: BTHomeKind?
         let data: Range<Int>
-        /// Whether octets are missing.
+        /// Whether bytes are missing.
         let isCut: Bool
     }
 
@@ -221,7 +221,7 @@ extension PayloadLinter {
     }
 }
 
-/// The octets of a packet, one by one.
+/// The bytes of a packet, one by one.
 extension OctetExplainer {
     mutating func explainBTHome() {
         guard let information = peek() else { return }
@@ -245,7 +245,7 @@ extension OctetExplainer {
             }
             note("object", kind.name)
             if kind.size == 0 {
-                note("length", "\(object.data.count) octets\(object.isCut ? " are there" : " follow")")
+                note("length", "\(object.data.count) bytes\(object.isCut ? " are there" : " follow")")
             }
             let octets = Array(packet[object.data])
             row(

@@ -1,20 +1,20 @@
 internal import BluetoothTypes
 
-/// What one object of BTHome v2 measures: its number on the air, and how its octets are read (bthome.io/format).
+/// What one object of BTHome v2 measures: its number on the air, and how its bytes are read (bthome.io/format).
 public struct BTHomeKind: Sendable {
-    /// The object's number: what stands before its octets.
+    /// The object's number: what stands before its bytes.
     public let id: UInt8
     let form: Form
-    /// Octets of the value; 0 where a length octet stands before it.
+    /// Bytes of the value; 0 if a length byte stands before it.
     let size: Int
     /// The number on the air is in units of 10^-`decimals`.
     let decimals: Int
     /// Where the name begins in the table.
     private let place: Int
 
-    /// How an object's octets are read; the letters of the table.
+    /// How an object's bytes are read; the letters of the table.
     enum Form: UInt8 {
-        /// A number, least significant octet first.
+        /// A number, least significant byte first.
         case unsigned = 0x75
         case signed = 0x73
         /// The same in units of 0.35.
@@ -25,11 +25,11 @@ public struct BTHomeKind: Sendable {
         case button = 0x6B
         /// A code for the direction, and steps.
         case dimmer = 0x64
-        /// A length octet, of which the upper three bits are reserved, a code and its arguments.
+        /// A length byte, of which the upper three bits are reserved, a code and its arguments.
         case command = 0x63
-        /// A length octet and UTF-8.
+        /// A length byte and UTF-8.
         case text = 0x74
-        /// A length octet and octets of any meaning.
+        /// A length byte and bytes of any meaning.
         case raw = 0x72
         /// Numbers, the least significant one first.
         case version = 0x76
@@ -56,7 +56,7 @@ public struct BTHomeKind: Sendable {
 
     /// The format's own name, with `_` for spaces; several objects may have one name.
     public var name: String { String(decoding: Self.table[place..<nameEnd], as: UTF8.self) }
-    /// Of the value; empty where it has none.
+    /// Of the value; empty if it has none.
     public var unit: String {
         String(decoding: Self.table[nameEnd..<Self.end(of: place, 0x3B)].dropFirst(), as: UTF8.self)
     }
@@ -70,14 +70,14 @@ public struct BTHomeKind: Sendable {
     var step: Int { form == .thirtyFive ? 35 : 1 }
     private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
 
-    /// Where the octet stands for the first time behind `start`.
+    /// Where the byte stands for the first time behind `start`.
     private static func end(of start: Int, _ octet: UInt8) -> Int {
         var end = start
         while end < table.count, table[end] != octet { end += 1 }
         return end
     }
 
-    /// Number in hexadecimal, form, octets, decimals, name and unit of each: as text, because that takes the least room.
+    /// Number in hexadecimal, form, bytes, decimals, name and unit of each: as text, because that takes the least room.
     private static let table: [UInt8] = Array(
         """
         00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
@@ -104,10 +104,10 @@ extension BTHomeKind: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// One object as it is sent: its kind, and the octets of its value.
+/// One object as it is sent: its kind, and the bytes of its value.
 public struct BTHomeObject: Hashable, Sendable {
     public let kind: BTHomeKind
-    /// Without the object's number and the length octet that some have.
+    /// Without the object's number and the length byte that some have.
     public let octets: [UInt8]
 
     /// As received.
@@ -116,13 +116,13 @@ public struct BTHomeObject: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// From the number on the air; only its lowest octets are taken.
+    /// From the number on the air; only its lowest bytes are taken.
     init(_ kind: BTHomeKind, raw: Int) {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
     /// An object as people write it: a number in the kind's unit, rounded to its step; a text; for dimmers, commands,
-    /// raw data and versions hexadecimal digits of the octets. `nil` for what the kind cannot hold.
+    /// raw data and versions hexadecimal digits of the bytes. `nil` for what the kind cannot hold.
     public init?(_ kind: BTHomeKind, text: String) {
         if kind.isNumber || kind.isBinary || kind.form == .button {
             guard let value = Double(text), let raw = kind.raw(value) else { return nil }
@@ -136,7 +136,7 @@ public struct BTHomeObject: Hashable, Sendable {
         guard kind.size == 0 ? (1...32).contains(octets.count) : octets.count == kind.size else { return nil }
     }
 
-    /// Number, length octet where there is one, and octets.
+    /// Number, length byte where there is one, and bytes.
     var encoded: [UInt8] {
         // A command's length counts its arguments, not its code.
         let length = kind.form == .command ? octets.count - 1 : octets.count
@@ -158,7 +158,7 @@ extension BTHomeKind {
 
 extension BTHomeObject: CustomStringConvertible {
     /// What it says, without its unit: the digits of a number, `true` or `false`, a text, the name of an event, a version,
-    /// or octets in hexadecimal.
+    /// or bytes in hexadecimal.
     public var text: String {
         switch kind.form {
         case .unsigned, .signed, .thirtyFive: Self.decimal(number * kind.step, places: kind.decimals)

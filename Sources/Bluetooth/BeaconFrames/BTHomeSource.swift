@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 
 extension Advertisement {
-    /// What a BTHome packet is made from while it is on the air: the box's sensors and counters, and values that stay.
+    /// The source of a BTHome packet: sensors, counters and fixed values.
     public struct BTHomeSource: Hashable, Sendable {
-        /// Values that stay as they are.
+        /// Fixed values.
         public var objects: [BTHomeObject]
-        /// Names of sensors, or `auto`; `nil` leaves the value out, as does a sensor that tells none.
+        /// The name of a sensor, or `auto`. The value is omitted for `nil`, and if the sensor has no reading.
         public var temperature: String?
         /// Of the battery's charge, in percent.
         public var battery: String?
@@ -15,13 +15,13 @@ extension Advertisement {
         public var countsAdvertisements = false
         /// Whether it counts seconds since power-on; after the advertising events where both are counted.
         public var countsUptime = false
-        /// Whether packets are numbered, so that receivers tell which they have already.
+        /// Whether packets are numbered, so that receivers recognise repetitions.
         public var hasPacketID = false
         public var isEncrypted = false
-        /// The file with the key, as the profile names it; `nil` for a key that is handed over beside the advertisement.
+        /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
         public var keyFile: String?
 
-        /// Nothing but these values; what else it tells is set afterwards.
+        /// Fixed values only. The caller sets the other properties.
         public init(objects: [BTHomeObject] = []) {
             self.objects = objects
         }
@@ -29,12 +29,12 @@ extension Advertisement {
 }
 
 extension Advertisement.BTHomeSource {
-    /// Whether it asks for any value of the box.
+    /// Whether any sensor or counter is used.
     public var hasValues: Bool {
         temperature != nil || battery != nil || voltage != nil || countsAdvertisements || countsUptime
     }
 
-    /// The packet to send, in the clear, with those of these values that are wanted.
+    /// The packet to send, not encrypted, with the values that the source uses.
     ///
     /// - Parameters:
     ///   - temperature: In 0.01 °C.
@@ -42,8 +42,8 @@ extension Advertisement.BTHomeSource {
     ///   - voltage: In millivolts.
     ///   - advertisements: Advertising events; as the uptime, 32 bits of it are sent.
     ///   - uptime: In seconds.
-    ///   - packet: Of which the lowest octet is sent.
-    /// - Throws: ``BeaconFrameError`` where the objects are too many.
+    ///   - packet: Of which the lowest byte is sent.
+    /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int
     ) throws(BeaconFrameError) -> BTHome {

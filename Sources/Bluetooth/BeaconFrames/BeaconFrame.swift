@@ -58,14 +58,14 @@ extension BeaconFrame {
     }
 }
 
-/// The fast path: from received octets to the frame in them, without a single allocation.
+/// Decoding of received bytes, without allocations.
 extension BeaconFrame {
-    /// The first frame in the advertising data that `range` of `span` holds; `nil` where there is none.
+    /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
     ///
-    /// Lenient: powers and reserved octets are taken as they are, Eddystone is recognised without its list of service
-    /// UUIDs, and old Eddystone-UID frames without their reserved octets. `AdvertisingData.lint(limit:)` tells what
-    /// is wrong. A length, frame type or version that is not the specification's makes no frame. A range outside the
-    /// span holds none either.
+    /// Lenient: powers and reserved bytes are taken as they are, Eddystone is recognised without its list of service
+    /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(limit:)` reports what is
+    /// wrong. A length, frame type or version that the specification does not define gives `nil`, as does a range
+    /// outside the span.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         var cursor = ADStructureCursor(range)
@@ -89,8 +89,7 @@ extension BeaconFrame {
         self.init(structure: element, in: span)
     }
 
-    /// The same for a structure that is known to lie inside the span. Its data are cut out once; from there on every
-    /// offset is a constant, and the check of the length makes all further checks superfluous.
+    /// The structure must lie inside the span.
     @inline(__always)
     private init?(structure element: ADElement, in span: Span<UInt8>) {
         switch element.type.rawValue {
@@ -144,21 +143,20 @@ extension BeaconFrame {
     }
 }
 
-/// Everything that advertising data holds, kept so that nothing is lost: what no known frame explains stays as an AD
-/// structure.
+/// Decoded advertising data: its AD structures, and the frames of known types among them. No byte is lost.
 public struct DecodedAdvertisingData: Hashable, Sendable {
     /// The AD structures before the end of the significant part, of known and of unknown types.
     public let structures: [ADStructure]
-    /// What follows them: nothing, the zeros of an early termination, or a truncated structure.
+    /// The bytes after the structures: none, the zeros of an early termination, or a truncated structure.
     public let remainder: [UInt8]
     /// All frames, in their order.
     public let frames: [BeaconFrame]
-    /// The rules that the octets break.
+    /// The rules that the bytes break.
     public let problems: [LintProblem]
 
-    /// Any octets can be decoded; what is wrong with them stands in ``problems``.
+    /// Decodes any bytes. ``problems`` lists what is wrong with them.
     ///
-    /// - Parameter limit: How many octets the advertisement may hold: 31 for the legacy PDUs.
+    /// - Parameter limit: The maximum size in bytes: 31 for the legacy PDUs.
     public init(_ data: AdvertisingData, limit: Int = AdvertisingData.legacyLimit) {
         var structures: [ADStructure] = []
         var frames: [BeaconFrame] = []
@@ -173,7 +171,7 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
         problems = data.lint(limit: limit)
     }
 
-    /// The octets again, exactly as they were.
+    /// The bytes again, exactly as they were.
     public var data: AdvertisingData {
         var octets: [UInt8] = []
         for structure in structures {
@@ -185,13 +183,13 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
     }
 }
 
-/// Why a frame may not be sent as it is.
+/// Why a frame may not be sent.
 public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A measured power that the frame's specification forbids, kept from a received frame.
     case measuredPower(ValueOutOfRange)
-    /// A URL with reserved octets or none at all, kept from a received frame.
+    /// A URL with reserved bytes or none at all, kept from a received frame.
     case url(URLEncodingError)
-    /// More octets than an advertisement holds.
+    /// More bytes than an advertisement holds.
     case advertisingData(AdvertisingDataError)
     /// Objects of BTHome that are too many, or that its format forbids, kept from a received frame.
     case problem(LintProblem)
@@ -243,7 +241,7 @@ extension AdvertisingData {
 
 /// A frame in one line of words.
 extension BeaconFrame {
-    /// What the frame says, in one line: type, identifiers and measured power, or the telemetry's values.
+    /// The frame in one line: type, identifiers and measured power, or the telemetry's values.
     public var sentence: String {
         switch self {
         case .iBeacon(let frame):

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// A URL as Eddystone-URL sends it: a scheme octet and 1...17 octets of text and expansion codes, stored in place.
+/// A URL as Eddystone-URL sends it: a scheme byte and 1...17 bytes of text and expansion codes, stored in place.
 ///
 /// github google/eddystone, eddystone-url/README.md.
 public struct CompressedURL: Hashable, Sendable {
@@ -8,19 +8,19 @@ public struct CompressedURL: Hashable, Sendable {
     public let scheme: UInt8
     private let storage: FixedOctets<17>
     private let length: UInt8
-    /// Octets after the scheme, 0...17 (0 only when received).
+    /// Bytes after the scheme, 0...17 (0 only when received).
     public var count: Int { Int(length) }
 
-    /// The most octets after the scheme.
+    /// The most bytes after the scheme.
     public static let limit = 17
 
-    /// Octets as received; `nil` when `range` is over 17 octets or leaves the span.
+    /// Bytes as received; `nil` when `range` is over 17 bytes or leaves the span.
     public init?(scheme: UInt8, encoded span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         self.init(scheme: scheme, encoded: span.extracting(range))
     }
 
-    /// Octets as received; `nil` when there are over 17.
+    /// Bytes as received; `nil` when there are over 17.
     @inline(__always)
     init?(scheme: UInt8, encoded: Span<UInt8>) {
         guard encoded.count <= Self.limit else { return nil }
@@ -31,12 +31,12 @@ public struct CompressedURL: Hashable, Sendable {
         length = UInt8(truncatingIfNeeded: encoded.count)
     }
 
-    /// The octets after the scheme.
+    /// The bytes after the scheme.
     public var encoded: ArraySlice<UInt8> { storage.octets.prefix(count) }
 }
 
 extension CompressedURL {
-    /// What scheme octets 00...03 stand for.
+    /// What scheme bytes 00...03 stand for.
     static let schemes = ["http://www.", "https://www.", "http://", "https://"]
 
     /// What codes 00...0D stand for.
@@ -45,16 +45,16 @@ extension CompressedURL {
         ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
     ]
 
-    /// The octets that stand for themselves: graphic ASCII.
+    /// The bytes that stand for themselves: graphic ASCII.
     static let literals: ClosedRange<UInt8> = 0x21...0x7E
 
-    /// What an octet after the scheme stands for; `nil` for the reserved ones, 0E...20 and 7F...FF.
+    /// What a byte after the scheme stands for; `nil` for the reserved ones, 0E...20 and 7F...FF.
     static func text(of octet: UInt8) -> String? {
         if literals.contains(octet) { return String(UnicodeScalar(octet)) }
         return Int(octet) < expansions.count ? expansions[Int(octet)] : nil
     }
 
-    /// The whole URL. Octets that the specification reserves appear percent-encoded: `https://example%0E`.
+    /// The whole URL. Bytes that the specification reserves appear percent-encoded: `https://example%0E`.
     public var text: String {
         let scheme = Int(scheme) < Self.schemes.count ? Self.schemes[Int(scheme)] : Self.percentEncoded(scheme)
         return encoded.reduce(into: scheme) { $0 += Self.text(of: $1) ?? Self.percentEncoded($1) }
@@ -85,11 +85,11 @@ extension CompressedURL {
     /// given, so ``text`` gives it back. Codes may stand anywhere. Where two encodings are equally short, the one
     /// with the longer scheme and the longer codes is taken, which is what most senders make.
     ///
-    /// `https://www.info/` shows why the scheme is part of the choice: 01 `info/` has one octet more than
+    /// `https://www.info/` shows why the scheme is part of the choice: 01 `info/` has one byte more than
     /// 03 `www` 04.
     ///
     /// - Throws: ``URLEncodingError`` naming the first character that cannot be sent, an unknown scheme, nothing after
-    ///   the scheme, or by how many octets the shortest encoding is too long.
+    ///   the scheme, or by how many bytes the shortest encoding is too long.
     public init(_ text: String) throws(URLEncodingError) {
         let octets = try Self.graphicASCII(text)
         let (schemeCode, rest) = try Self.split(octets)
@@ -132,7 +132,7 @@ extension CompressedURL {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
-    /// The fewest octets that expand to `text`, found from its end: at each place either the character itself or one
+    /// The fewest bytes that expand to `text`, found from its end: at each place either the character itself or one
     /// of the codes that match there, whichever leaves less.
     private static func shortest(_ text: [UInt8]) -> [UInt8] {
         let codes = expansions.map { Array($0.utf8) }
@@ -168,11 +168,11 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
     case illegalCharacter(Unicode.Scalar, offset: Int)
     /// Nothing after the scheme.
     case empty
-    /// The shortest encoding, scheme octet apart, which has over 17 octets.
+    /// The shortest encoding, scheme byte apart, which has over 17 bytes.
     case tooLong(scheme: UInt8, encoded: [UInt8])
-    /// A received scheme octet over 03.
+    /// A received scheme byte over 03.
     case reservedScheme(UInt8)
-    /// A received octet 0E...20 or 7F...FF, with the number of octets between it and the scheme.
+    /// A received byte 0E...20 or 7F...FF, with the number of bytes between it and the scheme.
     case reservedCode(UInt8, offset: Int)
 
     public var description: String {
@@ -185,12 +185,12 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
         case .empty:
             "the URL is empty: Eddystone-URL needs something after the scheme"
         case .tooLong(let scheme, let encoded):
-            "the URL takes \(encoded.count) octets after its scheme, \(encoded.count - CompressedURL.limit) more than "
+            "the URL takes \(encoded.count) bytes after its scheme, \(encoded.count - CompressedURL.limit) more than "
                 + "the \(CompressedURL.limit) of Eddystone-URL; encoded: \(Hexadecimal.text([scheme] + encoded))"
         case .reservedScheme(let scheme):
-            "the URL's scheme octet \(Hexadecimal.number(scheme, width: 2)) is reserved: 0x00...0x03 are defined"
+            "the URL's scheme byte \(Hexadecimal.number(scheme, width: 2)) is reserved: 0x00...0x03 are defined"
         case .reservedCode(let code, let offset):
-            "octet \(offset + 1) after the URL's scheme, \(Hexadecimal.number(code, width: 2)), is reserved"
+            "byte \(offset + 1) after the URL's scheme, \(Hexadecimal.number(code, width: 2)), is reserved"
         }
     }
 
@@ -220,7 +220,7 @@ extension EddystoneURL {
     /// Type, power and scheme, which stand before the encoded URL.
     static let headerLength = 3
 
-    /// From a frame, its type octet included. Reserved schemes and codes, and an empty URL, are kept.
+    /// From a frame, its type byte included. Reserved schemes and codes, and an empty URL, are kept.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count >= Self.headerLength,
@@ -235,7 +235,7 @@ extension EddystoneURL {
         Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
     }
 
-    /// The payload, 15...31 octets with Flags.
+    /// The payload, 15...31 bytes with Flags.
     ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a received URL that is empty
     ///   or holds a reserved scheme or code.

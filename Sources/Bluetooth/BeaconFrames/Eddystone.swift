@@ -7,7 +7,7 @@ public enum Eddystone {
     /// 0xFEAA, assigned to Google for Eddystone.
     public static let serviceUUID: UInt16 = 0xFEAA
 
-    /// The high nibble of a frame's first octet; the low one is 0.
+    /// The high nibble of a frame's first byte; the low one is 0.
     public enum FrameType: UInt8, Sendable {
         case uid = 0x00
         case url = 0x10
@@ -44,11 +44,11 @@ public struct EddystoneUID: Hashable, Sendable {
 }
 
 extension EddystoneUID {
-    /// Octets of the frame; old senders leave the two reserved ones at its end out.
+    /// Bytes of the frame; old senders leave the two reserved ones at its end out.
     static let frameLength = 20
     static let frameLengthWithoutReserved = 18
 
-    /// From a frame, its type octet included; the reserved octets may be missing and hold anything.
+    /// From a frame, its type byte included; the reserved bytes may be missing and hold anything.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength || frame.count == Self.frameLengthWithoutReserved,
@@ -64,7 +64,7 @@ extension EddystoneUID {
         Eddystone.structures([0x00, measuredPower.octet] + namespace.octets + instance.octets + [0x00, 0x00])
     }
 
-    /// The payload, 31 octets with Flags.
+    /// The payload, 31 bytes with Flags.
     ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
@@ -73,12 +73,12 @@ extension EddystoneUID {
 }
 
 extension EddystoneUID {
-    /// The namespace that a version 4 UUID gives: its octets 5...10 are left out, so that only random bits are lost.
+    /// The namespace that a version 4 UUID gives: its bytes 5...10 are left out, so that only random bits are lost.
     ///
     /// `8b0ca750-e7a7-4e14-bd99-095477cb3e77` gives `8b0ca750095477cb3e77` (github google/eddystone,
     /// eddystone-uid/README.md). A namespace from a domain name is made by EddystoneSecurity.
     ///
-    /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining octets would not be unique.
+    /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining bytes would not be unique.
     public static func namespace(fromUUID uuid: FixedOctets<16>) throws(NamespaceError) -> FixedOctets<10> {
         let version = uuid[6] >> 4
         guard version == 4 else { throw .notRandom(version: version) }
@@ -126,7 +126,7 @@ public struct EddystoneEID: Hashable, Sendable {
 extension EddystoneEID {
     static let frameLength = 10
 
-    /// From a frame, its type octet included.
+    /// From a frame, its type byte included.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, let id = FixedOctets<8>(frame, at: 2) else {
@@ -140,7 +140,7 @@ extension EddystoneEID {
         Eddystone.structures([0x30, measuredPower.octet] + id.octets)
     }
 
-    /// The payload, 21 octets with Flags.
+    /// The payload, 21 bytes with Flags.
     ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {

@@ -4,9 +4,9 @@ public import BluetoothTypes
 ///
 /// Carries no identity: it is sent from the same device address as the frame it belongs to.
 public struct EddystoneTLM: Hashable, Sendable {
-    /// Millivolts; `nil`, sent as 0, where unknown.
+    /// Millivolts; `nil`, sent as 0, if unknown.
     public var batteryMillivolts: UInt16?
-    /// `nil`, sent as 8000, where unknown.
+    /// `nil`, sent as 8000, if unknown.
     public var temperature: FixedPointTemperature?
     /// Advertising events of every frame type since power-on.
     public var advertisements: UInt32
@@ -27,17 +27,17 @@ public struct EddystoneTLM: Hashable, Sendable {
 
 extension EddystoneTLM {
     static let frameLength = 14
-    /// Octets from the battery to SEC_CNT: what the encrypted form encrypts.
+    /// Bytes from the battery to SEC_CNT: what the encrypted form encrypts.
     public static let telemetryLength = 12
 
-    /// From a frame, its type octet included; `nil` unless the version is 00.
+    /// From a frame, its type byte included; `nil` unless the version is 00.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x00 else { return nil }
         self.init(telemetryIn: frame, at: 2)
     }
 
-    /// The twelve octets from the battery to SEC_CNT.
+    /// The twelve bytes from the battery to SEC_CNT.
     public init(telemetry octets: FixedOctets<12>) {
         self.init(telemetryIn: octets.octets.span, at: 0)
     }
@@ -52,7 +52,7 @@ extension EddystoneTLM {
             uptimeDeciseconds: span.uint32BigEndian(at: start + 8))
     }
 
-    /// The twelve octets from the battery to SEC_CNT.
+    /// The twelve bytes from the battery to SEC_CNT.
     public var telemetry: FixedOctets<12> {
         var result = FixedOctets<12>()
         result.put(batteryMillivolts ?? 0, at: 0)
@@ -65,7 +65,7 @@ extension EddystoneTLM {
     /// The list of service UUIDs and the service data, without Flags.
     public var adStructures: [ADStructure] { Eddystone.structures([0x20, 0x00] + telemetry.octets) }
 
-    /// The payload, 25 octets with Flags.
+    /// The payload, 25 bytes with Flags.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
         try .checked(adStructures, flags: flags)
     }
@@ -75,7 +75,7 @@ extension EddystoneTLM {
 }
 
 extension FixedOctets<12> {
-    /// Writes `value` from `offset` on, most significant octet first.
+    /// Writes `value` from `offset` on, most significant byte first.
     fileprivate mutating func put(_ value: some FixedWidthInteger, at offset: Int) {
         let size = value.bitWidth / 8
         for index in 0..<size {
@@ -86,14 +86,14 @@ extension FixedOctets<12> {
 
 /// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. Made and opened by EddystoneSecurity.
 public struct EddystoneEncryptedTLM: Hashable, Sendable {
-    /// The twelve octets of ``EddystoneTLM/telemetry``, encrypted with AES-128-EAX.
+    /// The twelve bytes of ``EddystoneTLM/telemetry``, encrypted with AES-128-EAX.
     public var encrypted: FixedOctets<12>
     /// The part of the nonce that changes with each frame; big-endian on the air.
     public var salt: UInt16
-    /// Message integrity check: the first two octets of the EAX tag.
+    /// Message integrity check: the first two bytes of the EAX tag.
     public var mic: UInt16
 
-    /// A frame of these octets. Whether they belong together is known to the holder of the identity key alone.
+    /// A frame of these bytes. Whether they belong together is known to the holder of the identity key alone.
     public init(encrypted: FixedOctets<12>, salt: UInt16, mic: UInt16) {
         self.encrypted = encrypted
         self.salt = salt
@@ -104,7 +104,7 @@ public struct EddystoneEncryptedTLM: Hashable, Sendable {
 extension EddystoneEncryptedTLM {
     static let frameLength = 18
 
-    /// From a frame, its type octet included; `nil` unless the version is 01.
+    /// From a frame, its type byte included; `nil` unless the version is 01.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x01,
@@ -123,7 +123,7 @@ extension EddystoneEncryptedTLM {
         return Eddystone.structures(frame)
     }
 
-    /// The payload, 29 octets with Flags.
+    /// The payload, 29 bytes with Flags.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
         try .checked(adStructures, flags: flags)
     }

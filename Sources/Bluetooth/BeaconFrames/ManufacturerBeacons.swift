@@ -2,10 +2,10 @@ public import BluetoothTypes
 
 /// An iBeacon: manufacturer data of Apple (0x004C) with type 02, length 15.
 ///
-/// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 octets. The UUID
+/// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 bytes. The UUID
 /// stands in text order. Measured power is the signal strength at 1 m.
 public struct IBeacon: Hashable, Sendable {
-    /// The UUID on the air, most significant octet first.
+    /// The UUID on the air, most significant byte first.
     private var proximity: FixedOctets<16>
     /// Big-endian on the air; groups the beacons of one UUID, such as a building.
     public var major: UInt16
@@ -40,7 +40,7 @@ public struct IBeacon: Hashable, Sendable {
 extension IBeacon {
     /// Apple's company identifier.
     public static let companyID: UInt16 = 0x004C
-    /// Octets of manufacturer data: company, type, length, UUID, major, minor and power.
+    /// Bytes of manufacturer data: company, type, length, UUID, major, minor and power.
     static let manufacturerDataLength = 25
 
     /// From manufacturer data; `nil` unless it is exactly an iBeacon's.
@@ -63,7 +63,7 @@ extension IBeacon {
         return [.manufacturerData(Self.companyID, data)]
     }
 
-    /// The payload, 30 octets with Flags and 27 without.
+    /// The payload, 30 bytes with Flags and 27 without.
     ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
@@ -73,11 +73,11 @@ extension IBeacon {
 
 /// An AltBeacon (github AltBeacon/spec): manufacturer data of any company with code BE AC.
 ///
-/// `1B FF | company id LE | BE AC | beacon id[20] | reference RSSI s8 at 1 m | manufacturer reserved u8`: 28 octets.
+/// `1B FF | company id LE | BE AC | beacon id[20] | reference RSSI s8 at 1 m | manufacturer reserved u8`: 28 bytes.
 public struct AltBeacon: Hashable, Sendable {
     /// A company identifier of the Bluetooth SIG; little-endian on the air.
     public var companyID: UInt16
-    /// By convention 16 octets that an organisation chooses for all of its beacons, and 4 that tell them apart.
+    /// By convention 16 bytes that an organisation chooses for all of its beacons, and 4 that distinguish them.
     public var beaconID: FixedOctets<20>
     public var measuredPower: MeasuredPowerAtOneMeter
     /// For what the manufacturer likes.
@@ -96,7 +96,7 @@ public struct AltBeacon: Hashable, Sendable {
 }
 
 extension AltBeacon {
-    /// Octets of manufacturer data: company, code, id, power and the reserved octet.
+    /// Bytes of manufacturer data: company, code, id, power and the reserved byte.
     static let manufacturerDataLength = 26
 
     /// From manufacturer data; `nil` unless it is exactly an AltBeacon's.
@@ -115,7 +115,7 @@ extension AltBeacon {
         [.manufacturerData(companyID, [0xBE, 0xAC] + beaconID.octets + [measuredPower.octet, reserved])]
     }
 
-    /// The payload, 31 octets with Flags and 28 without.
+    /// The payload, 31 bytes with Flags and 28 without.
     ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {

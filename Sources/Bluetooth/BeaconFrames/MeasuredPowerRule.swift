@@ -1,31 +1,31 @@
 public import BluetoothTypes
 
-/// How an advertisement comes by its measured power octet.
+/// The source of an advertisement's measured power byte.
 public enum MeasuredPowerRule: Hashable, Sendable {
     /// The frame carries none (TLM, raw layouts).
     case none
     /// Measured at 1 m by the user; Eddystone frames send 41 dB more.
     case atOneMeter(MeasuredPowerAtOneMeter)
-    /// Eddystone's own octet.
+    /// Eddystone's own byte.
     case atZeroMeters(MeasuredPowerAtZeroMeters)
-    /// Looked up by the radio power that the controller granted.
+    /// Found by the radio power that the controller granted.
     case calibrated(PowerCalibration)
 }
 
-/// Measured power at 1 m by radio power: what somebody measured once for a kind of box.
+/// The measured power at 1 m for each radio power, measured for one kind of device.
 public struct PowerCalibration: Hashable, Sendable {
     /// Sorted by radio power, each radio power once.
     public let points: [Point]
     /// Used where the granted power is not known.
     public let fallback: MeasuredPowerAtOneMeter?
-    /// Whose measurement it is: another receiver shows other values. `nil` where nobody says.
+    /// The receiver that measured: another receiver shows other values. `nil` if not known.
     public var receiver: String?
 
     /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
     public struct Point: Hashable, Sendable {
-        /// What the transmitter emitted, in dBm.
+        /// In dBm.
         public var radioPower: RadioPower
-        /// What the receiver saw, in dBm.
+        /// The received signal strength in dBm.
         public var measuredPower: MeasuredPowerAtOneMeter
 
         /// A measurement, both in dBm.
@@ -44,10 +44,10 @@ public struct PowerCalibration: Hashable, Sendable {
 }
 
 extension MeasuredPowerRule {
-    /// The octet of iBeacon and AltBeacon.
+    /// The byte of iBeacon and AltBeacon.
     ///
-    /// - Parameter radioPower: What the controller granted or reported; `nil` where that is not known.
-    /// - Throws: ``MeasuredPowerError`` where the rule gives no number, or one out of range.
+    /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
+    /// - Throws: ``MeasuredPowerError`` if the rule gives no number, or one out of range.
     public func atOneMeter(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
         switch self {
         case .none: throw .notGiven
@@ -58,10 +58,10 @@ extension MeasuredPowerRule {
         }
     }
 
-    /// The octet of Eddystone's frames: 41 dB more than at 1 m.
+    /// The byte of Eddystone's frames: 41 dB more than at 1 m.
     ///
-    /// - Parameter radioPower: What the controller granted or reported; `nil` where that is not known.
-    /// - Throws: ``MeasuredPowerError`` where the rule gives no number, or one out of range.
+    /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
+    /// - Throws: ``MeasuredPowerError`` if the rule gives no number, or one out of range.
     public func atZeroMeters(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtZeroMeters {
         if case .atZeroMeters(let power) = self { return power }
         let power = try atOneMeter(radioPower: radioPower)
@@ -75,7 +75,7 @@ extension PowerCalibration {
     ///
     /// - Parameter radioPower: What the controller granted or reported; `nil` (or no preference) where that is not
     ///   known, which takes the fallback. A calibration that is nothing but a fallback gives it for every radio power.
-    /// - Throws: ``MeasuredPowerError`` outside the points, or where the fallback is needed and missing.
+    /// - Throws: ``MeasuredPowerError`` outside the points, or if the fallback is needed and missing.
     public func measuredPower(for radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
         guard let radioPower, radioPower != .noPreference, let first = points.first, let last = points.last else {
             guard let fallback else { throw .noFallback }
@@ -108,7 +108,7 @@ extension PowerCalibration {
 
 /// Why an advertisement has no measured power to send.
 public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The frame carries one and nobody said which.
+    /// The frame needs a measured power, and none is given.
     case notGiven
     /// The radio power is not known, and the calibration has no default.
     case noFallback
@@ -123,11 +123,11 @@ public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertib
             "no measured power is given: measure the signal strength at 1 m, and give it as the measured power or as "
                 + "a calibration"
         case .noFallback:
-            "the controller does not tell its radio power, and the calibration has no \"default\" for that case: "
-                + "measure at 1 m as it is, and add it"
+            "the controller does not report its radio power, and the calibration has no \"default\" for this case: "
+                + "measure the signal strength at 1 m, and add it as \"default\""
         case .outsideCalibration(let power, let lowest, let highest):
-            "the radio power of \(power) lies outside the calibration, \(lowest)...\(highest): measure at 1 m with "
-                + "this power, and add it"
+            "the radio power of \(power) lies outside the calibration, \(lowest)...\(highest): measure the signal "
+                + "strength at 1 m with this power, and add it"
         case .outOfRange(let error): error.description
         }
     }

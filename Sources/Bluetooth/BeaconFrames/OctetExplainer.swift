@@ -1,16 +1,16 @@
 public import BluetoothTypes
 
-/// What one octet of a payload means.
+/// The meaning of one byte of a payload.
 public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
     /// Position in the advertising data, from 0.
     public let offset: Int
     public let octet: UInt8
     /// The field's name, such as `measured power`.
     public let field: String
-    /// The field's value and the octet's part in it, such as `-59 dBm at 1 m`.
+    /// The field's value and the byte's part in it, such as `-59 dBm at 1 m`.
     public let meaning: String
 
-    /// A note about the octet at `offset`, from 0.
+    /// A note about the byte at `offset`, from 0.
     public init(offset: Int, octet: UInt8, field: String, meaning: String) {
         self.offset = offset
         self.octet = octet
@@ -22,7 +22,7 @@ public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AdvertisingData {
-    /// One note for every octet, in their order, for any octets, valid or not.
+    /// One note for each byte, in order. Invalid data is explained as far as possible.
     public func explained() -> [OctetNote] {
         var explainer = OctetExplainer(octets)
         explainer.explainStructures()
@@ -30,10 +30,10 @@ extension AdvertisingData {
     }
 }
 
-/// Writes one note an octet, from the first to the last.
+/// Writes one note for each byte, from the first to the last.
 ///
-/// The next octet to explain is always the one after the last note, and nothing is written beyond ``end``. So a field
-/// that is cut off simply gets fewer notes, and no octets can make an explanation lose count.
+/// The next byte to explain is always the one after the last note, and nothing is written beyond ``end``. So a field
+/// that is cut off simply gets fewer notes, and no bytes can make an explanation lose count.
 struct OctetExplainer {
     private let octets: [UInt8]
     private(set) var notes: [OctetNote] = []
@@ -45,30 +45,30 @@ struct OctetExplainer {
         notes.reserveCapacity(octets.count)
     }
 
-    /// Octets of the structure that are not explained yet.
+    /// Bytes of the structure that are not explained yet.
     var left: Int { end - notes.count }
 
-    /// The octet `ahead` of the next one to explain; `nil` beyond the structure's end.
+    /// The byte `ahead` of the next one to explain; `nil` beyond the structure's end.
     func peek(_ ahead: Int = 0) -> UInt8? {
         ahead < left ? octets[notes.count + ahead] : nil
     }
 
-    /// The next `count` octets; `nil` when fewer are left.
+    /// The next `count` bytes; `nil` when fewer are left.
     func peek(count: Int) -> ArraySlice<UInt8>? {
         count <= left ? octets[notes.count..<notes.count + count] : nil
     }
 
-    /// Explains the next octet, if there is one.
+    /// Explains the next byte, if there is one.
     mutating func note(_ field: String, _ meaning: String) {
         guard let octet = peek() else { return }
         notes.append(OctetNote(offset: notes.count, octet: octet, field: field, meaning: meaning))
     }
 
-    /// Explains the next `count` octets as the parts of one `value`; what is cut off is said to be.
+    /// Explains the next `count` bytes as the parts of one `value`; if fewer are left, the notes say "cut off".
     mutating func row(_ field: String, count: Int, value: String) {
         let isCut = left < count
         for index in 0..<min(count, left) {
-            note(field, (isCut ? "cut off" : value) + ", octet \(index + 1) of \(count)")
+            note(field, (isCut ? "cut off" : value) + ", byte \(index + 1) of \(count)")
         }
     }
 
@@ -78,25 +78,25 @@ struct OctetExplainer {
             return row(field, count: 2, value: "")
         }
         let value = describe(UInt16(high) << 8 | UInt16(low))
-        note(field, "\(value), \(bigEndian ? "most" : "least") significant octet")
-        note(field, "\(value), \(bigEndian ? "least" : "most") significant octet")
+        note(field, "\(value), \(bigEndian ? "most" : "least") significant byte")
+        note(field, "\(value), \(bigEndian ? "least" : "most") significant byte")
     }
 
-    /// Explains a 32-bit number, most significant octet first.
+    /// Explains a 32-bit number, most significant byte first.
     mutating func number32(_ field: String, _ describe: (UInt32) -> String) {
         let value = peek(count: 4)?.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         row(field, count: 4, value: value.map(describe) ?? "")
     }
 
-    /// Explains all octets that are left in the structure in the same words.
+    /// Explains all bytes that are left in the structure in the same words.
     mutating func rest(_ field: String, _ meaning: String) {
         while left > 0 { note(field, meaning) }
     }
 
-    /// Explains all octets that are left as those of a value that is not understood.
+    /// Explains all bytes that are left as those of a value that is not understood.
     mutating func restAsData(_ field: String) {
         let count = left
-        for index in 0..<count { note(field, "octet \(index + 1) of \(count)") }
+        for index in 0..<count { note(field, "byte \(index + 1) of \(count)") }
     }
 
     mutating func explainStructures() {
@@ -113,7 +113,7 @@ struct OctetExplainer {
             guard let type = peek().map(ADType.init(rawValue:)) else { continue }
             note("AD type", type.name)
             explainData(of: type)
-            rest("surplus", "more octets than this structure has fields")
+            rest("surplus", "more bytes than this structure has fields")
         }
     }
 
@@ -165,10 +165,10 @@ extension OctetExplainer {
         rest("flags", "reserved for future use")
     }
 
-    /// The next UUID of 4 or 16 octets, least significant octet first.
+    /// The next UUID of 4 or 16 bytes, least significant byte first.
     private mutating func explainUUID(count: Int) {
         let uuid = peek(count: count).flatMap { BluetoothUUID(bigEndian: $0.reversed()) }
-        row("service UUID", count: count, value: uuid.map { "\($0), least significant octet first" } ?? "")
+        row("service UUID", count: count, value: uuid.map { "\($0), least significant byte first" } ?? "")
     }
 
     private mutating func explainText(_ field: String) {
@@ -176,13 +176,13 @@ extension OctetExplainer {
         let text = String(validating: octets, as: UTF8.self)
         let whole = text.map { " of \"\(Self.harmless($0))\"" } ?? ", of a text that is not UTF-8"
         for octet in octets {
-            let part = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "an octet"
+            let part = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "a byte"
             note(field, part + whole)
         }
     }
 
-    /// Received text that a terminal does not obey: characters that control it, or the direction of writing or the
-    /// line, are written as `\u{1B}`.
+    /// Received text without control characters: those that control a terminal, the direction of writing or the line
+    /// are written as `\u{1B}`.
     static func harmless(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar.value {
@@ -195,7 +195,7 @@ extension OctetExplainer {
 
     private mutating func explainRadioPower() {
         guard let octet = peek() else { return }
-        note("TX power level", "\(Int8(bitPattern: octet)) dBm, what the radio emits")
+        note("TX power level", "\(Int8(bitPattern: octet)) dBm, the power of the transmitter")
     }
 
     private mutating func explainServiceData16() {
@@ -222,7 +222,7 @@ extension OctetExplainer {
 
     private mutating func explainIBeacon() {
         note("Apple type", "iBeacon")
-        note("Apple length", "21 octets follow")
+        note("Apple length", "21 bytes follow")
         let uuid = peek(count: 16).flatMap { FixedOctets<16>($0) }
         row("UUID", count: 16, value: uuid?.uuidText ?? "")
         number16("major", bigEndian: true) { "\($0)" }
@@ -231,8 +231,8 @@ extension OctetExplainer {
     }
 
     private mutating func explainAltBeacon() {
-        note("beacon code", "AltBeacon, most significant octet")
-        note("beacon code", "AltBeacon, least significant octet")
+        note("beacon code", "AltBeacon, most significant byte")
+        note("beacon code", "AltBeacon, least significant byte")
         row("beacon id", count: 20, value: peek(count: 20).map { Hexadecimal.text($0) } ?? "")
         explainPowerAtOneMeter("reference RSSI")
         note("manufacturer reserved", "\(Hexadecimal.number(peek() ?? 0, width: 2)), free for the manufacturer")
@@ -331,12 +331,12 @@ extension OctetExplainer {
 
 /// The few assigned names that a reader of beacon payloads meets (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
 private enum AssignedNames {
-    /// A company identifier as `0x004C Apple`; the number alone where Pharos knows no name.
+    /// A company identifier as `0x004C Apple`; the number alone if Pharos knows no name.
     static func company(_ identifier: UInt16) -> String {
         named(identifier, companies[identifier])
     }
 
-    /// A 16-bit service UUID as `0xFEAA Eddystone`; the number alone where Pharos knows no name.
+    /// A 16-bit service UUID as `0xFEAA Eddystone`; the number alone if Pharos knows no name.
     static func service(_ uuid: UInt16) -> String {
         named(uuid, services[uuid])
     }

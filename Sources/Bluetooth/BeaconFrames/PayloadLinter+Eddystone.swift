@@ -1,12 +1,12 @@
 internal import BluetoothTypes
 
-/// What the rules about the whole payload need to know of Eddystone.
+/// The facts about Eddystone that the rules for the whole payload need.
 struct EddystoneSummary {
     /// Offset of the list of service UUIDs that holds 0xFEAA, and whether it is the complete one.
     var list: (offset: Int, isComplete: Bool)?
     /// Offset of the first structure with Eddystone service data.
     var firstFrame: Int?
-    /// Offset of the first EID, and of the first frame that must not stand beside one.
+    /// Offset of the first EID, and of the first frame that must not be combined with an EID.
     var firstEID: Int?
     var firstNotBesideEID: Int?
 }
@@ -27,12 +27,12 @@ extension PayloadLinter {
         if eddystone.firstFrame == nil { eddystone.firstFrame = element.offset }
         let frame = element.data.lowerBound + 2..<element.data.upperBound
         guard let octet = frame.first.map({ octets[$0] }) else {
-            return report(.eddystoneFrameEmpty, at: element.offset, "the Eddystone service data holds no frame")
+            return report(.eddystoneFrameEmpty, at: element.offset, "the Eddystone service data contains no frame")
         }
         guard let type = Eddystone.FrameType(rawValue: octet & 0xF0) else {
             return report(
                 .eddystoneFrameType, at: frame.lowerBound,
-                "Eddystone knows no frame type \(Hexadecimal.number(octet, width: 2))")
+                "Eddystone has no frame type \(Hexadecimal.number(octet, width: 2))")
         }
         if octet & 0x0F != 0 {
             report(
@@ -57,7 +57,7 @@ extension PayloadLinter {
                 if !list.isComplete {
                     report(
                         .eddystoneUUIDListIncomplete, at: list.offset,
-                        "Eddystone asks for the complete list of 16-bit UUIDs (03), and this one is incomplete (02)")
+                        "Eddystone requires the complete list of 16-bit UUIDs (03); this list is incomplete (02)")
                 }
             } else {
                 report(
@@ -68,11 +68,11 @@ extension PayloadLinter {
         if eddystone.firstEID != nil, let other = eddystone.firstNotBesideEID {
             report(
                 .eddystoneEIDMixed, at: other,
-                "a frame of another type beside an EID gives away whose ephemeral id it is")
+                "a frame of another type together with an EID reveals which beacon sends the ephemeral id")
         }
     }
 
-    /// Encrypted telemetry is the only frame that may stand beside an EID.
+    /// Only encrypted telemetry may be combined with an EID.
     private mutating func noteMixing(_ type: Eddystone.FrameType, frame: Range<Int>, at offset: Int) {
         let isEncrypted = type == .tlm && frame.count > 1 && octets[frame.lowerBound + 1] == 0x01
         if type == .eid {
@@ -102,12 +102,12 @@ extension PayloadLinter {
 
     private mutating func checkUID(_ frame: Range<Int>, at offset: Int) {
         if frame.count == EddystoneUID.frameLengthWithoutReserved {
-            report(.eddystoneUIDLength, at: offset, "the two reserved octets that end an Eddystone-UID are missing")
+            report(.eddystoneUIDLength, at: offset, "the two reserved bytes that end an Eddystone-UID are missing")
             checkPowerAtZeroMeters(at: frame.lowerBound + 1)
         } else if isLength(of: frame, EddystoneUID.frameLength, "UID", .eddystoneUIDLength, at: offset) {
             checkPowerAtZeroMeters(at: frame.lowerBound + 1)
             for index in frame.suffix(2) where octets[index] != 0 {
-                report(.eddystoneUIDReserved, at: index, "the octet is reserved for future use and must be 0")
+                report(.eddystoneUIDReserved, at: index, "the byte is reserved for future use and must be 0")
             }
         }
     }
@@ -116,8 +116,8 @@ extension PayloadLinter {
         guard frame.count >= EddystoneURL.headerLength else {
             return report(
                 .eddystoneURLLength, at: offset,
-                "an Eddystone-URL holds a measured power, a scheme and a URL, and this one has only "
-                    + "\(frame.count) octets")
+                "an Eddystone-URL contains a measured power, a scheme and a URL; this one has only "
+                    + "\(frame.count) bytes")
         }
         checkPowerAtZeroMeters(at: frame.lowerBound + 1)
         let scheme = octets[frame.lowerBound + 2]
@@ -133,7 +133,7 @@ extension PayloadLinter {
         if url.count > CompressedURL.limit {
             report(
                 .eddystoneURLLength, at: url.startIndex + CompressedURL.limit,
-                "the encoded URL has \(url.count) octets, \(url.count - CompressedURL.limit) more than "
+                "the encoded URL has \(url.count) bytes, \(url.count - CompressedURL.limit) more than "
                     + "\(CompressedURL.limit)")
         }
         for index in url where CompressedURL.text(of: octets[index]) == nil {
@@ -156,7 +156,7 @@ extension PayloadLinter {
         case let version:
             report(
                 .eddystoneTLMVersion, at: frame.lowerBound + 1,
-                "Eddystone-TLM knows version 0 and 1 (encrypted), not \(version)")
+                "Eddystone-TLM has versions 0 and 1 (encrypted), not \(version)")
         }
     }
 }

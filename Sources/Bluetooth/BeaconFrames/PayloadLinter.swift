@@ -1,9 +1,9 @@
 public import BluetoothTypes
 
 extension AdvertisingData {
-    /// Every rule that the octets break, in the order of their offsets; empty where all is well.
+    /// The rules that the bytes break, in the order of their offsets.
     ///
-    /// - Parameter limit: How many octets the advertisement may hold: 31 for the legacy PDUs.
+    /// - Parameter limit: How many bytes the advertisement may hold: 31 for the legacy PDUs.
     public func lint(limit: Int = AdvertisingData.legacyLimit) -> [LintProblem] {
         var linter = PayloadLinter(octets)
         linter.checkStructures(limit: limit)
@@ -31,17 +31,17 @@ struct PayloadLinter {
 
     mutating func checkStructures(limit: Int) {
         if octets.count > limit {
-            report(.dataTooLong, at: max(limit, 0), "\(octets.count) octets, \(octets.count - limit) over \(limit)")
+            report(.dataTooLong, at: max(limit, 0), "\(octets.count) bytes, \(octets.count - limit) over \(limit)")
         }
         var cursor = ADStructureCursor(octets.indices)
         while let element = cursor.next(in: octets.span) { check(element) }
         if cursor.isTruncated {
             report(
                 .truncatedStructure, at: cursor.offset,
-                "the structure claims \(octets[cursor.offset]) octets, but \(octets.count - cursor.offset - 1) are left"
+                "the structure claims \(octets[cursor.offset]) bytes, but \(octets.count - cursor.offset - 1) are left"
             )
         } else if let stray = octets[cursor.offset...].firstIndex(where: { $0 != 0 }) {
-            report(.nonzeroAfterTermination, at: stray, "an octet after the early termination is not zero")
+            report(.nonzeroAfterTermination, at: stray, "a byte after the early termination is not zero")
         }
         checkEddystoneAsAWhole()
     }
@@ -63,7 +63,7 @@ struct PayloadLinter {
         case .txPowerLevel: checkRadioPower(element)
         case .appearance:
             if data.count != 2 {
-                report(.appearanceLength, at: element.offset, "an appearance has 2 octets, not \(data.count)")
+                report(.appearanceLength, at: element.offset, "an appearance has 2 bytes, not \(data.count)")
             }
         case .serviceData16:
             if !isShort(element, minimum: 2, rule: .serviceDataLength) {
@@ -82,7 +82,7 @@ struct PayloadLinter {
         guard element.data.count < minimum else { return false }
         report(
             rule, at: element.offset,
-            "\(element.type.name) starts with \(minimum) octets of identifier, and only \(element.data.count) are there"
+            "\(element.type.name) starts with \(minimum) bytes of identifier, and only \(element.data.count) are there"
         )
         return true
     }
@@ -99,7 +99,7 @@ struct PayloadLinter {
 
     private mutating func checkFlags(_ element: ADElement) {
         if element.data.count != 1 {
-            report(.flagsLength, at: element.offset, "Flags have 1 octet, not \(element.data.count)")
+            report(.flagsLength, at: element.offset, "Flags have 1 byte, not \(element.data.count)")
         }
         guard let offset = element.data.first else { return }
         if octets[offset] & 0xE0 != 0 {
@@ -116,14 +116,14 @@ struct PayloadLinter {
         guard !element.data.count.isMultiple(of: size) else { return }
         report(
             .uuidListLength, at: element.offset,
-            "\(element.data.count) octets are no whole number of \(8 * size)-bit UUIDs")
+            "\(element.data.count) bytes are no whole number of \(8 * size)-bit UUIDs")
     }
 
     private mutating func checkRadioPower(_ element: ADElement) {
         guard element.data.count == 1, let offset = element.data.first else {
             return report(
                 .txPowerLevelLength, at: element.offset,
-                "a TX power level has 1 octet, not \(element.data.count)")
+                "a TX power level has 1 byte, not \(element.data.count)")
         }
         if octets[offset] == 0x80 {
             report(.txPowerLevelRange, at: offset, "a TX power level of -128 dBm is out of range -127...127 dBm")
@@ -151,7 +151,7 @@ extension PayloadLinter {
         if data.contains(length), octets[length] != 0x15 {
             report(
                 .iBeaconLength, at: length,
-                "an iBeacon says length 0x15, not \(Hexadecimal.number(octets[length], width: 2))")
+                "an iBeacon's length field is 0x15, not \(Hexadecimal.number(octets[length], width: 2))")
         } else if data.count != IBeacon.manufacturerDataLength {
             report(
                 .iBeaconLength, at: data.lowerBound - 2,
@@ -181,8 +181,8 @@ extension PayloadLinter {
 /// A rule that a payload breaks, and where.
 public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public let rule: LintRule
-    /// Position of the first octet at fault in the advertising data, from 0; its length where something is missing at
-    /// the end.
+    /// Position of the first wrong byte in the advertising data, from 0; the length of the data if something is missing
+    /// at the end.
     public let offset: Int
     /// One sentence: what is there and what should be.
     public let message: String
@@ -198,7 +198,7 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public var source: String { rule.source }
 
     /// Offset, sentence and source on one line.
-    public var description: String { "octet \(offset): \(message) (\(source))" }
+    public var description: String { "byte \(offset): \(message) (\(source))" }
 }
 
 /// The rules that `AdvertisingData.lint(limit:)` knows. The raw value is the name for machines.

@@ -1,9 +1,9 @@
-/// One AD structure: a type and its data. On the air it is preceded by a length octet that counts both.
+/// One AD structure: a type and its data. On the air it is preceded by a length byte that counts both.
 ///
 /// Core Specification 5.4, Vol 3 Part C 11.
 public struct ADStructure: Hashable, Sendable {
     public var type: ADType
-    /// At most 254 octets in an advertisement of any kind; 29 in a legacy one.
+    /// At most 254 bytes in an advertisement of any kind; 29 in a legacy one.
     public var data: [UInt8]
 
     /// A structure of any type and any data; ``AdvertisingData/init(_:limit:)`` refuses what cannot be sent.
@@ -12,26 +12,26 @@ public struct ADStructure: Hashable, Sendable {
         self.data = data
     }
 
-    /// Octets on the air: length, type and data.
+    /// Bytes on the air: length, type and data.
     public var encodedLength: Int { 2 + data.count }
 
-    /// Flags: one octet (Core Specification Supplement, Part A 1.3).
+    /// Flags: one byte (Core Specification Supplement, Part A 1.3).
     public static func flags(_ flags: ADFlags) -> Self { Self(.flags, [flags.rawValue]) }
 
     /// Complete Local Name: the name in UTF-8 (Core Specification Supplement, Part A 1.2).
     public static func completeLocalName(_ name: String) -> Self { Self(.completeLocalName, Array(name.utf8)) }
 
-    /// TX Power Level: what the transmitter emits, in dBm, as one signed octet (Core Specification Supplement,
+    /// TX Power Level: what the transmitter emits, in dBm, as one signed byte (Core Specification Supplement,
     /// Part A 1.5).
     public static func txPowerLevel(_ power: RadioPower) -> Self { Self(.txPowerLevel, [power.octet]) }
 
-    /// Service Data - 16-bit UUID: the UUID, least significant octet first, and what its owner defines behind it
+    /// Service Data - 16-bit UUID: the UUID, least significant byte first, and what its owner defines behind it
     /// (Core Specification Supplement, Part A 1.11).
     public static func serviceData(_ uuid: UInt16, _ data: [UInt8]) -> Self {
         Self(.serviceData16, BluetoothUUID.uuid16(uuid).littleEndian + data)
     }
 
-    /// Manufacturer Specific Data: the company identifier, least significant octet first, and what the company defines
+    /// Manufacturer Specific Data: the company identifier, least significant byte first, and what the company defines
     /// behind it (Core Specification Supplement, Part A 1.4).
     public static func manufacturerData(_ company: UInt16, _ data: [UInt8]) -> Self {
         var octets: [UInt8] = []
@@ -43,7 +43,7 @@ public struct ADStructure: Hashable, Sendable {
 /// Where an AD structure lies in a span of advertising data; nothing is copied.
 public struct ADElement: Hashable, Sendable {
     public let type: ADType
-    /// Offset of the length octet.
+    /// Offset of the length byte.
     public let offset: Int
     /// Offsets of the data, after length and type.
     public let data: Range<Int>
@@ -59,7 +59,7 @@ public struct ADElement: Hashable, Sendable {
 
 /// Walks over the AD structures of a span without allocating.
 ///
-/// Ends at the first zero length octet (early termination) or at a structure that runs past the end; ``offset`` then
+/// Ends at the first zero length byte (early termination) or at a structure that runs past the end; ``offset`` then
 /// tells where, and ``isTruncated`` which of the two it was.
 public struct ADStructureCursor: Sendable {
     @usableFromInline internal var position: Int
@@ -73,12 +73,12 @@ public struct ADStructureCursor: Sendable {
         end = range.upperBound
     }
 
-    /// The next structure's length octet, or where reading stopped.
+    /// The next structure's length byte, or where reading stopped.
     @inlinable public var offset: Int { position }
-    /// Whether the last structure claims more octets than are left.
+    /// Whether the last structure claims more bytes than are left.
     @inlinable public var isTruncated: Bool { ranOver }
 
-    /// The next whole structure; `nil` at the end of the range, at a zero length octet, and at a truncated structure.
+    /// The next whole structure; `nil` at the end of the range, at a zero length byte, and at a truncated structure.
     ///
     /// - Parameter span: The same span at every call; it holds the whole range.
     @inlinable
@@ -99,19 +99,19 @@ public struct ADStructureCursor: Sendable {
     }
 }
 
-/// The type octet of an AD structure (Assigned Numbers 2.3; formats in the Core Specification Supplement, Part A).
+/// The type byte of an AD structure (Assigned Numbers 2.3; formats in the Core Specification Supplement, Part A).
 public struct ADType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// Any octet: types that have no name here are kept as their number.
+    /// Any byte: types that have no name here are kept as their number.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// One octet of ``ADFlags``.
+    /// One byte of ``ADFlags``.
     public static let flags = Self(rawValue: 0x01)
-    /// Some of the 16-bit service UUIDs that the device has, each least significant octet first.
+    /// Some of the 16-bit service UUIDs that the device has, each least significant byte first.
     public static let incomplete16BitUUIDs = Self(rawValue: 0x02)
     /// All 16-bit service UUIDs.
     public static let complete16BitUUIDs = Self(rawValue: 0x03)
@@ -127,11 +127,11 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let shortenedLocalName = Self(rawValue: 0x08)
     /// The whole name, in UTF-8.
     public static let completeLocalName = Self(rawValue: 0x09)
-    /// One signed octet, in dBm.
+    /// One signed byte, in dBm.
     public static let txPowerLevel = Self(rawValue: 0x0A)
     /// A 16-bit UUID and its data.
     public static let serviceData16 = Self(rawValue: 0x16)
-    /// Two octets: what kind of device it looks like.
+    /// Two bytes: what kind of device it looks like.
     public static let appearance = Self(rawValue: 0x19)
     /// A 32-bit UUID and its data.
     public static let serviceData32 = Self(rawValue: 0x20)
@@ -139,7 +139,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let serviceData128 = Self(rawValue: 0x21)
     /// A scheme in one character, and the rest of the URI in UTF-8.
     public static let uri = Self(rawValue: 0x24)
-    /// A company identifier, least significant octet first, and the company's data.
+    /// A company identifier, least significant byte first, and the company's data.
     public static let manufacturerData = Self(rawValue: 0xFF)
 
     /// The name for machines, such as `flags`; `nil` for types that Pharos does not name.
@@ -168,7 +168,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     ]
 }
 
-/// The octet of the Flags AD structure (Core Specification Supplement, Part A 1.3).
+/// The byte of the Flags AD structure (Core Specification Supplement, Part A 1.3).
 public struct ADFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 

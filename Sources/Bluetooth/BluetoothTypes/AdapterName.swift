@@ -1,11 +1,11 @@
 /// Which controller is meant and by which way it is reached: what `--adapter` and a profile take. Whether it is there is
 /// found out when it is opened.
 public enum AdapterName: Hashable, Sendable {
-    /// `hci0`: raw HCI beside the kernel's own stack.
+    /// `hci0`: raw HCI next to the kernel's own stack.
     case raw(index: UInt16)
     /// `hci0:user`: the user channel, which takes the adapter away from the kernel's stack.
     case user(index: UInt16)
-    /// `hci0:mgmt`: through the kernel's advertising manager, beside bluetoothd. No way for HCI commands.
+    /// `hci0:mgmt`: through the kernel's advertising manager, next to bluetoothd. No way for HCI commands.
     case managed(index: UInt16)
     /// `tcp:HOST:PORT`: H4 over TCP.
     case tcp(host: String, port: UInt16)

@@ -1,9 +1,9 @@
-/// The octets of AdvData, ScanRspData or extended advertising data: a row of AD structures.
+/// The bytes of AdvData, ScanRspData or extended advertising data: a row of AD structures.
 ///
-/// Holding octets, whatever they are, is always possible (what was received is kept as it was received); making them
+/// Holding bytes, whatever they are, is always possible (what was received is kept as it was received); making them
 /// from structures is strict.
 public struct AdvertisingData: Hashable, Sendable {
-    /// Length octets, AD types and data, as they stand in the PDU.
+    /// Length bytes, AD types and data, as they stand in the PDU.
     public let octets: [UInt8]
 
     /// What a legacy PDU holds.
@@ -11,7 +11,7 @@ public struct AdvertisingData: Hashable, Sendable {
     /// What the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
     public static let extendedLimit = 1650
 
-    /// Octets as received, valid or not.
+    /// Bytes as received, valid or not.
     public init(octets: [UInt8]) {
         self.octets = octets
     }
@@ -73,7 +73,7 @@ public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConve
     public enum Reason: Hashable, Sendable {
         /// All structures together, the limit, and the type of the first one over it.
         case tooLong(octets: Int, limit: Int, type: ADType)
-        /// More data than a length octet can count.
+        /// More data than a length byte can count.
         case structureTooLong(octets: Int)
     }
 
@@ -90,10 +90,10 @@ public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConve
     public var description: String {
         switch reason {
         case .tooLong(let octets, let limit, let type):
-            "\(octets) octets are \(octets - limit) more than the \(limit) that an advertisement holds; "
+            "\(octets) bytes are \(octets - limit) more than the \(limit) that an advertisement holds; "
                 + "structure \(structure + 1) (\(type.name)) is the first one too much"
         case .structureTooLong(let octets):
-            "structure \(structure + 1) holds \(octets) octets of data; at most 254 can be counted"
+            "structure \(structure + 1) holds \(octets) bytes of data; at most 254 can be counted"
         }
     }
 }

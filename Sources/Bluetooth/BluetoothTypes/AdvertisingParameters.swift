@@ -29,7 +29,7 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// The exact length.
     public var microseconds: Int { Int(rawValue) * 625 }
 
-    /// The mean of advDelay, which the link layer draws anew for each event, uniform over 0...10 ms, in microseconds
+    /// The mean of advDelay, which the link layer chooses for each event, uniform over 0...10 ms, in microseconds
     /// (Core Specification, volume 6, part B, section 4.4.2.2.1).
     public static let meanDelayMicroseconds = 5000
 
@@ -91,7 +91,7 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
     public static let channel37 = Self(rawValue: 1)
     public static let channel38 = Self(rawValue: 2)
     public static let channel39 = Self(rawValue: 4)
-    /// What a controller uses unless it is told otherwise.
+    /// The default of controllers.
     public static let all: Self = [.channel37, .channel38, .channel39]
 
     /// From channel numbers; `nil` when empty or when one is not 37, 38 or 39.
@@ -114,7 +114,7 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
 
 /// What the legacy advertising PDU allows others to do (Core Specification 5.4, Vol 6 Part B 2.3.1).
 public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
-    /// ADV_NONCONN_IND: listen only. What a beacon is.
+    /// ADV_NONCONN_IND: receivers can only listen. The type of most beacons.
     case nonconnectable
     /// ADV_SCAN_IND: may be asked for scan response data.
     case scannable
@@ -131,30 +131,30 @@ public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// An interval as somebody asked for it, and the nearest one that exists: controllers count in 0.625 ms.
+/// A requested interval, and the nearest possible interval: controllers count in units of 0.625 ms.
 public struct RequestedInterval: Hashable, Sendable {
-    /// The nearest one that exists.
+    /// The nearest possible interval.
     public let interval: AdvertisingInterval
-    /// What was asked for, in microseconds.
+    /// The requested interval in microseconds.
     public let microseconds: Int
 
-    /// - Parameter microseconds: What was asked for.
+    /// - Parameter microseconds: The requested interval.
     public init(_ interval: AdvertisingInterval, microseconds: Int) {
         self.interval = interval
         self.microseconds = microseconds
     }
 
-    /// An interval that was asked for as it exists.
+    /// A requested interval that is possible.
     public init(_ interval: AdvertisingInterval) {
         self.init(interval, microseconds: interval.microseconds)
     }
 
-    /// The digits of what was asked for, in milliseconds.
+    /// The digits of the requested interval in milliseconds.
     public var milliseconds: String { DecimalText.thousandths(microseconds) }
 
     /// Reads `100`, `100ms` or `152.5` as milliseconds and `1.28s` as seconds.
     ///
-    /// - Parameter range: What the interval may be when it is rounded to the nearest one that exists.
+    /// - Parameter range: The allowed range of the rounded interval.
     public init(
         _ text: some StringProtocol, in range: ClosedRange<AdvertisingInterval>
     ) throws(IntervalTextError) {

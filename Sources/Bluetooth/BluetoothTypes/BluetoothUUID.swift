@@ -1,11 +1,11 @@
 /// A 16-, 32- or 128-bit UUID, kept in the width in which it was given.
 ///
-/// Text is written most significant octet first; AD structures carry it least significant octet first
+/// Text is written most significant byte first; AD structures carry it least significant byte first
 /// (Core Specification Supplement, Part A 1.1), iBeacon most significant first.
 public enum BluetoothUUID: Hashable, Sendable {
     case uuid16(UInt16)
     case uuid32(UInt32)
-    /// Most significant octet first.
+    /// Most significant byte first.
     case uuid128(FixedOctets<16>)
 
     /// `FEAA`, `0xFEAA`, eight digits, or 32 digits with or without dashes, in either case; `nil` for anything else.
@@ -15,7 +15,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         self.init(bigEndian: octets)
     }
 
-    /// Two, four or sixteen octets, most significant first.
+    /// Two, four or sixteen bytes, most significant first.
     public init?(bigEndian octets: [UInt8]) {
         switch octets.count {
         case 2: self = .uuid16(octets.span.uint16BigEndian(at: 0))
@@ -27,7 +27,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         }
     }
 
-    /// The UUID with 128 bits: shorter ones stand in the first four octets of the Bluetooth Base UUID,
+    /// The UUID with 128 bits: shorter ones stand in the first four bytes of the Bluetooth Base UUID,
     /// 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B 2.5.1).
     public var expanded: FixedOctets<16> {
         let short: UInt32
@@ -44,7 +44,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         return result
     }
 
-    /// As in AD structures, least significant octet first.
+    /// As in AD structures, least significant byte first.
     public var littleEndian: [UInt8] {
         var result: [UInt8] = []
         switch self {

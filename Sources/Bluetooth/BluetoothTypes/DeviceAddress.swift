@@ -1,16 +1,16 @@
-/// BD_ADDR: 48 bits, written most significant octet first and sent least significant octet first.
+/// BD_ADDR: 48 bits, written most significant byte first and sent least significant byte first.
 ///
-/// The octets are kept as they are written; ``littleEndian`` is the one place where they are turned round.
+/// The bytes are kept as they are written; ``littleEndian`` is the one place where they are turned round.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
-    /// Most significant octet first, as printed.
+    /// Most significant byte first, as printed.
     public let octets: FixedOctets<6>
 
-    /// The address that is written with these octets, most significant octet first.
+    /// The address that is written with these bytes, most significant byte first.
     public init(_ octets: FixedOctets<6>) {
         self.octets = octets
     }
 
-    /// From HCI, least significant octet first; `nil` when fewer than six octets are left.
+    /// From HCI, least significant byte first; `nil` when fewer than six bytes are left.
     public init?(littleEndian span: Span<UInt8>, at offset: Int) {
         guard let wire = FixedOctets<6>(span, at: offset) else { return nil }
         octets = wire.reversed
@@ -22,7 +22,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         self.octets = octets
     }
 
-    /// The six octets for HCI, least significant first.
+    /// The six bytes for HCI, least significant first.
     public var littleEndian: [UInt8] { octets.reversed.octets }
 
     /// What the two most significant bits make of a random address (Core Specification 5.4, Vol 6 Part B 1.3.2).
@@ -52,7 +52,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         return !(octets[0] == 0xC0 && last == 0) && !(octets[0] == 0xFF && last == 0xFF)
     }
 
-    /// A static random address from any six octets: the two top bits are set, and the two forbidden patterns avoided.
+    /// A static random address from any six bytes: the two top bits are set, and the two forbidden patterns avoided.
     public static func staticRandom(from octets: FixedOctets<6>) -> DeviceAddress {
         var octets = octets
         octets[0] |= 0xC0
@@ -66,6 +66,6 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
 }
 
 extension DeviceAddress: CustomStringConvertible {
-    /// Upper case with colons, most significant octet first.
+    /// Upper case with colons, most significant byte first.
     public var description: String { Hexadecimal.upperCaseText(octets.octets, separator: ":") }
 }

@@ -1,11 +1,11 @@
-/// Octets as people write them.
+/// Bytes as people write them.
 ///
-/// Reading accepts either case and single spaces, colons, dashes or line ends between octets (`02 01 06`,
+/// Reading accepts either case and single spaces, colons, dashes or line ends between bytes (`02 01 06`,
 /// `02:01:06`, `020106`); writing gives lower case without separators.
 public enum Hexadecimal {
-    /// The octets that `text` spells.
+    /// The bytes that `text` spells.
     ///
-    /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no octet.
+    /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no byte.
     @inlinable
     public static func octets(_ text: some StringProtocol) throws(HexadecimalError) -> [UInt8] {
         try octets(in: String(text))
@@ -109,16 +109,16 @@ public enum Hexadecimal {
     }
 }
 
-/// Why a text is not the hexadecimal octets that were asked for. Its offset counts characters.
+/// Why a text is not the hexadecimal bytes that were asked for. Its offset counts characters.
 public typealias HexadecimalError = PositionedError<HexadecimalFault>
 
-/// What is wrong with a text that should be hexadecimal octets.
+/// What is wrong with a text that should be hexadecimal bytes.
 public enum HexadecimalFault: PositionedReason {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
-    /// One digit of an octet without the other: the number of digits is odd.
+    /// One digit of a byte without the other: the number of digits is odd.
     case halfOctet
-    /// Well-formed, but not as many octets as the field has.
+    /// Well-formed, but not as many bytes as the field has.
     case wrongLength(expected: Int, found: Int)
 
     /// One sentence, with the character's number counted from 1.
@@ -127,9 +127,9 @@ public enum HexadecimalFault: PositionedReason {
         case .notADigit(let character):
             "\"\(Self.escaped(character))\" at character \(offset + 1) is not a hexadecimal digit"
         case .halfOctet:
-            "half an octet before character \(offset + 1): every octet has two digits"
+            "half a byte before character \(offset + 1): every byte has two digits"
         case .wrongLength(let expected, let found):
-            "\(found) octets where \(expected) are needed (\(2 * expected) hexadecimal digits)"
+            "\(found) bytes where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }
     }
 
@@ -139,7 +139,7 @@ public enum HexadecimalFault: PositionedReason {
     }
 }
 
-/// What can be wrong at a place in octets or in a text.
+/// What can be wrong at a place in bytes or in a text.
 public protocol PositionedReason: Hashable, Sendable {
     /// The sentence about it: what is wrong, and where.
     ///
@@ -147,7 +147,7 @@ public protocol PositionedReason: Hashable, Sendable {
     func sentence(at offset: Int) -> String
 }
 
-/// A reason and the place where it was found: the error of everything that reads octets or text from front to back.
+/// A reason and the place where it was found: the error of everything that reads bytes or text from front to back.
 ///
 /// Each reader has one of its own, such as ``HexadecimalError``, which says what its offset counts.
 public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendable, CustomStringConvertible {
@@ -159,7 +159,7 @@ public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendabl
     /// What lies before the fault, counted from 0.
     public let offset: Int
 
-    /// An error behind `offset` octets or characters.
+    /// An error behind `offset` bytes or characters.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -1,4 +1,4 @@
-/// Cuts a stream of text into lines, and reads the octets that each of them spells.
+/// Cuts a stream of text into lines, and reads the bytes that each of them spells.
 ///
 /// However the stream is split into pieces, the same lines come out. Empty lines are counted and passed over.
 public struct HexadecimalLines: Sendable {
@@ -10,7 +10,7 @@ public struct HexadecimalLines: Sendable {
         public let octets: Result<[UInt8], Fault>
     }
 
-    /// Why a line spells no octets.
+    /// Why a line spells no bytes.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case spelling(HexadecimalError)
         case tooLong(limit: Int)
@@ -20,12 +20,12 @@ public struct HexadecimalLines: Sendable {
             switch self {
             case .spelling(let error): error.description
             case .tooLong(let limit): "the line is longer than \(limit) characters"
-            case .noOctets: "nothing to decode: there are no octets"
+            case .noOctets: "nothing to decode: there are no bytes"
             }
         }
     }
 
-    /// Of a line, in octets of text. The longest advertising data has 1650 octets.
+    /// Of a line, in bytes of text. The longest advertising data has 1650 bytes.
     public static let limit = 1 << 16
 
     private var buffer: [UInt8] = []
@@ -98,12 +98,12 @@ public struct HexadecimalLines: Sendable {
         return buffer[start...]
     }
 
-    /// Whether the first octets of a file may be those of a text: none of them is zero.
+    /// Whether the first bytes of a file may be those of a text: none of them is zero.
     public static func looksLikeText(_ octets: [UInt8]) -> Bool {
         !octets.contains(0)
     }
 
-    /// The octets that `text` spells; each group of digits may have `0x` before it.
+    /// The bytes that `text` spells; each group of digits may have `0x` before it.
     public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
         var spelled = Array(text)
         var isStart = true

@@ -1,51 +1,51 @@
-/// Multi-octet integers in a span of octets. The order stands in the name; the caller has checked the bounds.
+/// Integers of several bytes in a span of bytes. The caller must check the bounds.
 extension Span<UInt8> {
-    /// The 16-bit number whose most significant octet is at `offset`.
+    /// The 16-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint16BigEndian(at offset: Int) -> UInt16 {
         UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
     }
 
-    /// The 16-bit number whose least significant octet is at `offset`.
+    /// The 16-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint16LittleEndian(at offset: Int) -> UInt16 {
         UInt16(self[offset + 1]) << 8 | UInt16(self[offset])
     }
 
-    /// The 32-bit number whose most significant octet is at `offset`.
+    /// The 32-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint32BigEndian(at offset: Int) -> UInt32 {
         UInt32(uint16BigEndian(at: offset)) << 16 | UInt32(uint16BigEndian(at: offset + 2))
     }
 
-    /// The 32-bit number whose least significant octet is at `offset`.
+    /// The 32-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint32LittleEndian(at offset: Int) -> UInt32 {
         UInt32(uint16LittleEndian(at: offset + 2)) << 16 | UInt32(uint16LittleEndian(at: offset))
     }
 
-    /// The 64-bit number whose most significant octet is at `offset`.
+    /// The 64-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint64BigEndian(at offset: Int) -> UInt64 {
         UInt64(uint32BigEndian(at: offset)) << 32 | UInt64(uint32BigEndian(at: offset + 4))
     }
 
-    /// The 64-bit number whose least significant octet is at `offset`.
+    /// The 64-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint64LittleEndian(at offset: Int) -> UInt64 {
         UInt64(uint32LittleEndian(at: offset + 4)) << 32 | UInt64(uint32LittleEndian(at: offset))
     }
 
-    /// The octets of `range` in an array of their own.
+    /// The bytes of `range` in an array of their own.
     public func array(_ range: Range<Int>) -> [UInt8] {
         // One copy, because every packet passes here; the range is checked, and the pointer does not leave.
         unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
     }
 }
 
-/// Multi-octet integers at the end of a list of octets.
+/// Integers of several bytes at the end of a list of bytes.
 extension [UInt8] {
-    /// Appends `value`, most significant octet first.
+    /// Appends `value`, most significant byte first.
     @inlinable
     public mutating func append(bigEndian value: some FixedWidthInteger) {
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
@@ -53,7 +53,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends `value`, least significant octet first.
+    /// Appends `value`, least significant byte first.
     @inlinable
     public mutating func append(littleEndian value: some FixedWidthInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
@@ -62,14 +62,14 @@ extension [UInt8] {
     }
 }
 
-/// Exactly `count` octets, stored in place.
+/// Exactly `count` bytes, stored in place.
 ///
 /// Identities (a UUID, an Eddystone namespace, a beacon id) have a fixed size by specification; keeping the size in
 /// the type means that no length can be wrong later, and that decoding a frame allocates nothing.
 public struct FixedOctets<let count: Int>: Sendable {
     @usableFromInline internal var storage: InlineArray<count, UInt8>
 
-    /// `count` octets of the same value.
+    /// `count` bytes of the same value.
     @inlinable
     public init(repeating octet: UInt8 = 0) {
         storage = InlineArray(repeating: octet)
@@ -87,18 +87,18 @@ public struct FixedOctets<let count: Int>: Sendable {
         }
     }
 
-    /// Copies `count` octets of `span` from `offset` on, or is `nil` when fewer are there.
+    /// Copies `count` bytes of `span` from `offset` on, or is `nil` when fewer are there.
     ///
     /// One bounds check and one copy, because every received frame passes here.
     @inlinable
     public init?(_ span: Span<UInt8>, at offset: Int) {
         guard offset >= 0, span.count - offset >= count else { return nil }
-        // Any octets are a valid value of this type, and the guard above keeps the load inside the span.
+        // Any bytes are a valid value of this type, and the guard above keeps the load inside the span.
         unsafe storage = span.bytes.unsafeLoadUnaligned(
             fromByteOffset: offset, as: InlineArray<count, UInt8>.self)
     }
 
-    /// Reads hexadecimal text (see ``Hexadecimal``) of exactly `count` octets.
+    /// Reads hexadecimal text (see ``Hexadecimal``) of exactly `count` bytes.
     public init(hexadecimal text: some StringProtocol) throws(HexadecimalError) {
         let octets = try Hexadecimal.octets(text)
         guard let value = Self(octets) else {
@@ -107,17 +107,17 @@ public struct FixedOctets<let count: Int>: Sendable {
         self = value
     }
 
-    /// The octet at `index`, 0..<`count`.
+    /// The byte at `index`, 0..<`count`.
     @inlinable
     public subscript(index: Int) -> UInt8 {
         get { storage[index] }
         set { storage[index] = newValue }
     }
 
-    /// The octets in an array, first one first.
+    /// The bytes in an array, first one first.
     public var octets: [UInt8] { storage.span.array(0..<count) }
 
-    /// The octets in the opposite order, for fields that travel least significant octet first.
+    /// The bytes in the opposite order, for fields that travel least significant byte first.
     public var reversed: Self {
         var result = Self()
         for index in 0..<count { result[index] = storage[count - 1 - index] }
@@ -137,7 +137,7 @@ extension FixedOctets: Hashable {
 }
 
 extension FixedOctets: Comparable {
-    /// Compares octet by octet, as numbers written most significant octet first.
+    /// Compares byte by byte, as numbers written most significant byte first.
     public static func < (left: Self, right: Self) -> Bool {
         for index in 0..<count where left.storage[index] != right.storage[index] {
             return left.storage[index] < right.storage[index]

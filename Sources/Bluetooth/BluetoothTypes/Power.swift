@@ -1,7 +1,7 @@
 /// TX_Power: what the transmitter emits, in dBm.
 ///
-/// Never to be mixed up with ``MeasuredPowerAtOneMeter``: this one moves the radio, the other only tells listeners
-/// what to expect. Core Specification 5.4, Vol 4 Part E 7.8.53.
+/// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets the transmitter, the measured power is a
+/// number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part E 7.8.53.
 public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// dBm; -127...20, or 127 for no preference.
     public let dBm: Int8
@@ -24,7 +24,7 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The octet of HCI and of a TX Power Level structure: two's complement.
+    /// The byte of HCI and of a TX Power Level structure: two's complement.
     public var octet: UInt8 { UInt8(bitPattern: dBm) }
 
     public static func < (left: Self, right: Self) -> Bool { left.dBm < right.dBm }
@@ -32,18 +32,18 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { self == .noPreference ? "no preference" : "\(dBm) dBm" }
 }
 
-/// The signal strength that a receiver sees at a fixed distance: what a frame carries so that listeners can tell how far
-/// the beacon is.
+/// The signal strength that a receiver measures at a fixed distance. A frame carries it so that receivers can estimate
+/// the distance of the beacon.
 ///
-/// It claims something about the radio and changes nothing of it; see ``RadioPower`` for what the radio does.
+/// It does not change the transmit power; see ``RadioPower``.
 public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
-    /// What may be sent, in dBm.
+    /// The values that may be sent, in dBm.
     static var range: ClosedRange<Int> { get }
     /// The distance in words, such as `1 m`.
     static var distance: String { get }
     /// In dBm.
     var dBm: Int8 { get }
-    /// The octet of a received frame, in range or not.
+    /// The byte of a received frame, in range or not.
     init(octet: UInt8)
 }
 
@@ -58,14 +58,14 @@ extension MeasuredPower {
         self.init(octet: UInt8(bitPattern: value))
     }
 
-    /// The octet that is sent: two's complement.
+    /// The byte that is sent: two's complement.
     public var octet: UInt8 { UInt8(bitPattern: dBm) }
-    /// Whether it may be sent; what was received may be anything.
+    /// Whether the value may be sent. A received frame may contain any value.
     public var isInRange: Bool { Self.range.contains(Int(dBm)) }
     public var description: String { "\(dBm) dBm at \(Self.distance)" }
 }
 
-/// The signal strength at a distance of one metre, in dBm: the octet that iBeacon and AltBeacon carry, -127...0.
+/// The signal strength at a distance of one metre, in dBm: the byte that iBeacon and AltBeacon carry, -127...0.
 public struct MeasuredPowerAtOneMeter: MeasuredPower {
     /// In dBm.
     public static let range = -127...0
@@ -86,7 +86,7 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
     }
 }
 
-/// The signal strength at a distance of 0 m, in dBm: the octet that the Eddystone frames carry, -100...20.
+/// The signal strength at a distance of 0 m, in dBm: the byte that the Eddystone frames carry, -100...20.
 ///
 /// github google/eddystone, protocol-specification: measure at 1 m and add 41 dB.
 public struct MeasuredPowerAtZeroMeters: MeasuredPower {

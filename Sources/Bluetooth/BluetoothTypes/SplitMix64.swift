@@ -1,6 +1,6 @@
-/// The generator behind everything random that can be replayed: small, fast, and the same on every machine for one seed.
+/// The random generator of simulations and tests: a seed gives the same numbers on every machine.
 ///
-/// Sebastiano Vigna's SplitMix64 (public domain). Not for secrets: whoever sees one number knows all that follow.
+/// Sebastiano Vigna's SplitMix64 (public domain). Not for secrets: one number reveals all numbers that follow.
 ///
 /// ```swift
 /// var generator = SplitMix64(seed: 1)

@@ -4,7 +4,7 @@ internal import CryptoExtras
 
 /// Single blocks of AES-128 and what EAX makes of them.
 ///
-/// swift-crypto has AES blocks and CMAC but no EAX; Eddystone needs it for 12 octets only, which is less than a block.
+/// swift-crypto has AES blocks and CMAC but no EAX; Eddystone needs it for 12 bytes only, which is less than a block.
 struct AESBlock {
     private let key: SymmetricKey
 
@@ -44,7 +44,7 @@ struct AESBlock {
     }
 }
 
-/// AES-128-EAX (Bellare, Rogaway and Wagner) with an empty header, for messages of 12 octets.
+/// AES-128-EAX (Bellare, Rogaway and Wagner) with an empty header, for messages of 12 bytes.
 struct EAX {
     private let block: AESBlock
 
@@ -52,7 +52,7 @@ struct EAX {
         block = AESBlock(key: key)
     }
 
-    /// Encrypts or decrypts: the counter mode is its own inverse. Twelve octets need its first block only.
+    /// Encrypts or decrypts: the counter mode is its own inverse. Twelve bytes need its first block only.
     func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
         let counter = try block.omac(0, nonce)
         let keystream = try block.encrypt(counter)

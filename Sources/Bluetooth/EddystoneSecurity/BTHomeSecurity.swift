@@ -1,7 +1,7 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four octets (bthome.io/encryption, RFC 3610). The key is what
+/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four bytes (bthome.io/encryption, RFC 3610). The key is what
 /// Home Assistant asks for as the encryption key.
 extension IdentityKey {
     /// Encrypts a packet.
@@ -11,7 +11,7 @@ extension IdentityKey {
     ///   - address: The device address that it is sent from: it is part of the nonce.
     ///   - counter: A number that must not be used twice with this key and address, and that grows: receivers refuse
     ///     smaller ones.
-    /// - Throws: ``EddystoneSecurityError/refused(_:)`` where there is no room for counter and MIC, eight octets.
+    /// - Throws: ``EddystoneSecurityError/refused(_:)`` if there is no room for counter and MIC, eight bytes.
     public func seal(
         _ packet: BTHome, from address: DeviceAddress, counter: UInt32
     ) throws(EddystoneSecurityError) -> BTHome {
@@ -25,7 +25,7 @@ extension IdentityKey {
         }
     }
 
-    /// Decrypts a received packet; `nil` where it is in the clear, or its message integrity check does not hold, because
+    /// Decrypts a received packet; `nil` if it is in the clear, or its message integrity check does not hold, because
     /// key or address are others or because the packet was altered.
     public func open(_ packet: BTHome, from address: DeviceAddress) throws(EddystoneSecurityError) -> BTHome? {
         guard let sealed = packet.sealed else { return nil }
@@ -44,10 +44,10 @@ extension IdentityKey {
     }
 }
 
-/// AES-128-CCM without associated data, with a length of two octets and a tag of four (RFC 3610).
+/// AES-128-CCM without associated data, with a length of two bytes and a tag of four (RFC 3610).
 private struct CCM {
     private let block: AESBlock
-    /// 13 octets.
+    /// 13 bytes.
     private let nonce: [UInt8]
 
     init(_ block: AESBlock, _ nonce: [UInt8]) {

@@ -2,25 +2,25 @@ public import BeaconFrames
 public import BluetoothTypes
 internal import Crypto
 
-/// A short name for octets, the same wherever they are the same.
+/// A short name for bytes, the same wherever they are the same.
 public enum Fingerprint {
-    /// The first eight octets of their SHA-256 in hexadecimal: enough to tell the versions of a file apart.
+    /// The first eight bytes of their SHA-256 in hexadecimal: enough to tell the versions of a file apart.
     public static func text(of octets: [UInt8]) -> String {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
     }
 }
 
-/// The SHA-256 of octets that come piece by piece.
+/// The SHA-256 of bytes that come piece by piece.
 public struct RunningDigest: Sendable {
     private var hash = SHA256()
 
     /// Of nothing yet.
     public init() {}
 
-    /// Takes the next octets.
+    /// Takes the next bytes.
     public mutating func take(_ octets: [UInt8]) { hash.update(data: octets) }
 
-    /// The digest of all octets so far, in hexadecimal.
+    /// The digest of all bytes so far, in hexadecimal.
     public var text: String { Hexadecimal.text(hash.finalize()) }
 }
 
@@ -38,7 +38,7 @@ extension DeviceAddress {
 }
 
 extension EddystoneUID {
-    /// The namespace that a domain name gives: the first 10 octets of its SHA-1 (github google/eddystone,
+    /// The namespace that a domain name gives: the first 10 bytes of its SHA-1 (github google/eddystone,
     /// eddystone-uid/README.md).
     ///
     /// The name is hashed as it is given; in capitals it gives another namespace.

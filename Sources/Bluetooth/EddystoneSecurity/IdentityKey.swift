@@ -4,9 +4,9 @@ internal import Crypto
 internal import CryptoExtras
 internal import Glibc
 
-/// The 16 octets from which an Eddystone beacon makes its ephemeral ids and encrypts its telemetry.
+/// The 16 bytes from which an Eddystone beacon makes its ephemeral ids and encrypts its telemetry.
 ///
-/// It never shows itself: its description, its reflection and the errors of this module hold no octet of it.
+/// It never shows itself: its description, its reflection and the errors of this module hold no byte of it.
 ///
 /// All copies of a key share one place in memory, which is overwritten when the last of them goes. That is as far as
 /// Swift allows: what ``octets`` has handed out, the text that a key was read from (see ``SecretOctets``) and what the
@@ -17,7 +17,7 @@ public struct IdentityKey: Sendable {
     /// A copy of the key itself, for the file that keeps it. Hand it to nothing that prints.
     public var octets: FixedOctets<16> { storage.octets }
 
-    /// A key with these octets.
+    /// A key with these bytes.
     public init(_ octets: FixedOctets<16>) {
         storage = Storage(octets)
     }
@@ -43,7 +43,7 @@ public struct IdentityKey: Sendable {
         var key = FixedOctets<16>()
         var count = 0
         for octet in text {
-            // Between octets only, as everywhere.
+            // Between bytes only, as everywhere.
             if count % 2 == 0, Self.separators.contains(octet) { continue }
             guard count < 32, let digit = Self.digit(octet) else { throw IdentityKeyTextError() }
             key[count / 2] = key[count / 2] << 4 | digit
@@ -102,12 +102,12 @@ public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConve
     /// The one error that there is: it says how a key is written, and nothing of what was read.
     public init() {}
 
-    public var description: String { "an identity key has 16 octets: 32 hexadecimal digits" }
+    public var description: String { "an identity key has 16 bytes: 32 hexadecimal digits" }
 }
 
 /// Overwriting of secrets that are needed no longer.
 public enum SecretOctets {
-    /// Overwrites an array's octets with zeros and empties it. Copies of the array are not reached: let there be none.
+    /// Overwrites an array's bytes with zeros and empties it. Copies of the array are not reached: let there be none.
     public static func wipe(_ octets: inout [UInt8]) {
         unsafe octets.withUnsafeMutableBytes { unsafe wipe($0) }
         octets = []
@@ -125,7 +125,7 @@ public enum SecretOctets {
 extension IdentityKey {
     /// On the beacon: from its private key and the resolver's public one.
     ///
-    /// - Throws: ``EddystoneSecurityError/weakPublicKey`` where the shared secret would be all zero.
+    /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
         beaconPrivateKey: FixedOctets<32>, resolverPublicKey: FixedOctets<32>
     ) throws(EddystoneSecurityError) {
@@ -137,7 +137,7 @@ extension IdentityKey {
 
     /// On the resolver: from its private key and the beacon's public one.
     ///
-    /// - Throws: ``EddystoneSecurityError/weakPublicKey`` where the shared secret would be all zero.
+    /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
         resolverPrivateKey: FixedOctets<32>, beaconPublicKey: FixedOctets<32>
     ) throws(EddystoneSecurityError) {
@@ -147,7 +147,7 @@ extension IdentityKey {
             salt: resolverPublicKey.octets + beaconPublicKey.octets)
     }
 
-    /// The X25519 public key that belongs to a private one (any 32 octets from a secure generator).
+    /// The X25519 public key that belongs to a private one (any 32 bytes from a secure generator).
     public static func publicKey(of privateKey: FixedOctets<32>) throws(EddystoneSecurityError) -> FixedOctets<32> {
         do {
             let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: privateKey.octets)
@@ -167,7 +167,7 @@ extension IdentityKey {
             let publicKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey.octets)
             secret = try privateKey.sharedSecretFromKeyAgreement(with: publicKey)
         } catch {
-            // With 32 octets on both sides, the only secret that the library refuses is the one of zeros.
+            // With 32 bytes on both sides, the only secret that the library refuses is the one of zeros.
             throw .weakPublicKey
         }
         let isZero = unsafe secret.withUnsafeBytes { octets in unsafe octets.allSatisfy { $0 == 0 } }
@@ -225,7 +225,7 @@ extension IdentityKey {
         return try AESBlock(key: symmetricKey).encrypt(block)
     }
 
-    /// The id that is sent at `seconds`: the first 8 octets of AES with the temporary key.
+    /// The id that is sent at `seconds`: the first 8 bytes of AES with the temporary key.
     ///
     /// - Parameters:
     ///   - seconds: t, the beacon's own counter, which goes on over restarts.
@@ -257,7 +257,7 @@ extension IdentityKey {
     ///   - seconds: When it may have been sent, by the beacon's own counter; an id that was being sent at either end
     ///     counts.
     ///   - exponent: K; the id stays the same for 2^K seconds.
-    /// - Returns: t with its lowest K bits cleared; `nil` where the id is none of this key's in that time.
+    /// - Returns: t with its lowest K bits cleared; `nil` if the id is none of this key's in that time.
     public func turnOver(
         to id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> UInt32? {
@@ -286,7 +286,7 @@ extension IdentityKey {
         }
     }
 
-    /// Eleven zeros, one octet, and a number.
+    /// Eleven zeros, one byte, and a number.
     private static func fill(_ block: inout [UInt8], _ octet: UInt8, _ number: UInt32) {
         for index in 0..<11 { block[index] = 0 }
         block[11] = octet
@@ -343,11 +343,11 @@ extension IdentityKey {
         return nonce
     }
 
-    /// The tag cut to its first two octets.
+    /// The tag cut to its first two bytes.
     private static func mic(_ tag: FixedOctets<16>) -> UInt16 { UInt16(tag[0]) << 8 | UInt16(tag[1]) }
 }
 
-/// The key with which somebody's telephone or watch makes its resolvable private addresses (IRK): who has it, knows the
+/// The key from which a phone or watch derives its resolvable private addresses (IRK). With it a receiver recognises the
 /// device again after each change of address.
 ///
 /// Like an ``IdentityKey`` it never shows itself, and is overwritten when its last copy goes.
@@ -355,7 +355,7 @@ public struct IdentityResolvingKey: Sendable {
     /// Trying a key costs little more than its one block.
     private let block: AESBlock
 
-    /// The 16 octets as 32 hexadecimal digits, most significant first, were read as an ``IdentityKey``.
+    /// The 16 bytes as 32 hexadecimal digits, most significant first, were read as an ``IdentityKey``.
     public init(_ key: IdentityKey) {
         block = AESBlock(key: key.symmetricKey)
     }

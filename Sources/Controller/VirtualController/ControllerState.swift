@@ -133,7 +133,7 @@ enum ControllerEvents {
         setting(packet, complete: 2, status: 3, to: 0)
     }
 
-    /// Sets one octet of an answer: at the one place in Command Complete, at the other in Command Status.
+    /// Sets one byte of an answer: at the one place in Command Complete, at the other in Command Status.
     private static func setting(_ packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
         guard packet.kind == .event, let code = packet.octets.first else { return packet }
         let place = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count

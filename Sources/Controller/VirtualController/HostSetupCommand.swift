@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// Commands with which hosts such as the Linux kernel set a controller up, and which say nothing about advertising:
-/// the answers of a controller without connections.
+/// Commands with which hosts such as the Linux kernel set up a controller, and which do not concern advertising. The
+/// answers are those of a controller without connections.
 enum HostSetupCommand: UInt16, CaseIterable {
     case readLocalSupportedFeatures = 0x1003
     case leReadBufferSize = 0x2002
@@ -16,7 +16,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
     case leWriteSuggestedDefaultDataLength = 0x2024
     case leReadMaximumDataLength = 0x202F
 
-    /// How many octets of parameters it takes.
+    /// How many bytes of parameters it takes.
     var length: Int {
         switch self {
         case .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList: 7
@@ -99,11 +99,11 @@ extension VirtualController {
             // Each kind of advertising (bits 0...3), of scanning (4, 5), and both at once (8...15) (7.8.27).
             return [0x3F, 0xFF, 0, 0, 0, 0, 0, 0]
         case .leReadSuggestedDefaultDataLength:
-            // 27 octets in 328 µs: what every link starts with (7.8.34).
+            // 27 bytes in 328 µs: what every link starts with (7.8.34).
             return [27, 0, 0x48, 0x01]
         case .leWriteSuggestedDefaultDataLength: break
         case .leReadMaximumDataLength:
-            // 251 octets in 2120 µs, each way (7.8.46).
+            // 251 bytes in 2120 µs, each way (7.8.46).
             return [251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]
         }
         return []

@@ -76,7 +76,7 @@ struct DuplicateMemory {
     private var order: [Key] = []
     private var oldest = 0
 
-    /// Whether this is the first of its kind; it won't be again.
+    /// Whether this is the first packet of its kind. The next equal packet is not.
     mutating func isFirst(_ pdu: AirPDU) -> Bool {
         let key = Key(
             device: DeviceIdentity(pdu.addressType, pdu.address), isScanResponse: pdu.isScanResponse,
@@ -95,7 +95,7 @@ struct DuplicateMemory {
 
 /// The scanner as the air sees it.
 extension VirtualController {
-    /// Starts a scan, or starts the one that is going on anew.
+    /// Starts or restarts a scan.
     private func startScanning(
         as identity: DeviceIdentity, extended: Bool, filter: DuplicateFilter, durationMicroseconds: Int = 0,
         periodMicroseconds: Int = 0
@@ -139,7 +139,7 @@ extension VirtualController {
         if scanner.parameters.filterPolicy.rawValue & 1 != 0 {
             guard state.acceptList.contains(DeviceIdentity(pdu.addressType, pdu.address)) else { return false }
         }
-        // What is directed to somebody else is not reported.
+        // A PDU that is directed to another device is not reported.
         guard let target = pdu.target else { return true }
         return target == scanner.identity
     }

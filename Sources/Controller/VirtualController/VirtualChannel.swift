@@ -4,7 +4,7 @@ public import HCI
 /// A host's way to a virtual controller under a clock that is moved by hand: waiting for a packet lets the air's time
 /// pass until there is one, so that seconds of advertising take no time at all.
 ///
-/// Several channels may share one air; whoever waits moves the time of all. When the channel is released, its
+/// Several channels may share one air; a wait on one of them advances the time of all. When the channel is released, its
 /// controller leaves the air.
 public final class VirtualChannel: HCIChannel {
     public let air: VirtualAir
@@ -25,10 +25,10 @@ public final class VirtualChannel: HCIChannel {
 
     public var now: HCIInstant { air.now }
 
-    /// Events that were lost because nobody received them.
+    /// Events that were lost because they were not received in time.
     public var lostEvents: Int { arrived.lost }
 
-    /// Hands the packet over at once; its answer takes no time but where a fault says so.
+    /// Passes the packet to the controller. The answer takes no time, unless a fault delays it.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard controller.isAttached else { throw Self.gone }
         controller.receive(packet)

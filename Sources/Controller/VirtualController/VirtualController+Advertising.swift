@@ -8,7 +8,7 @@ extension VirtualController {
 
     func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
 
-    /// Puts a set on the air. One that is there already keeps its rhythm, but counts anew and takes up a new address.
+    /// Enables a set. A set that is already enabled keeps its timing, restarts its counters and uses the new address.
     func startAdvertising(
         _ id: AdvertisingSetID, as identity: DeviceIdentity, durationMicroseconds: Int = 0, maximumEvents: Int = 0
     ) {
@@ -83,7 +83,7 @@ extension VirtualController {
         guard let handle = id.handle else {
             return sendMeta(ControllerEvents.directedAdvertisingTimeout, .connectionComplete)
         }
-        // The number counts only where a maximum was given (7.7.65.18).
+        // The number is valid only if a maximum was given (7.7.65.18).
         let completed = set.maximumEvents > 0 ? set.eventsSent : 0
         let event = AdvertisingSetTerminated(
             status: status, handle: handle, completedEvents: UInt8(clamping: completed))

@@ -33,7 +33,7 @@ extension VirtualController {
         return Set(commands.map { $0.opcode }).union(HostSetupCommand.allCases.map { HCIOpcode(rawValue: $0.rawValue) })
     }
 
-    /// Does what a command asks, and says how that went.
+    /// Executes a command and returns the answer.
     func execute(_ opcode: HCIOpcode, _ octets: Span<UInt8>) -> CommandReply {
         if let command = HostSetupCommand(rawValue: opcode.rawValue) { return setUp(command, octets) }
         return switch opcode.group {
@@ -77,7 +77,7 @@ extension VirtualController {
         }
     }
 
-    /// Reads a command's parameters, holds the two families apart, does the command.
+    /// Decodes a command's parameters, refuses a mix of the two families, and executes the command.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Command.ReturnParameters
     ) -> CommandReply {
@@ -89,7 +89,7 @@ extension VirtualController {
             }
             return CommandReply(status: .success, returned: try body(command).octets)
         } catch {
-            // Zeros in place of what would be returned: hosts exist that drop shorter answers, status and all.
+            // Zeros replace the return parameters: some hosts drop shorter answers together with their status.
             let zeros = [UInt8](repeating: 0, count: 255)
             return CommandReply(
                 status: error, returned: Command.ReturnParameters(octets: zeros.span, at: 0)?.octets ?? [])
@@ -175,9 +175,9 @@ extension VirtualController {
             maximum: model.powerLevels.last ?? model.defaultPower)
     }
 
-    /// With which address something is sent. There is no resolving list, so that resolvable means its alternative.
+    /// The address of an own address type. There is no resolving list, so a resolvable type means its alternative.
     ///
-    /// - Throws: Invalid HCI Command Parameters where that address is not set: all zero is no address.
+    /// - Throws: Invalid HCI Command Parameters if that address is not set: all zero is no address.
     func identity(_ type: OwnAddressType, random: DeviceAddress?) throws(HCIStatus) -> DeviceIdentity {
         let usesRandom = type.rawValue & 1 == 1
         guard let address = usesRandom ? random : self.address, address != DeviceAddress(FixedOctets()) else {
@@ -187,7 +187,7 @@ extension VirtualController {
     }
 }
 
-/// What the makers added: ways to set the radio's power.
+/// The makers' commands for the radio's power.
 extension VirtualController {
     private func executeVendor(_ opcode: HCIOpcode, _ octets: Span<UInt8>) -> CommandReply {
         switch opcode {

@@ -8,7 +8,7 @@ extension VirtualController {
         let set = try existingSet(command.handle)
         try HCIStatus.require(
             !(set.isEnabled && set.properties.contains(.connectable)), else: .commandDisallowed)
-        // An enabled set takes it up when it is enabled anew.
+        // An enabled set takes it up when it is enabled again.
         state.sets[set.id]?.randomAddress = command.address
     }
 
@@ -120,7 +120,7 @@ extension VirtualController {
         state.sets = state.sets.filter { $0.key == .legacy }
     }
 
-    /// - Throws: Unknown Advertising Identifier where the host has made no such set.
+    /// - Throws: Unknown Advertising Identifier if the host has made no such set.
     private func existingSet(_ handle: UInt8) throws(HCIStatus) -> AdvertisingSet {
         guard let set = state.sets[AdvertisingSetID(handle: handle)] else {
             throw HCIStatus.unknownAdvertisingIdentifier
@@ -208,7 +208,7 @@ extension VirtualController {
             octets: octets, isPartial: operation == .firstFragment || operation == .intermediateFragment)
     }
 
-    /// What one advertisement of a set can carry: a connectable extended one has a single AUX_ADV_IND of 255 octets, of
+    /// What one advertisement of a set can carry: a connectable extended one has a single AUX_ADV_IND of 255 bytes, of
     /// which the extended header takes its share (Vol 6 Part B 2.3.4).
     private static func dataLimit(of set: AdvertisingSet) -> Int {
         guard !set.isLegacyPDU, set.properties.contains(.connectable) else { return AdvertisingData.extendedLimit }
@@ -265,8 +265,8 @@ extension VirtualController {
         try HCIStatus.require(Self.fits(longest, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
-    /// Whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs an octet
-    /// on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 octets of frame and header to a packet, and 300 µs between
+    /// Whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs a byte
+    /// on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 bytes of frame and header to a packet, and 300 µs between
     /// two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
     private static func fits(_ octets: Int, on phy: AdvertisingPHY, _ interval: AdvertisingInterval) -> Bool {
         let perOctet = phy == .leCoded ? 64 : phy == .le2M ? 4 : 8

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 public import HCI
 
-/// A controller in software: takes a host's packets, follows the rules of the Core Specification, and sends and hears
+/// A controller in software: takes a host's packets, follows the rules of the Core Specification, and sends and receives
 /// advertisements on its ``VirtualAir``.
 ///
 /// Connections are not modelled. Like its air it belongs to one owner.
@@ -23,7 +23,7 @@ public final class VirtualController: Identifiable {
     public var eventHook: ((HCIPacket) -> VirtualFault)?
     /// How long an answer takes, in microseconds.
     public var latencyMicroseconds = 0
-    /// Whether it is still on the air that made it. Nothing comes from it otherwise.
+    /// Whether it is still attached to its air. Otherwise it sends nothing.
     public private(set) var isAttached = true
 
     weak var air: VirtualAir?
@@ -47,7 +47,7 @@ public final class VirtualController: Identifiable {
         state = ControllerState(model)
     }
 
-    /// Takes a packet from the host, at the instant that its air calls now. Whatever its octets are, it does no harm; a
+    /// Takes a packet from the host, at the instant that its air calls now. Whatever its bytes are, it does no harm; a
     /// command gets an answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
@@ -60,7 +60,7 @@ public final class VirtualController: Identifiable {
         sink(packet)
     }
 
-    /// Whether an advertising set is on the air.
+    /// Whether any advertising set is enabled.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func isAdvertising(handle: UInt8? = nil) -> Bool {
@@ -141,7 +141,7 @@ extension VirtualController {
         send(.commandComplete(answer), after: latencyMicroseconds)
     }
 
-    /// What the next answer says about further commands.
+    /// The number of further commands that the next answer allows.
     private func credits() -> UInt8 {
         guard let withholding else { return 1 }
         returnCredits(withholding)

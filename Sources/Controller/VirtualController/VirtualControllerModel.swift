@@ -10,7 +10,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         case none
         /// 0xFC26 sets the power of LE advertising.
         case broadcom
-        /// 0xFC01 and 0xFC02 tell what it is, 0xFC0E and 0xFC0F set and read the power.
+        /// 0xFC01 and 0xFC02 identify the controller, 0xFC0E and 0xFC0F set and read the power.
         case zephyr
     }
 
@@ -22,15 +22,15 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var features: LEFeatures
     /// How many advertising sets there are with extended advertising.
     public var advertisingSets = 0
-    /// Octets of data that one advertising set holds.
+    /// Bytes of data that one advertising set holds.
     public var maximumDataLength = 1650
     /// What the radio can be set to, lowest first.
     public var powerLevels: [RadioPower]
-    /// What it sends with unless told otherwise.
+    /// The default transmit power.
     public var defaultPower: RadioPower
     public var knowsReadTransmitPower = false
     public var vendor = Vendor.none
-    /// Answers 0x0C to disabling legacy advertising that is disabled, where the specification sees no error.
+    /// Whether disabling legacy advertising twice is answered with 0x0C, although the specification allows it.
     public var refusesDisablingTwice = false
     /// Knows Write LE Host Supported, as dual-mode chips do.
     public var isDualMode = false

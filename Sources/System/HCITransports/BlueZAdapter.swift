@@ -16,12 +16,12 @@ public struct BlueZAdapter: Hashable, Sendable {
     public let isBeingSetUp: Bool
 
     /// What was lost between the controller and the kernel since the adapter came: packets that could not be put together
-    /// from the line's octets, or were too long.
+    /// from the line's bytes, or were too long.
     public let receiveErrors: Int
 
     public var name: String { "hci\(index)" }
 
-    /// Every adapter that the kernel knows, in the order of their numbers; empty where it has no Bluetooth.
+    /// Every adapter that the kernel knows, in the order of their numbers; empty if it has no Bluetooth.
     public static func all() -> [BlueZAdapter] {
         (0..<UInt16(HCI_MAX_DEV)).compactMap { index in try? BlueZAdapter(index: index) }
     }

@@ -3,9 +3,9 @@ internal import Glibc
 public import HCI
 public import LinuxHost
 
-/// A Bluetooth socket to one hciN: beside the kernel's stack (raw), or in its place (user channel).
+/// A Bluetooth socket to one hciN: next to the kernel's stack (raw), or in its place (user channel).
 ///
-/// Each read is one packet, its H4 type octet first.
+/// Each read is one packet, its H4 type byte first.
 public final class BlueZChannel: HCIChannel {
     private let commands: PacketSocket
     /// Where advertising reports come, apart from the answers to commands: neither can crowd the other out. Of a raw
@@ -80,7 +80,7 @@ public final class BlueZChannel: HCIChannel {
     var descriptors: [Descriptor] { [commands.descriptor] + [reports?.descriptor].compactMap { $0 } }
 
     /// Packets that the kernel has thrown away since the opening, because nobody read them in time; of a raw channel that
-    /// listens, advertising reports. `nil` where the kernel does not tell.
+    /// listens, advertising reports. `nil` if the kernel does not tell.
     public var lostPackets: Int? { (reports ?? commands).lost }
 
     public var now: HCIInstant { waiter.now }

@@ -18,7 +18,7 @@ public final class H4Channel: HCIChannel {
 
     public var now: HCIInstant { waiter.now }
 
-    /// Writes the packet behind its type octet.
+    /// Writes the packet behind its type byte.
     ///
     /// - Throws: also when the other end takes nothing for 2 s.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {

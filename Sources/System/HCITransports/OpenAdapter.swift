@@ -74,7 +74,7 @@ public final class OpenAdapter {
     /// are two.
     public var descriptors: [Descriptor] { (channel as? BlueZChannel)?.descriptors ?? [descriptor] }
 
-    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` where nobody can
+    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` if nobody can
     /// know.
     public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }
 

@@ -15,10 +15,10 @@ struct PacketSocket {
         lostBefore = pharos_lost_packets(descriptor.number)
     }
 
-    /// Room for ten thousand advertising reports: each costs the kernel 768 octets, which it counts twice.
+    /// Room for ten thousand advertising reports: each costs the kernel 768 bytes, which it counts twice.
     static let listeningRoom: Int32 = 4 << 20
 
-    /// Asks for a receive buffer of so many octets: beyond the system's limit with CAP_NET_ADMIN, up to it without.
+    /// Asks for a receive buffer of so many bytes: beyond the system's limit with CAP_NET_ADMIN, up to it without.
     func makeRoom(octets: Int32) {
         var octets = octets
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -35,7 +35,7 @@ struct PacketSocket {
         _ = unsafe setsockopt(descriptor.number, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` where it does
+    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` if it does
     /// not tell.
     var lost: Int? {
         let lost = pharos_lost_packets(descriptor.number)
@@ -49,7 +49,7 @@ struct PacketSocket {
 
     /// The next packet, empty at the end, and when it came.
     ///
-    /// - Throws: EAGAIN where there is none.
+    /// - Throws: EAGAIN if there is none.
     func receive() throws(SystemError) -> (octets: [UInt8], at: HCIInstant) {
         var time: Int64 = 0
         var failure: Int32?

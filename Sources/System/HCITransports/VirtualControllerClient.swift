@@ -94,17 +94,17 @@ final class VirtualControllerClient {
 /// backlog long are dropped, as a controller drops them. Answers are never dropped, for each command has one; instead
 /// no more commands are taken from a host while the backlog is full, until it has read some of what there is.
 ///
-/// The packets lie one behind the other in a ring of octets, each behind four octets with its length: a list of
+/// The packets lie one behind the other in a ring of bytes, each behind four bytes with its length: a list of
 /// separate arrays would take eight times as much for short packets.
 struct PacketBacklog {
-    /// As long as a power of two; its octets from ``start`` on, round the end, are the packets.
+    /// As long as a power of two; its bytes from ``start`` on, round the end, are the packets.
     private var ring: [UInt8] = []
     private var start = 0
     private var count = 0
-    /// Octets of the first packet that the host has taken already.
+    /// Bytes of the first packet that the host has taken already.
     private var taken = 0
 
-    /// The most that the ring ever takes, in octets.
+    /// The most that the ring ever takes, in bytes.
     static let capacity = 2 << 20
     static let reportLimit = 1 << 20
     /// Above the limit of reports, so that reports alone never keep a host from giving commands; what one command is
@@ -126,7 +126,7 @@ struct PacketBacklog {
         for octet in packet.octets { put(octet) }
     }
 
-    /// What is left of the first packet and, unless `isPacketOriented`, of those behind it, up to about `limit` octets;
+    /// What is left of the first packet and, unless `isPacketOriented`, of those behind it, up to about `limit` bytes;
     /// empty when there is none.
     func head(isPacketOriented: Bool, limit: Int = 1024) -> [UInt8] {
         var result: [UInt8] = []

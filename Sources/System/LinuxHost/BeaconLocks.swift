@@ -4,7 +4,7 @@ public import BluetoothTypes
 /// beacons on one controller would undo each other's work. One that sends and one that listens can share it.
 ///
 /// A ``FileLock`` `adapter-ADDRESS.lock`, or `listener-ADDRESS.lock`, which only the directory's owner and root can take,
-/// and beside it `adapter-ADDRESS.holder`, in which everybody can read who has it.
+/// and next to it `adapter-ADDRESS.holder`, in which everybody can read who has it.
 public final class AdapterLock: Sendable {
     /// What an adapter is held for.
     public enum Role: String, CaseIterable, Hashable, Sendable {
@@ -102,7 +102,7 @@ public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible
 /// The right to be the instance of a name on this box: two under one name would overwrite each other's status, metrics
 /// and state.
 ///
-/// A ``FileLock`` `instance-NAME.lock` with `instance-NAME.holder` beside it, in which everybody can read who has it.
+/// A ``FileLock`` `instance-NAME.lock` with `instance-NAME.holder` next to it, in which everybody can read who has it.
 public final class InstanceLock: Sendable {
     /// The instance's name, as its profile has it.
     public let name: String

@@ -62,7 +62,7 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Reads what is there, at most `limit` octets; empty at the end of the stream.
+    /// Reads what is there, at most `limit` bytes; empty at the end of the stream.
     public func read(upTo limit: Int) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let octets = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -76,7 +76,7 @@ public final class Descriptor: Sendable {
         return octets
     }
 
-    /// Reads what is there into `buffer`, at most as much as it holds; returns how many octets that were, 0 at the end of
+    /// Reads what is there into `buffer`, at most as much as it holds; returns how many bytes that were, 0 at the end of
     /// the stream. For whoever reads often: nothing is allocated.
     public func read(into buffer: inout [UInt8]) throws(SystemError) -> Int {
         try retryingInterrupts("read") {
@@ -161,7 +161,7 @@ struct FileStatus: Hashable, Sendable {
     let group: UInt32
     /// The permission bits with set-user-id, set-group-id and sticky: 0...0o7777.
     let mode: UInt32
-    /// In octets.
+    /// In bytes.
     let size: Int
     let identity: Identity
     /// How many names it has.

@@ -37,7 +37,7 @@ final class Directory: Sendable {
     /// Of the directory itself.
     func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor, path) }
 
-    /// The status of a file; `nil` where there is none.
+    /// The status of a file; `nil` if there is none.
     func status(of name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         if unsafe fstatat(descriptor.number, name, &status, PHAROS_AT_SYMLINK_NOFOLLOW) == 0 {
@@ -56,7 +56,7 @@ final class Directory: Sendable {
     /// openat(2) with O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC.
     ///
     /// - Parameter mode: Of a file that is made, less the process' mask.
-    /// - Throws: ELOOP where a symbolic link is.
+    /// - Throws: ELOOP if a symbolic link is.
     func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
         let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         do throws(SystemError) {
@@ -140,7 +140,7 @@ final class Directory: Sendable {
         case toFreeName
     }
 
-    /// Gives a file another name beside its own, in `directory`; EEXIST where that name is taken.
+    /// Gives a file another name next to its own, in `directory`; EEXIST if that name is taken.
     func link(_ name: String, to other: String, in directory: Directory) throws(SystemError) {
         _ = try retryingInterrupts("link", directory.place(other)) {
             unsafe linkat(descriptor.number, name, directory.descriptor.number, other, 0)

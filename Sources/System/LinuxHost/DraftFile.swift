@@ -6,10 +6,10 @@ internal import Synchronization
 struct FilePlace {
     let directory: Directory
     let name: String
-    /// What is there now, which is no symbolic link; `nil` where nothing is.
+    /// What is there now, which is no symbolic link; `nil` if nothing is.
     let status: FileStatus?
 
-    /// - Throws: ENOENT where the directory is missing; EISDIR for a path without a name at its end; ELOOP for a link
+    /// - Throws: ENOENT if the directory is missing; EISDIR for a path without a name at its end; ELOOP for a link
     ///   of another user, and for links that lead to each other.
     init(_ path: String) throws(SystemError) {
         var (around, name) = Files.split(path)
@@ -66,7 +66,7 @@ final class DraftFile {
     /// `nil` once it has its own name.
     private var draftName: String?
 
-    /// - Throws: also ENOSPC and EROFS; EACCES where this user may not write to the directory.
+    /// - Throws: also ENOSPC and EROFS; EACCES if this user may not write to the directory.
     init(of name: String, in directory: Directory) throws(SystemError) {
         Leftovers.remove(in: directory)
         for _ in 0..<16 {
@@ -123,7 +123,7 @@ enum DraftName {
     static func random(for name: String) -> String {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         let chance = String(repeating: "0", count: randomDigits - digits.count) + digits
-        // A name has at most 255 octets.
+        // A name has at most 255 bytes.
         return ".\(String(decoding: name.utf8.prefix(200), as: Unicode.ASCII.self)).\(chance)\(suffix)"
     }
 
@@ -189,7 +189,7 @@ extension Files {
 }
 
 /// A file's next contents, written piece by piece. As long as the pieces are what the file has already, nothing is
-/// written anywhere; from the first difference on a draft grows beside it, under a name that nobody can foresee.
+/// written anywhere; from the first difference on a draft grows next to it, under a name that nobody can foresee.
 public final class FileDraft {
     /// Where the draft grows.
     private enum Target {
@@ -206,14 +206,14 @@ public final class FileDraft {
     private var new: Descriptor?
     /// What gets the file's name in the end.
     private var draft: DraftFile?
-    /// Octets that are as they were.
+    /// Bytes that are as they were.
     private var same = 0
     private var pending: [UInt8] = []
     private static let pieceSize = 1 << 18
 
     /// - Parameter path: The file as it is; it may be missing. A symbolic link stays one: the file that it leads to gets
     ///   the new contents. One that another user has made is refused.
-    /// - Throws: EINVAL and EISDIR where something else than a regular file is there.
+    /// - Throws: EINVAL and EISDIR if something else than a regular file is there.
     public init(_ path: String) throws(SystemError) {
         let place = try FilePlace(path)
         if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
@@ -234,7 +234,7 @@ public final class FileDraft {
     /// Whether there is a draft, because the contents are not those of the file.
     public var isChanged: Bool { new != nil }
 
-    /// Adds octets at the end.
+    /// Adds bytes at the end.
     public func append(_ octets: [UInt8]) throws(SystemError) {
         pending += octets
         if pending.count >= Self.pieceSize { try flush() }

@@ -14,7 +14,7 @@ internal import Synchronization
 /// - The kernel gives the lock back when the process ends in whatever way (fcntl(2), F_OFD_SETLK). It excludes other
 ///   threads of this process too, and is not inherited by programs that this one starts.
 /// - Whoever may replace files in the directory may take the lock, and nobody else may: the file's mode follows the
-///   directory's (0600 where only the owner may write there), and root gives the file to the directory's owner. A file
+///   directory's (0600 if only the owner may write there), and root gives the file to the directory's owner. A file
 ///   that others can open is replaced by a new one, so that nobody keeps a lock on it from before.
 /// - A symbolic link, anything but a regular file, a file with several names and a file of another user are refused.
 /// - The file is removed on release. One that a killed process has left means nothing.
@@ -37,7 +37,7 @@ public final class FileLock: Sendable {
     public let path: String
     private let directory: Directory
     private let name: String
-    /// A copy of what the file says that everybody may read; `nil` where there is none.
+    /// A copy of what the file says that everybody may read; `nil` if there is none.
     private let record: String?
     private let file: Mutex<Descriptor?>
 

@@ -8,7 +8,7 @@ public enum Files {
     /// Nothing is waited for: a named pipe that somebody has put in the file's place is refused at once, as are sockets
     /// and devices. Files of /proc and /sys are regular ones.
     ///
-    /// - Parameter limit: In octets.
+    /// - Parameter limit: In bytes.
     /// - Throws: EFBIG when the file is larger: no configuration or capture is meant to eat the memory of a small box.
     ///   EISDIR for a directory, EINVAL for other kinds of files.
     public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
@@ -20,7 +20,7 @@ public enum Files {
     ///
     /// Never for files that this program finds by itself: a named pipe in their place would hang it.
     ///
-    /// - Parameter limit: In octets.
+    /// - Parameter limit: In bytes.
     /// - Throws: EFBIG when there is more.
     public static func readInput(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
         let file = path == "-" ? Descriptor(owning: dup(STDIN_FILENO)) : try Descriptor.open(path, .read)
@@ -31,7 +31,7 @@ public enum Files {
     public struct Secret: Sendable {
         /// The file's contents.
         public let octets: [UInt8]
-        /// Why it is not secret, or not to be trusted; `nil` where it is both.
+        /// Why it is not secret, or not to be trusted; `nil` if it is both.
         public let weakness: Weakness?
 
         /// Why a file is not fit for a key.
@@ -58,7 +58,7 @@ public enum Files {
 
     /// The contents of a regular file that is meant to be secret, and whether it is.
     ///
-    /// - Parameter limit: In octets.
+    /// - Parameter limit: In bytes.
     /// - Throws: as ``read(_:limit:)`` does.
     public static func readSecret(_ path: String, limit: Int = 1 << 20) throws(SystemError) -> Secret {
         let (octets, status) = try read(Descriptor.openRegular(path), path, limit: limit)
@@ -113,7 +113,7 @@ public enum Files {
         return unsafe stat(path, &status) == 0
     }
 
-    /// When the file was last written, in seconds since 1970; `nil` where nothing of that name is there.
+    /// When the file was last written, in seconds since 1970; `nil` if nothing of that name is there.
     public static func modificationTime(_ path: String) -> Int? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_mtim.tv_sec : nil
@@ -131,7 +131,7 @@ public enum Files {
         return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// The path with all symbolic links on the way followed; `nil` where it leads nowhere.
+    /// The path with all symbolic links on the way followed; `nil` if it leads nowhere.
     public static func resolved(_ path: String) -> String? {
         guard let whole = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(whole) }
@@ -228,9 +228,9 @@ extension SystemError {
 extension Files {
     /// Puts `octets` in the place of the file at `path`, so that readers see the old file or the new one and nothing in
     /// between, whatever happens: power lost, disk full, process killed. Of two writers at once the last one wins, with
-    /// all of its octets.
+    /// all of its bytes.
     ///
-    /// They are written beside it first, under a name that nobody can foresee. When anything fails that draft is removed
+    /// They are written next to it first, under a name that nobody can foresee. When anything fails that draft is removed
     /// and the old file stays; only a process that is killed meanwhile leaves it, and the next one that writes to the
     /// directory removes it. A symbolic link at the path stays one: the file that it leads to is replaced. One that
     /// another user has made is refused.
@@ -240,7 +240,7 @@ extension Files {
     ///   - keepsRights: The new file gets the mode of the one that is there, and its owner and group as far as this user
     ///     may give files away; `mode` is for a file that is not there yet.
     ///   - isDurable: Wait until the disk has it. Of no use in a directory that lives in memory, such as /run.
-    /// - Throws: ENOSPC and EROFS among others; EINVAL and EISDIR where `path` is there and is no regular file: as root,
+    /// - Throws: ENOSPC and EROFS among others; EINVAL and EISDIR if `path` is there and is no regular file: as root,
     ///   a device would be gone.
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, keepsRights: Bool = false, isDurable: Bool = true
@@ -252,7 +252,7 @@ extension Files {
 
     /// The same for a key: nobody but its owner may read it (mode 0600), at no moment.
     ///
-    /// - Throws: also EPERM, with a sentence, where other users may replace files in the directory, or where the
+    /// - Throws: also EPERM, with a sentence, if other users may replace files in the directory, or where the
     ///   directory is another user's.
     public static func replaceSecret(
         _ path: String, with octets: [UInt8], isDurable: Bool = true
@@ -321,7 +321,7 @@ extension Files {
 
     /// The same for a key, which nobody but its owner may read (mode 0600).
     ///
-    /// - Throws: also EPERM, with a sentence, where other users may replace files in the directory, or where the
+    /// - Throws: also EPERM, with a sentence, if other users may replace files in the directory, or where the
     ///   directory is another user's.
     public static func createSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
         try FilePlace(path).refuseUnlessSafeForSecrets()
@@ -358,8 +358,8 @@ extension Files {
     /// Puts `octets` in the place of a file that is there, as ``replace(_:with:mode:isDurable:)`` does; the file keeps its
     /// owner, its group and its mode.
     ///
-    /// - Throws: EPERM, and nothing is changed, where the file belongs to somebody else and this process may not give
-    ///   files away; ENOENT where there is none; what replacing throws.
+    /// - Throws: EPERM, and nothing is changed, if the file belongs to somebody else and this process may not give
+    ///   files away; ENOENT if there is none; what replacing throws.
     public static func rewrite(_ path: String, with octets: [UInt8]) throws(SystemError) {
         let before = try FileStatus(Descriptor.open(path, .read), path)
         guard geteuid() == 0 || before.owner == geteuid() else {

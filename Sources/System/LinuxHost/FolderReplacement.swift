@@ -4,7 +4,7 @@ internal import Glibc
 /// The next contents of a directory, which come into its place in one step: whoever looks sees the old directory or the
 /// new one, and a process that is killed meanwhile leaves the old one whole.
 ///
-/// The new directory grows beside the old one, under a name that nobody can foresee, and nobody but its owner may enter
+/// The new directory grows next to the old one, under a name that nobody can foresee, and nobody but its owner may enter
 /// it. Files that do not change are the same files in both (hard links), so that they are not touched; when no file
 /// changes, no directory is made. The two then change places (renameat2(2), RENAME_EXCHANGE).
 ///
@@ -15,7 +15,7 @@ public final class FolderReplacement {
     public let path: String
     private let parent: Directory
     private let name: String
-    /// The directory as it is; `nil` where there is none.
+    /// The directory as it is; `nil` if there is none.
     private let current: Directory?
     private let currentStatus: FileStatus?
     private var next: (directory: Directory, name: String)?
@@ -48,7 +48,7 @@ public final class FolderReplacement {
 
     /// - Parameter path: The directory; it may be missing. A symbolic link stays one: the directory that it leads to gets
     ///   the new contents. One that another user has made is refused.
-    /// - Throws: ENOTDIR where something else is at the path; ENOENT where the directory around it is missing.
+    /// - Throws: ENOTDIR if something else is at the path; ENOENT if the directory around it is missing.
     public init(_ path: String) throws(SystemError) {
         var trimmed = path[...]
         while trimmed.utf8.count > 1, trimmed.last == "/" { trimmed.removeLast() }
@@ -73,7 +73,7 @@ public final class FolderReplacement {
         return unsafe String(cString: whole)
     }
 
-    /// A file of the directory with these octets in it.
+    /// A file of the directory with these bytes in it.
     public func put(_ name: String, _ octets: [UInt8]) throws(SystemError) {
         if names.contains(name), holds(name, octets) {
             kept.append(name)
@@ -107,7 +107,7 @@ public final class FolderReplacement {
 
     /// Brings the new directory into the old one's place; what it does not hold is gone.
     ///
-    /// - Throws: EBUSY for a directory that is a mount point. EAGAIN where another process has replaced the directory
+    /// - Throws: EBUSY for a directory that is a mount point. EAGAIN if another process has replaced the directory
     ///   meanwhile.
     public func commit() throws(SystemError) -> Outcome {
         var removed = names.subtracting(kept)

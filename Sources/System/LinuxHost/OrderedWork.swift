@@ -38,7 +38,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     ///   - window: How many may be made ahead of the one that is taken next, at least 1.
     ///   - threads: How many threads work; one for each processor where it is `nil`.
     ///   - make: Does the piece of this number, from 0; called on the threads.
-    /// - Throws: EAGAIN where the system gives no more threads.
+    /// - Throws: EAGAIN if the system gives no more threads.
     public init(
         pieces: Int, window: Int, threads: Int? = nil, make: @escaping @Sendable (Int) -> Piece
     ) throws(SystemError) {
@@ -95,7 +95,7 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
 
     /// Starts the thread.
     ///
-    /// - Throws: EAGAIN where the system gives no more threads.
+    /// - Throws: EAGAIN if the system gives no more threads.
     public init(_ make: @escaping @Sendable () -> Value) throws(SystemError) {
         let state = state
         try BackgroundThread.start {
@@ -157,7 +157,7 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
     /// Waits until `find` gives something of the value, which it may take out.
     ///
     /// - Parameter milliseconds: How long at most; without limit where it is `nil`.
-    /// - Returns: What was found; `nil` where the time was over first.
+    /// - Returns: What was found; `nil` if the time was over first.
     public func wait<Result: Sendable>(milliseconds: Int? = nil, _ find: (inout State) -> Result?) -> Result? {
         let deadline = milliseconds.map { MonotonicClock.nanoseconds() + UInt64(max(0, $0)) * 1_000_000 }
         unsafe pthread_mutex_lock(mutex)

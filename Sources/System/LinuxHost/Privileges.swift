@@ -29,7 +29,7 @@ public enum Privileges {
         return false
     }
 
-    /// The kernel's name of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` where there is none.
+    /// The kernel's name of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` if there is none.
     public static var machineID: String? {
         Files.firstLine("/etc/machine-id").flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -53,7 +53,7 @@ public enum Privileges {
         }.map { ($0, Files.firstLine("/proc/\($0)/comm") ?? "?") }
     }
 
-    /// Octets from the kernel's generator.
+    /// Bytes from the kernel's generator.
     public static func randomOctets(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }

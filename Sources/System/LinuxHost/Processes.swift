@@ -19,7 +19,7 @@ public final class ChildProcess {
     ///   - octets: What it reads instead of a file; `nil` for the file.
     ///   - environment: Added to this program's own, each as `NAME=value`.
     ///   - isGroup: Whether whatever it starts ends with it, and a terminal's signals do not reach it.
-    /// - Throws: ENOENT where there is no such program; EINVAL for none and for a zero octet in an argument.
+    /// - Throws: ENOENT if there is no such program; EINVAL for none and for a zero byte in an argument.
     public init(
         _ arguments: [String], input: String = "/dev/null", octets: [UInt8]? = nil, environment: [String] = [],
         isGroup: Bool = false
@@ -69,7 +69,7 @@ public final class ChildProcess {
 
     /// Waits for its end, and ends it when a moment of ``MonotonicClock`` has come.
     ///
-    /// - Returns: its exit code, or minus the signal that ended it; 0 where the system does not tell, because this
+    /// - Returns: its exit code, or minus the signal that ended it; 0 if the system does not tell, because this
     ///   program was started by one that ignores the ends of its children.
     public func wait(until deadline: UInt64) -> Int32 {
         while MonotonicClock.nanoseconds() < deadline {
@@ -154,7 +154,7 @@ public enum ProcessPool {
     ///   - jobs: Programs with their arguments.
     ///   - parallel: At most so many at a time.
     ///   - timeoutSeconds: Each is ended after so long.
-    ///   - outputLimit: Each is ended after so many octets.
+    ///   - outputLimit: Each is ended after so many bytes.
     ///   - input: The file that each reads as its standard input.
     /// - Returns: An answer a job, in their order.
     public static func run(
@@ -216,7 +216,7 @@ public enum ProcessPool {
 public struct ProcessIdentity: Hashable, Sendable {
     /// The kernel's number of the process (pid).
     public let id: Int32
-    /// When it started, in the kernel's ticks since the machine started; `nil` where that cannot be seen.
+    /// When it started, in the kernel's ticks since the machine started; `nil` if that cannot be seen.
     public let startTicks: UInt64?
 
     /// A process by its number and, where it is known, the moment of its start.
@@ -254,14 +254,14 @@ public struct ProcessIdentity: Hashable, Sendable {
 
 /// This program itself.
 public enum ThisProgram {
-    /// The directory in which its file lies, past all symbolic links; `nil` where the system does not tell.
+    /// The directory in which its file lies, past all symbolic links; `nil` if the system does not tell.
     public static var directory: String? {
         guard let path = Files.resolved("/proc/self/exe"), let slash = path.lastIndex(of: "/") else { return nil }
         return String(path[..<slash])
     }
 
     /// Keeps memory that was freed, up to 64 MiB of each thread's, instead of giving it back to the system. For a program
-    /// that soon ends and takes the same arrays again and again: the system would clear each page of them anew.
+    /// that soon ends and takes the same arrays again and again: the system would clear each page of them again.
     public static func keepFreedMemory() {
         _ = mallopt(PHAROS_M_TRIM_THRESHOLD, 1 << 26)
         _ = mallopt(PHAROS_M_MMAP_THRESHOLD, 1 << 25)
@@ -272,7 +272,7 @@ public enum ThisProgram {
     /// - Parameters:
     ///   - path: The program's file.
     ///   - arguments: What it is given behind its name.
-    /// - Returns: only where that failed; ENOENT where there is no such file.
+    /// - Returns: only where that failed; ENOENT if there is no such file.
     public static func become(_ path: String, _ arguments: [String]) -> SystemError {
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }

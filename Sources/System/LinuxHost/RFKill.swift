@@ -5,7 +5,7 @@ internal import Glibc
 public struct RFKillSwitch: Hashable, Sendable {
     /// The kernel's number of the switch; not that of the adapter.
     public let number: UInt32
-    /// The adapter it belongs to, such as `hci0`; `nil` where the kernel does not tell.
+    /// The adapter it belongs to, such as `hci0`; `nil` if the kernel does not tell.
     public let adapter: String?
     /// Switched off by a program.
     public let isSoftBlocked: Bool
@@ -30,7 +30,7 @@ public struct RFKillSwitch: Hashable, Sendable {
     }
 }
 
-/// One message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight octets.
+/// One message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight bytes.
 public struct RFKillEvent: Hashable, Sendable {
     /// What has happened to the switch: enum rfkill_operation of linux/rfkill.h.
     public enum Operation: UInt8, Hashable, Sendable {

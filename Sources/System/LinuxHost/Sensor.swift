@@ -33,7 +33,7 @@ public struct Sensor: Hashable, Sendable {
         guard let text = Files.firstLine(file), let value = convert(text), quantity.range.contains(value) else {
             return nil
         }
-        // A hardware monitor says beside its reading whether the sensor behind it is broken or not connected.
+        // A hardware monitor says next to its reading whether the sensor behind it is broken or not connected.
         if name.source == .hwmon, Files.firstLine(file.replacingSuffix("_input", "_fault")) == "1" { return nil }
         return value
     }

@@ -185,7 +185,7 @@ extension StreamSocket {
 
     private static func unixAddress(_ path: String) throws(SystemError) -> Address {
         let name = Array(path.utf8)
-        // sun_path holds 108 octets with its closing zero.
+        // sun_path holds 108 bytes with its closing zero.
         guard !name.isEmpty, name.count < 108 else { throw SystemError("bind", path, errno: ENAMETOOLONG) }
         var octets: [UInt8] = []
         octets.append(littleEndian: UInt16(AF_UNIX))
@@ -202,7 +202,7 @@ extension StreamSocket {
                 }
             }
         }
-        // The port follows the family in both sockaddr_in and sockaddr_in6, most significant octet first.
+        // The port follows the family in both sockaddr_in and sockaddr_in6, most significant byte first.
         return unsafe withUnsafeBytes(of: &storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
     }
 
@@ -236,7 +236,7 @@ extension StreamSocket {
 /// A name server that never answers keeps the system's resolver waiting for many seconds, deaf to everything. So it
 /// works on a thread of its own, which is left to itself where nobody wants its answer any more.
 struct NameLookup: Sendable {
-    /// A socket address of any family, as its octets.
+    /// A socket address of any family, as its bytes.
     struct Address: Sendable {
         let family: Int32
         let octets: [UInt8]
@@ -269,7 +269,7 @@ struct NameLookup: Sendable {
         try BackgroundThread.start {
             let found = lookup()
             answer.addresses.withLock { $0 = found }
-            // One octet, also where nobody waits any more: this end is kept open, or the process would get SIGPIPE.
+            // One byte, also where nobody waits any more: this end is kept open, or the process would get SIGPIPE.
             withExtendedLifetime(end) { _ = try? theirs.write([0]) }
         }
         let ready = try Poller.wait([.init(end, .read), .init(interruption.descriptor, .read)], milliseconds: -1)

@@ -42,7 +42,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The numbers that callers tell apart, so that they need not import the C library.
+/// The numbers that callers distinguish, so that they need not import the C library.
 extension SystemError {
     public static let notPermitted = EPERM
     public static let noEntry = ENOENT

@@ -15,7 +15,7 @@ public enum Terminal {
         outputIsTerminal && (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
     }
 
-    /// Columns of the terminal on standard output; 80 where there is none.
+    /// Columns of the terminal on standard output; 80 if there is none.
     public static var columns: Int { columns(of: STDOUT_FILENO) }
 
     static func columns(of stream: CInt) -> Int {
@@ -24,7 +24,7 @@ public enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// The value of an environment variable; `nil` where it is not set.
+    /// The value of an environment variable; `nil` if it is not set.
     public static func environment(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
@@ -95,7 +95,7 @@ public enum SerialPort {
 
     /// Opens `path` at `rate` for this program alone, and throws away what was left in its buffers.
     ///
-    /// - Throws: also EBUSY, with who holds it, where another program of ours has opened it.
+    /// - Throws: also EBUSY, with who holds it, if another program of ours has opened it.
     public static func open(_ path: String, rate: Int) throws(SystemError) -> Descriptor {
         guard let speed = speeds[rate] else { throw SystemError("cfsetspeed", "\(path)@\(rate)", errno: EINVAL) }
         let port = try Descriptor.open(path, .device)

@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-/// The btsnoop file format (RFC 1761 with other datalink numbers): 16 octets of header, then records of 24 octets of
+/// The btsnoop file format (RFC 1761 with other datalink numbers): 16 bytes of header, then records of 24 bytes of
 /// header and the packet. All integers big-endian.
 public enum BTSnoopFormat {
-    /// `btsnoop` and a zero octet.
+    /// `btsnoop` and a zero byte.
     public static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
     static let version: UInt32 = 1
     static let headerLength = 16
@@ -13,9 +13,9 @@ public enum BTSnoopFormat {
 
     /// What the records of a file hold.
     public enum Datalink: UInt32, Hashable, Sendable {
-        /// HCI packets without a type octet; what they are stands in the flags.
+        /// HCI packets without a type byte; what they are stands in the flags.
         case unencapsulated = 1001
-        /// HCI packets as H4 sends them, type octet first.
+        /// HCI packets as H4 sends them, type byte first.
         case h4 = 1002
         /// What `btmon -w` writes: several adapters' packets, and notes; adapter and kind stand in the flags.
         case linuxMonitor = 2001
@@ -38,7 +38,7 @@ public enum BTSnoopFormat {
         return datalink.link
     }
 
-    /// The record whose header starts at `start`; `nil` where its octets are not all there.
+    /// The record whose header starts at `start`; `nil` where its bytes are not all there.
     static func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(recordHeaderLength, at: start) else { return .needs(recordHeaderLength) }
         let original = octets.uint32BigEndian(at: start)
@@ -59,7 +59,7 @@ public enum BTSnoopFormat {
 
 /// Makes btsnoop files with datalink 1002, which Wireshark and btmon open.
 public enum BTSnoopWriter {
-    /// The first octets of the file.
+    /// The first bytes of the file.
     public static let header: [UInt8] = {
         var octets = BTSnoopFormat.magic
         octets.append(bigEndian: BTSnoopFormat.version)

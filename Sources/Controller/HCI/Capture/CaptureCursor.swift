@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// One packet of a capture as the file's format delimits it, before its link tells what it is.
+/// One packet of a capture as the file's format delimits it. The capture's link type determines its meaning.
 struct CaptureFrame {
     /// The longest packet that is believed, as in Wireshark: nothing that Bluetooth sends is nearly as long.
     static let octetLimit = 262_144
@@ -12,15 +12,15 @@ struct CaptureFrame {
     /// Of its interface, where the format has several; `nil` for one that is not read.
     var link: CaptureLink?
     var linkNumber: UInt32?
-    /// What btsnoop says beside the octets.
+    /// The flags of a btsnoop record.
     var flags: UInt32 = 0
     var isFromController: Bool?
 
     /// What lies at a place of a capture.
     enum Step {
-        /// That many octets must be there to tell.
+        /// That many bytes must be there to tell.
         case needs(Int)
-        /// That many octets hold no packet; they need not be there.
+        /// That many bytes hold no packet; they need not be there.
         case passed(Int)
         case frame(CaptureFrame, length: Int)
     }
@@ -36,7 +36,7 @@ public struct CaptureElement: Hashable, Sendable {
         case air(LowEnergyReception)
         /// Of an interface whose link type, this number, is not read.
         case unsupported(link: UInt32)
-        /// No packet: a monitor's notes, an unknown type octet, too short a header.
+        /// No packet: a monitor's notes, an unknown type byte, too short a header.
         case other
     }
 
@@ -45,18 +45,18 @@ public struct CaptureElement: Hashable, Sendable {
     /// Offset of the record's header from the start of the capture.
     public let offset: Int
     public let kind: Kind
-    /// `nil` where the record does not tell.
+    /// `nil` if the record does not contain it.
     public let isFromController: Bool?
-    /// Offsets of the packet in the span that was read, without an H4 type octet or a pseudo header.
+    /// Offsets of the packet in the span that was read, without an H4 type byte or a pseudo header.
     public let octets: Range<Int>
-    /// Whether the capturing program kept only the first octets of the packet.
+    /// Whether the capturing program kept only the first bytes of the packet.
     public let isShortened: Bool
-    /// Microseconds since 1970; `nil` where the record does not tell.
+    /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
 
-    /// Copies the HCI packet out of the octets that were read; `nil` for what is none.
+    /// Copies the HCI packet out of the bytes that were read; `nil` for what is none.
     public func packet(in octets: Span<UInt8>) -> HCIPacket? {
         guard case .hci(let kind) = kind, octets.holds(self.octets.count, at: self.octets.lowerBound) else {
             return nil
@@ -65,7 +65,7 @@ public struct CaptureElement: Hashable, Sendable {
     }
 }
 
-/// Finds one packet after the other in a capture whose octets somebody else keeps: what ``CaptureCursor`` and
+/// Finds one packet after the other in a capture whose bytes somebody else keeps: what ``CaptureCursor`` and
 /// ``CaptureReader`` have in common.
 struct CaptureFraming: Sendable {
     private enum Format: Sendable {
@@ -75,7 +75,7 @@ struct CaptureFraming: Sendable {
         case pcapng
     }
 
-    /// Octets before the next record, or before the fault.
+    /// Bytes before the next record, or before the fault.
     private(set) var offset = 0
     /// Packets found so far.
     private(set) var count = 0
@@ -89,7 +89,7 @@ struct CaptureFraming: Sendable {
         case packet(CaptureElement, length: Int)
     }
 
-    /// Tells what stands at `start`, where the octets from ``offset`` on begin, and goes on behind it unless more are
+    /// Tells what stands at `start`, where the bytes from ``offset`` on begin, and goes on behind it unless more are
     /// needed.
     mutating func step(_ octets: Span<UInt8>, at start: Int) throws(CaptureError) -> Step {
         do throws(CaptureError.Reason) {
@@ -126,7 +126,7 @@ struct CaptureFraming: Sendable {
         }
     }
 
-    /// The error of a capture that ends where `left` octets are there and more are needed.
+    /// The error of a capture that ends where `left` bytes are there and more are needed.
     func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
 
     /// The error of a capture that ends inside the block that was passed last.
@@ -193,7 +193,7 @@ public struct CaptureCursor: Sendable {
 
     /// The next packet of the file that was given at the start, or `nil` after the last one.
     ///
-    /// - Throws: ``CaptureError`` once, where the file cannot be followed any more; after that `nil`.
+    /// - Throws: ``CaptureError`` once, if the file cannot be read further. Later calls return `nil`.
     public mutating func next(in file: Span<UInt8>) throws(CaptureError) -> CaptureElement? {
         while !isBroken, offset < file.count {
             let start = offset

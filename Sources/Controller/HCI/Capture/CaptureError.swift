@@ -6,7 +6,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     case pcap
     case pcapng
 
-    /// Octets by which any of them can be told.
+    /// The number of bytes that identify a format.
     public static let magicLength = 8
 
     /// Whether `octets`, the first ones of a stream, may go on to be those of a capture.
@@ -34,18 +34,18 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Why octets are no capture, or where it breaks off.
+/// Why bytes are not a capture, or where a capture ends too early.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, with the numbers that show it.
     public enum Reason: Error, Hashable, Sendable {
-        /// The first octets are those of no format that is read.
+        /// The first bytes are those of no format that is read.
         case unknownFormat
         case unknownVersion(UInt32, CaptureFormat)
         /// The packets are of a kind that is not read: the number of the datalink or link type.
         case unknownLink(UInt32, CaptureFormat)
         /// The file ends inside the record or header, as it does when the capturing program was killed.
         case truncated(needed: Int, left: Int)
-        /// More octets in the file than the packet ever had, or than the block around it holds.
+        /// More bytes in the file than the packet ever had, or than the block around it holds.
         case lengthsDisagree(original: UInt32, included: UInt32)
         /// A record longer than any packet is: nothing of that length is kept in memory.
         case tooLong(octets: Int)
@@ -59,12 +59,12 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let reason: Reason
-    /// Octets from the start of the file to the record or header at fault.
+    /// Bytes from the start of the file to the record or header at fault.
     public let offset: Int
     /// The record's position, from 0; `nil` in the file's header.
     public let record: Int?
 
-    /// An error at `offset` octets from the start of the capture; `record` counts from 0, `nil` stands for the header.
+    /// An error at `offset` bytes from the start of the capture; `record` counts from 0, `nil` stands for the header.
     public init(_ reason: Reason, at offset: Int, record: Int? = nil) {
         self.reason = reason
         self.offset = offset
@@ -84,13 +84,13 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownLink(let number, _):
             "link type \(number) is not supported; 187, 201 and 254 (HCI), 251 and 256 (LE link layer) are"
         case .truncated(let needed, let left):
-            "\(place) is cut short: it needs \(needed) octets, \(left) are left"
+            "\(place) is cut short: it needs \(needed) bytes, \(left) are left"
         case .lengthsDisagree(let original, let included):
-            "\(place) claims to hold \(included) octets of a packet of \(original)"
+            "\(place) claims to hold \(included) bytes of a packet of \(original)"
         case .tooLong(let octets):
-            "\(place) claims \(octets) octets; no packet has more than \(CaptureFrame.octetLimit)"
+            "\(place) claims \(octets) bytes; no packet has more than \(CaptureFrame.octetLimit)"
         case .badBlockLength(let length):
-            "\(place): a block length of \(length) octets is invalid, or differs from the one at the block's end"
+            "\(place): a block length of \(length) bytes is invalid, or differs from the one at the block's end"
         case .badByteOrder(let mark):
             "\(place): \(Hexadecimal.number(mark, width: 8)) is not a byte-order magic of pcapng"
         case .unknownInterface(let number):

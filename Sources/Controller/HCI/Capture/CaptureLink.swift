@@ -1,22 +1,22 @@
 import BluetoothTypes
 
-/// What the packets of a capture are: how they were carried where they were captured.
+/// The link type of a capture: the format of its packets.
 ///
 /// The numbers are those of tcpdump's registry of link-layer header types.
 enum CaptureLink: Hashable, Sendable {
-    /// btsnoop 1001: HCI packets without type octet; the record's flags say what they are.
+    /// btsnoop 1001: HCI packets without type byte; the record's flags say what they are.
     case unencapsulated
     /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets as H4 sends them.
     case h4
-    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): the same behind four octets that end in the direction.
+    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): the same after four bytes that end in the direction.
     case h4WithDirection
     /// btsnoop 2001: a monitor's packets; opcode and adapter stand in the record's flags.
     case linuxMonitorFlags
-    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): the same behind adapter and opcode, two octets each.
+    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): the same after adapter and opcode, two bytes each.
     case linuxMonitor
     /// LINKTYPE_BLUETOOTH_LE_LL (251): the LE link layer's packets, from the access address to the checksum.
     case lowEnergy
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): the same behind ten octets of what the receiver knows.
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): the same after ten bytes about the reception.
     case lowEnergyWithReception
 
     init?(pcapNumber: UInt32) {
@@ -125,12 +125,12 @@ extension AdvertisingReport {
     /// Access_Address of the advertising physical channels (Core Specification 5.4, Vol 6 Part B 2.1.2).
     private static let accessAddress: UInt32 = 0x8E89_BED6
 
-    /// Reads the advertisement that a sniffer heard, as a controller would report it: a link layer's packet from the
+    /// Reads the advertisement that a sniffer received, as a controller would report it: a link layer's packet from the
     /// access address to the checksum. `nil` for what carries no advertising data or was not received well.
     ///
     /// Core Specification 5.4, Vol 6 Part B 2.1, 2.3.
     public init?(lowEnergyPacket octets: Span<UInt8>, in range: Range<Int>, _ reception: LowEnergyReception) {
-        // On the coded physical layer an octet that tells the coding stands behind the access address.
+        // On the coded physical layer a byte that tells the coding stands behind the access address.
         let header = range.lowerBound + (reception.phy == .leCoded ? 5 : 4)
         guard !reception.isCorrupt, octets.holds(range.count, at: range.lowerBound), range.upperBound - header >= 2,
             octets.uint32LittleEndian(at: range.lowerBound) == Self.accessAddress
@@ -174,7 +174,7 @@ extension AdvertisingReport {
         guard fields.upperBound < payload.upperBound else { return nil }
         let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
         var offset = fields.lowerBound + 1
-        /// Where a field of `length` octets lies, if its flag announces it.
+        /// Where a field of `length` bytes lies, if its flag announces it.
         func field(_ flag: UInt8, _ length: Int) -> Int? {
             guard flags & flag != 0 else { return nil }
             defer { offset += length }

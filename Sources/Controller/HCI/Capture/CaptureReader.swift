@@ -14,14 +14,14 @@ public struct CaptureRecord: Hashable, Sendable {
 
     /// Position among the capture's packets, from 0.
     public let index: Int
-    /// Octets of the capture before the record's header.
+    /// Bytes of the capture before the record's header.
     public let offset: Int
     public let content: Content
-    /// `nil` where the record does not tell.
+    /// `nil` if the record does not contain it.
     public let isFromController: Bool?
-    /// Whether the capturing program kept only the first octets of the packet.
+    /// Whether the capturing program kept only the first bytes of the packet.
     public let isShortened: Bool
-    /// Microseconds since 1970; `nil` where the record does not tell.
+    /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
@@ -46,7 +46,7 @@ public struct CaptureRecord: Hashable, Sendable {
     }
 }
 
-/// Cuts a stream of octets into the packets of a capture: btsnoop, pcap or pcapng, told by its first octets.
+/// Cuts a stream of bytes into the packets of a capture: btsnoop, pcap or pcapng, told by its first bytes.
 ///
 /// However the stream is split into pieces, the same packets come out. Nothing is kept but what belongs to one record,
 /// at most 0.4 MiB, and the piece that was pushed last.
@@ -54,17 +54,17 @@ public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Octets yet to come of a block that holds no packet, and all that it has.
+    /// Bytes yet to come of a block that holds no packet, and all that it has.
     private var passing = 0
     private var passedLength = 0
     private var needed = 0
     private var isFinished = false
     private var failure: CaptureError?
 
-    /// A reader that waits for the first octets of a capture.
+    /// A reader that waits for the first bytes of a capture.
     public init() {}
 
-    /// Takes octets as they arrived.
+    /// Takes bytes as they arrived.
     public mutating func push(_ octets: some Collection<UInt8>) {
         guard failure == nil, !isFinished else { return }
         let passed = min(passing, octets.count)
@@ -79,16 +79,16 @@ public struct CaptureReader: Sendable {
     /// Tells that nothing more will be pushed: what is left is a record that was cut short.
     public mutating func finish() { isFinished = true }
 
-    /// The next packet, or `nil` when more octets are needed, or there are none after ``finish()``.
+    /// The next packet, or `nil` when more bytes are needed, or there are none after ``finish()``.
     ///
-    /// - Throws: ``CaptureError``, the same one for ever after, where the capture cannot be followed any more.
+    /// - Throws: ``CaptureError`` if the capture cannot be read further; every later call throws the same error.
     public mutating func next() throws(CaptureError) -> CaptureRecord? {
         try next { element, octets in CaptureRecord(element, in: octets) }
     }
 
     /// What `body` makes of the next packet, which it sees where it lies, without a copy; `nil` as of ``next()``.
     ///
-    /// - Parameter body: Gets the packet's place, and the octets in which it lies.
+    /// - Parameter body: Gets the packet's place, and the bytes in which it lies.
     /// - Throws: as ``next()`` does.
     public mutating func next<Result>(
         _ body: (CaptureElement, Span<UInt8>) -> Result
@@ -123,7 +123,7 @@ public struct CaptureReader: Sendable {
         guard isFinished else { return nil }
         guard passing == 0 else { throw framing.cutShort(needed: passedLength, missing: passing) }
         let left = buffer.count - start
-        // A stream without a single octet is no capture either.
+        // A stream without a single byte is no capture either.
         guard left > 0 || framing.offset == 0 else { return nil }
         throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: left)
     }
@@ -131,7 +131,7 @@ public struct CaptureReader: Sendable {
 
 /// A capture that lies in memory, as the sequence of its packets.
 ///
-///     let capture = try Capture(octets)
+///     let capture = try Capture(bytes)
 ///     for record in capture { … }
 ///     if let fault = capture.fault { … }
 public struct Capture: Sequence, Sendable {
@@ -158,7 +158,7 @@ public struct Capture: Sequence, Sendable {
         fault = found
     }
 
-    /// Starts at the first record, each time anew.
+    /// Starts at the first record.
     public func makeIterator() -> Iterator { Iterator(octets: octets, cursor: start) }
 
     /// Goes over the packets before the fault.

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// The order of the octets of a file's integers: that of the machine which wrote it.
+/// The order of the bytes of a file's integers: that of the machine which wrote it.
 struct CaptureByteOrder: Hashable, Sendable {
     let isBigEndian: Bool
 
@@ -17,7 +17,7 @@ struct CaptureByteOrder: Hashable, Sendable {
     }
 }
 
-/// The pcap file format (draft-ietf-opsawg-pcap): 24 octets of header, then records of 16 octets of header and the
+/// The pcap file format (draft-ietf-opsawg-pcap): 24 bytes of header, then records of 16 bytes of header and the
 /// packet.
 struct PCAPFormat: Hashable, Sendable {
     static let headerLength = 24
@@ -27,7 +27,7 @@ struct PCAPFormat: Hashable, Sendable {
     /// Fractions of a second are nanoseconds, not microseconds.
     let countsNanoseconds: Bool
 
-    /// What the first four octets say; `nil` where they are not those of pcap.
+    /// What the first four bytes say; `nil` if they are not those of pcap.
     init?(magic: UInt32) {
         switch magic {
         case 0xA1B2_C3D4: self.init(isBigEndian: true, countsNanoseconds: false)
@@ -53,7 +53,7 @@ struct PCAPFormat: Hashable, Sendable {
         return link
     }
 
-    /// The record whose header starts at `start`; `nil` where its octets are not all there.
+    /// The record whose header starts at `start`; `nil` where its bytes are not all there.
     func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(Self.recordHeaderLength, at: start) else { return .needs(Self.recordHeaderLength) }
         let seconds = Int64(order.uint32(octets, at: start))
@@ -73,11 +73,11 @@ struct PCAPFormat: Hashable, Sendable {
 }
 
 /// The pcapng file format (draft-ietf-opsawg-pcapng): blocks of a type, a length, a body, and the length again. What is
-/// kept from one block for the next ones is the octets' order and the interfaces of the section.
+/// kept from one block for the next ones is the bytes' order and the interfaces of the section.
 struct PCAPNGFormat: Sendable {
     /// The type of a section's first block; it reads the same in both orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
-    /// Interfaces of a section that are kept. A hostile file could announce one in every 20 octets.
+    /// Interfaces of a section that are kept. A hostile file could announce one in every 20 bytes.
     static let interfaceLimit = 4096
     /// The longest block of those that have to be in memory as a whole: a packet with generous options.
     private static let blockLimit = CaptureFrame.octetLimit + 65_536
@@ -186,8 +186,8 @@ struct PCAPNGFormat: Sendable {
         return interfaces[number]
     }
 
-    /// Where the value of the first option `code` lies, if it has `length` octets. Options: code 2, length 2, that many
-    /// octets, padded to four. A list that breaks off has no more of them.
+    /// Where the value of the first option `code` lies, if it has `length` bytes. Options: code 2, length 2, that many
+    /// bytes, padded to four. A list that breaks off has no more of them.
     private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var offset = range.lowerBound
         while range.upperBound - offset >= 4 {

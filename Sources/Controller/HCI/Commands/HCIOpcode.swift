@@ -17,23 +17,23 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// Group 0x3F: what such a number means depends on the controller's maker.
     public var isVendorSpecific: Bool { group == 0x3F }
 
-    /// 0x0000: not a command; with it a controller only tells how many commands it takes.
+    /// 0x0000: not a command. A controller uses it to report how many commands it accepts.
     public static let noOperation = HCIOpcode(rawValue: 0)
 
     /// `0x2006`.
     public var description: String { Hexadecimal.number(rawValue, width: 4) }
 }
 
-/// The head of a command packet: which command, and where its parameters lie.
+/// The header of a command packet: the opcode, and the place of the parameters.
 ///
 /// Core Specification 5.4, Vol 4 Part E 5.4.1.
 public struct HCICommandHeader: Hashable, Sendable {
     public let opcode: HCIOpcode
-    /// Offsets of the parameters in the packet's octets.
+    /// Offsets of the parameters in the packet's bytes.
     public let parameters: Range<Int>
 
-    /// Reads the octets of a command packet (without the H4 type octet); `nil` when the length octet and the number of
-    /// octets disagree.
+    /// Reads the bytes of a command packet (without the H4 type byte); `nil` when the length byte and the number of
+    /// bytes disagree.
     public init?(_ octets: Span<UInt8>) {
         guard octets.count >= 3, octets.count == 3 + Int(octets[2]) else { return nil }
         opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: 0))
@@ -42,7 +42,7 @@ public struct HCICommandHeader: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// A command packet; what is over 255 octets of parameters cannot be counted and is left off.
+    /// A command packet; what is over 255 bytes of parameters cannot be counted and is left off.
     public static func command(_ opcode: HCIOpcode, _ parameters: [UInt8]) -> HCIPacket {
         let parameters = parameters.count > 255 ? Array(parameters.prefix(255)) : parameters
         var octets: [UInt8] = []
@@ -66,10 +66,10 @@ public struct HCICommandDescription: Hashable, Sendable {
     /// The specification's name; opcode, group and number for commands that are not known here.
     public let name: String
     public let fields: [HCIField]
-    /// Whether the parameters fit the command's layout. Where they do not they are shown as octets.
+    /// Whether the parameters fit the command's layout. Otherwise they are shown as bytes.
     public let isWellFormed: Bool
 
-    /// Describes a command and its parameter octets, whatever they are.
+    /// Describes a command and its parameter bytes, whatever they are.
     public static func describe(_ opcode: HCIOpcode, parameters: Span<UInt8>) -> HCICommandDescription {
         guard let type = HCICommands.type(opcode) else {
             return HCICommandDescription(
@@ -79,7 +79,7 @@ public struct HCICommandDescription: Hashable, Sendable {
         return describe(type, parameters)
     }
 
-    /// Describes a command packet; `nil` when it is none, or its length octet is wrong.
+    /// Describes a command packet; `nil` when it is none, or its length byte is wrong.
     public static func describe(_ packet: HCIPacket) -> HCICommandDescription? {
         guard let header = packet.commandHeader else { return nil }
         return describe(header.opcode, parameters: Array(packet.octets[header.parameters]).span)

@@ -98,7 +98,7 @@ public struct ReadBDADDR: HCIParameterlessCommand {
 public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -206,7 +206,7 @@ public struct SupportedCommands: Hashable, Sendable {
         return octets[octet] & 1 << bit != 0
     }
 
-    /// Octet and bit of a command in the bitmap.
+    /// Byte and bit of a command in the bitmap.
     static func position(of opcode: HCIOpcode) -> (octet: Int, bit: UInt8)? {
         switch opcode.rawValue {
         case 0x0C01: (5, 6)

@@ -39,7 +39,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
 public struct ZephyrHandleType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

@@ -9,7 +9,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var type: AdvertisingReportType
     /// Which of its addresses the advertiser sent with.
     public var addressType: AddressType
-    /// The advertiser's; all zero where ``addressType`` is ``AddressType/anonymous``.
+    /// The advertiser's; all zero if ``addressType`` is ``AddressType/anonymous``.
     public var address: DeviceAddress
     /// Of the advertising packet: ``AdvertisingPHY/le1M`` or ``AdvertisingPHY/leCoded``.
     public var primaryPHY: AdvertisingPHY
@@ -51,7 +51,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         self.data = data
     }
 
-    /// The octets that stand for "not available" in reports.
+    /// The bytes that stand for "not available" in reports.
     enum NotAvailable {
         static let rssi: Int8 = 127
         static let setIdentifier: UInt8 = 0xFF
@@ -208,7 +208,7 @@ public struct AdvertisingReportElement: Hashable, Sendable {
     public let type: AdvertisingReportType
     /// Which of its addresses the advertiser sent with.
     public let addressType: AddressType
-    /// Offset of the address's least significant octet.
+    /// Offset of the address's least significant byte.
     public let addressOffset: Int
     /// Of the advertising packet.
     public let primaryPHY: AdvertisingPHY
@@ -243,7 +243,7 @@ public struct AdvertisingReportCursor: Sendable {
     public let isExtended: Bool
     private let end: Int
 
-    /// Takes the whole event packet (without the H4 type octet) in `range` of `octets`; `nil` when it is another
+    /// Takes the whole event packet (without the H4 type byte) in `range` of `octets`; `nil` when it is another
     /// event. Throws when it is cut short.
     public init?(event octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         let header = try HCIEventHeader(octets, in: range)
@@ -266,7 +266,7 @@ public struct AdvertisingReportCursor: Sendable {
 
     /// The next report of the span that was given at the start, or `nil` after the last one.
     ///
-    /// - Throws: ``HCIEventError`` when the report runs past the event's end, or octets are left after the last one.
+    /// - Throws: ``HCIEventError`` when the report runs past the event's end, or bytes are left after the last one.
     ///   Nothing is read after that.
     public mutating func next(in octets: Span<UInt8>) throws(HCIEventError) -> AdvertisingReportElement? {
         guard remaining > 0 else {

@@ -12,7 +12,7 @@ public enum HCIEvent: Hashable, Sendable {
     /// Every other event as it came; of an LE Meta event the parameters start with the subevent code.
     case unknown(code: UInt8, parameters: [UInt8])
 
-    /// Reads the octets of an event packet, without the H4 type octet.
+    /// Reads the bytes of an event packet, without the H4 type byte.
     public init(octets: Span<UInt8>) throws(HCIEventError) {
         let header = try HCIEventHeader(octets, in: 0..<octets.count)
         let range = header.parameters
@@ -97,7 +97,7 @@ public enum HCIEventCode {
     public static let leMeta: UInt8 = 0x3E
 }
 
-/// The first parameter octet of an LE Meta event (Core Specification 5.4, Vol 4 Part E 7.7.65).
+/// The first parameter byte of an LE Meta event (Core Specification 5.4, Vol 4 Part E 7.7.65).
 public enum LESubevent {
     public static let advertisingReport: UInt8 = 0x02
     public static let extendedAdvertisingReport: UInt8 = 0x0D
@@ -113,7 +113,7 @@ public struct HCIEventHeader: Hashable, Sendable {
     /// Offsets of the parameters in the span that was read.
     public let parameters: Range<Int>
 
-    /// Reads the event packet (without the H4 type octet) that fills `range` of `octets`.
+    /// Reads the event packet (without the H4 type byte) that fills `range` of `octets`.
     public init(_ octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         let range = range.clamped(to: 0..<octets.count)
         guard range.count >= 2 else {
@@ -130,7 +130,7 @@ public struct HCIEventHeader: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// An event packet; what is over 255 octets of parameters cannot be counted and is left off.
+    /// An event packet; what is over 255 bytes of parameters cannot be counted and is left off.
     public static func event(_ code: UInt8, _ parameters: [UInt8]) -> HCIPacket {
         let parameters = parameters.prefix(255)
         var octets: [UInt8] = []
@@ -141,16 +141,16 @@ extension HCIPacket {
     }
 }
 
-/// Why octets are no event. Its offset is where the field starts, in octets from the start of what was read.
+/// Why bytes are no event. Its offset is where the field starts, in bytes from the start of what was read.
 public typealias HCIEventError = PositionedError<HCIEventFault>
 
 /// What is wrong with an event, with the numbers that show it.
 public enum HCIEventFault: PositionedReason {
-    /// The length octet and the number of octets after the header disagree.
+    /// The length byte and the number of bytes after the header disagree.
     case lengthMismatch(claimed: Int, found: Int)
-    /// The field needs more octets than are left.
+    /// The field needs more bytes than are left.
     case truncated(field: Field, needed: Int, left: Int)
-    /// Octets after the last field.
+    /// Bytes after the last field.
     case trailing(Int)
 
     /// The part of an event that is cut short.
@@ -170,11 +170,11 @@ public enum HCIEventFault: PositionedReason {
     public func sentence(at offset: Int) -> String {
         switch self {
         case .lengthMismatch(let claimed, let found):
-            "the event at offset \(offset) claims \(claimed) octets of parameters, but has \(found)"
+            "the event at offset \(offset) claims \(claimed) bytes of parameters, but has \(found)"
         case .truncated(let field, let needed, let left):
-            "the \(field.rawValue) at offset \(offset) needs \(needed) octets, but only \(left) are left"
+            "the \(field.rawValue) at offset \(offset) needs \(needed) bytes, but only \(left) are left"
         case .trailing(let count):
-            "\(count) octets too many at offset \(offset), after the event's last field"
+            "\(count) bytes too many at offset \(offset), after the event's last field"
         }
     }
 }
@@ -185,7 +185,7 @@ public struct CommandComplete: Hashable, Sendable {
     public let credits: UInt8
     /// The command that is answered; ``HCIOpcode/noOperation`` when only the credits are meant.
     public let opcode: HCIOpcode
-    /// The status octet and the return parameters. Some controllers leave the latter out when the status is an error.
+    /// The status byte and the return parameters. Some controllers leave the latter out when the status is an error.
     public let returnOctets: [UInt8]
 
     /// An answer with `returnOctets`, status first; `credits` is how many more commands the controller takes.
@@ -195,7 +195,7 @@ public struct CommandComplete: Hashable, Sendable {
         self.returnOctets = returnOctets
     }
 
-    /// `nil` when not even the status octet is there.
+    /// `nil` when not even the status byte is there.
     public var status: HCIStatus? { returnOctets.first.map(HCIStatus.init) }
 
     init(_ octets: Span<UInt8>, _ range: Range<Int>) throws(HCIEventError) {

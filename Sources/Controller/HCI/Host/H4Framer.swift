@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// One packet between host and controller: what an H4 type octet announces, without that octet.
+/// One packet between host and controller: what an H4 type byte announces, without that byte.
 ///
 /// Core Specification 5.4, Vol 4 Part A 2.
 public struct HCIPacket: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct HCIPacket: Hashable, Sendable {
     /// Header and parameters: for a command opcode, length and parameters; for an event code, length and parameters.
     public var octets: [UInt8]
 
-    /// A packet of `octets` without the H4 type octet. Whether its lengths are right is not looked at.
+    /// A packet of `octets` without the H4 type byte. Its length fields are not checked.
     public init(_ kind: Kind, _ octets: [UInt8]) {
         self.kind = kind
         self.octets = octets
@@ -41,35 +41,35 @@ extension HCIPacket {
     }
 }
 
-/// Cuts a stream of octets into HCI packets: a type octet, a header with a length, and that many octets.
+/// Cuts a stream of bytes into HCI packets: a type byte, a header with a length, and that many bytes.
 ///
 /// However the stream is split into pieces, the same packets come out. H4 has no mark by which to find the next packet
 /// again: after the first error nothing more is read, and the connection must be reopened. Core Specification 5.4,
 /// Vol 4 Part A 2.
 public struct H4Framer: Sendable {
-    /// Octets of a packet, its type octet included, above which the stream is given up.
+    /// Bytes of a packet, its type byte included, above which the stream is given up.
     public let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Octets of the stream before the buffer's first one.
+    /// Bytes of the stream before the buffer's first one.
     private var discarded = 0
     private var failure: H4Error?
 
-    /// The longest packet that the four headers can announce: ACL, and its type octet.
+    /// The longest packet that the four headers can announce: ACL, and its type byte.
     public static let longestPacket = 1 + 4 + 0xFFFF
 
-    /// A framer at the start of a stream, which gives the stream up at a packet of more than `limit` octets.
+    /// A framer at the start of a stream, which gives the stream up at a packet of more than `limit` bytes.
     public init(limit: Int = H4Framer.longestPacket) {
         self.limit = limit
     }
 
-    /// Octets that wait for the rest of their packet.
+    /// Bytes that wait for the rest of their packet.
     public var pending: Int { buffer.count - start }
 
-    /// Takes octets as they arrived.
+    /// Takes bytes as they arrived.
     public mutating func push(_ octets: some Sequence<UInt8>) { push(Array(octets)) }
 
-    /// Takes octets as they arrived.
+    /// Takes bytes as they arrived.
     public mutating func push(_ octets: [UInt8]) {
         guard failure == nil else { return }
         if pending == 0 {
@@ -82,7 +82,7 @@ public struct H4Framer: Sendable {
         buffer.append(contentsOf: octets)
     }
 
-    /// The next whole packet, or `nil` when more octets are needed.
+    /// The next whole packet, or `nil` when more bytes are needed.
     ///
     /// - Throws: ``H4Error``, the same one for ever after.
     public mutating func next() throws(H4Error) -> HCIPacket? {
@@ -101,7 +101,7 @@ public struct H4Framer: Sendable {
         return packet
     }
 
-    /// Octets of header and content of the packet whose header begins at `first`; `nil` while the header is incomplete.
+    /// Bytes of header and content of the packet whose header begins at `first`; `nil` while the header is incomplete.
     private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at first: Int) -> Int? {
         let count = octets.count - first
         switch kind {
@@ -134,12 +134,12 @@ public struct H4Framer: Sendable {
     }
 }
 
-/// Why a stream of octets cannot be followed any more. Its offset counts the octets of the stream before the packet.
+/// Why a stream of bytes cannot be followed any more. Its offset counts the bytes of the stream before the packet.
 public typealias H4Error = PositionedError<H4Fault>
 
 /// What was found where a packet should start.
 public enum H4Fault: PositionedReason {
-    /// No packet starts with this octet.
+    /// No packet starts with this byte.
     case unknownType(UInt8)
     /// A packet longer than the reader's limit.
     case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
@@ -151,7 +151,7 @@ public enum H4Fault: PositionedReason {
             "\(Hexadecimal.number(octet, width: 2)) at offset \(offset) does not start an HCI packet; "
                 + "the connection must be reopened"
         case .tooLong(_, let octets, let limit):
-            "the packet at offset \(offset) claims \(octets) octets; at most \(limit) are accepted"
+            "the packet at offset \(offset) claims \(octets) bytes; at most \(limit) are accepted"
         }
     }
 }

@@ -18,7 +18,7 @@ public protocol HCIChannel: AnyObject {
 }
 
 extension HCIChannel {
-    /// Now: nobody knows better.
+    /// The time at which a packet is received; by default the channel's present time.
     public var receivedAt: HCIInstant { now }
 }
 
@@ -90,7 +90,7 @@ public enum HCIChannelError: Error, Hashable, Sendable {
     case gone(String)
     /// A system call failed: its name, errno, and that number's text.
     case system(call: String, errno: Int32, text: String)
-    /// The octets are no HCI packets: the stream cannot be followed any more.
+    /// The bytes are no HCI packets: the stream cannot be followed any more.
     case framing(String)
     /// The wait was ended from outside, by a signal.
     case interrupted

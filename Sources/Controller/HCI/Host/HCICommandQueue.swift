@@ -77,7 +77,7 @@ public struct HCICommandQueue: Sendable {
 
     /// How a command ended.
     public enum Outcome: Hashable, Sendable {
-        /// Command Complete: status octet (if there was one) and return parameters.
+        /// Command Complete: status byte (if there was one) and return parameters.
         case completed([UInt8])
         /// Command Status with an error.
         case refused(HCIStatus)
@@ -189,7 +189,7 @@ public struct HCICommandQueue: Sendable {
         _ opcode: HCIOpcode, credits: UInt8, outcome: Outcome?
     ) -> (ticket: Ticket, outcome: Outcome)? {
         self.credits = Int(credits)
-        // The controller has counted anew: what the unanswered ones hold is in its number.
+        // The controller has counted again: what the unanswered ones hold is in its number.
         for index in abandoned.indices { abandoned[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
         if let entry = underWay, entry.opcode == opcode {

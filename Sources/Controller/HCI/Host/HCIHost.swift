@@ -1,18 +1,18 @@
 import BluetoothTypes
 
-/// Sends commands over a channel, waits for their answers, and keeps the events that come meanwhile.
+/// Sends commands over a channel, waits for their answers, and keeps the events that arrive in between.
 ///
 /// For one thread: the one that owns the channel.
 public final class HCIHost: CommandExchange {
     /// Sees every packet in either direction at the moment of its passing, for captures.
     public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
 
-    /// How long an answer is waited for, unless said otherwise: 2 s, as the kernel does.
+    /// The default time limit for an answer: 2 s, as in the kernel.
     public static let defaultTimeout = Duration.seconds(2)
     /// Events that are kept; of more the oldest ones are dropped, and counted.
     public static let backlogLimit = 16_384
 
-    /// Packets of no interest that are still read after a deadline, lest a stream of them should hide the one behind
+    /// Packets that may be skipped after a deadline, so that many of them cannot hide a packet of interest behind
     /// them, or go on for ever.
     private static let patience = 64
 
@@ -24,9 +24,9 @@ public final class HCIHost: CommandExchange {
     /// end soon.
     public var latestAnswer = HCIInstant.distantFuture
     /// Whether the observer is the only one who reads advertising reports: ``nextEvent(until:)`` then tells of each as
-    /// unknown and without its octets, which saves reading them twice.
+    /// unknown and without its bytes, which saves reading them twice.
     public var leavesReportsToObserver = false
-    /// Events that were dropped because nobody fetched them.
+    /// Events that were dropped because the caller did not fetch them in time.
     public private(set) var droppedEvents = 0
     /// Events whose length or layout was wrong. They are kept as unknown ones.
     public private(set) var malformedEvents = 0
@@ -47,7 +47,7 @@ public final class HCIHost: CommandExchange {
 
     /// Sends `command` and waits for what it returns.
     ///
-    /// - Returns: the return parameters behind the status, which is success.
+    /// - Returns: the return parameters. The status was success.
     /// - Throws: ``HCICommandError``, at the latest when `timeout` is over.
     @discardableResult
     public func execute<C: HCICommand>(
@@ -69,12 +69,12 @@ public final class HCIHost: CommandExchange {
         _ = try answer(to: C.opcode, C.name, command.packet, timeout)
     }
 
-    /// What a command returns, behind the status, which is success.
+    /// The bytes that a command returns, from the status on. The status is success.
     private func answer(
         to opcode: HCIOpcode, _ name: String, _ packet: HCIPacket, _ timeout: Duration
     ) throws(HCICommandError) -> [UInt8] {
         let now = channel.now
-        // The usual one without the arithmetic of durations: for whoever has a hundred commands a second.
+        // The default is computed without durations, which are slow for a hundred commands a second.
         let end = timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
         let deadline = min(end, latestAnswer)
         switch try self.end(of: queue.submit(opcode, packet, deadline: deadline), by: deadline) {
@@ -109,7 +109,7 @@ public final class HCIHost: CommandExchange {
         return nil
     }
 
-    /// Lets time pass without a command. What comes meanwhile is kept for ``nextEvent(until:)``.
+    /// Waits without sending a command. Events that arrive are kept for ``nextEvent(until:)``.
     ///
     /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func wait(until deadline: HCIInstant) throws(HCICommandError) {
@@ -193,7 +193,7 @@ public enum HCICommandError: Error, Hashable, Sendable {
     case malformedReturn(command: String, opcode: HCIOpcode, octets: [UInt8])
     case channel(HCIChannelError)
 
-    /// What the controller said, where it said something.
+    /// The controller's status, if it answered with one.
     public var status: HCIStatus? {
         guard case .refused(_, _, let status) = self else { return nil }
         return status
@@ -211,7 +211,7 @@ extension HCICommandError: CustomStringConvertible {
             "\(command) (\(opcode)) could not be sent: "
                 + "the controller accepted no command for \(time.secondsText) s"
         case .malformedReturn(let command, let opcode, let octets):
-            "\(command) (\(opcode)) was answered with too few octets: "
+            "\(command) (\(opcode)) was answered with too few bytes: "
                 + (octets.isEmpty ? "not even a status" : Hexadecimal.text(octets))
         case .channel(let error):
             error.description
@@ -224,7 +224,7 @@ extension HCIChannelError: CustomStringConvertible {
         switch self {
         case .gone(let what): "the controller is gone: \(what)"
         case .system(let call, let errno, let text): "\(call) failed: \(text) (errno \(errno))"
-        case .framing(let what): "the received octets are not an HCI packet: \(what)"
+        case .framing(let what): "the received bytes are not an HCI packet: \(what)"
         case .interrupted: "interrupted by a signal"
         }
     }

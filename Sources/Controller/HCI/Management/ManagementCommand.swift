@@ -82,7 +82,7 @@ public enum ManagementCommands {
         AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]
 
-    /// The name of a command, and its fields where its octets fit its layout; its octets where they do not.
+    /// The name of a command, and its fields where its bytes fit its layout; its bytes where they do not.
     public static func describe(_ packet: ManagementPacket) -> (name: String, fields: [HCIField]) {
         func describe<C: ManagementCommand>(_ type: C.Type) -> (String, [HCIField]) {
             (C.name, C(parameters: packet.parameters.span)?.fields ?? raw)
@@ -95,7 +95,7 @@ public enum ManagementCommands {
     }
 }
 
-/// What an adapter can be set to, or is set to: a bit each.
+/// The settings of an adapter: a bit for each.
 ///
 /// BlueZ's doc/mgmt-api.txt, Read Controller Information. Bits without a name here are kept.
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
@@ -131,7 +131,7 @@ extension ManagementSettings: CustomStringConvertible {
     }
 }
 
-/// How an advertising instance is sent, and which of the fields beside it count.
+/// How an advertising instance is sent, and which other parameters are used.
 ///
 /// BlueZ's doc/mgmt-api.txt, Add Advertising and Add Extended Advertising Parameters.
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
@@ -187,11 +187,11 @@ private func named(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> S
 /// How the kernel's Bluetooth management answers a command; not to be mixed up with ``HCIStatus``, whose numbers mean
 /// other things.
 ///
-/// BlueZ's doc/mgmt-api.txt, "Error Codes". Every octet is kept, also those that have no name yet.
+/// BlueZ's doc/mgmt-api.txt, "Error Codes". Every byte is kept, also those that have no name yet.
 public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -212,7 +212,7 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
 
     public var isSuccess: Bool { rawValue == 0 }
 
-    /// Such as `Invalid Parameters`; `nil` for octets that have no name.
+    /// Such as `Invalid Parameters`; `nil` for bytes that have no name.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
@@ -222,7 +222,7 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }
 
-    /// Indexed by the status octet.
+    /// Indexed by the status byte.
     private static let names = [
         "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",
         "Not Paired", "No Resources", "Timeout", "Already Connected", "Busy", "Rejected", "Not Supported",
@@ -240,7 +240,7 @@ public enum ManagementError: Error, Hashable, Sendable {
     case malformedReturn(command: String, index: UInt16, octets: [UInt8])
     case channel(HCIChannelError)
 
-    /// What the kernel said, where it said something.
+    /// The kernel's status, if it answered with one.
     public var status: ManagementStatus? {
         guard case .refused(_, _, let status) = self else { return nil }
         return status

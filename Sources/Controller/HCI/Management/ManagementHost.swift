@@ -4,7 +4,7 @@ public import BluetoothTypes
 ///
 /// For one thread: the one that owns the channel.
 public final class ManagementHost: CommandExchange {
-    /// How long an answer is waited for, unless said otherwise: 10 s. Set Powered waits for the controller's whole set-up.
+    /// The default time limit for an answer: 10 s. Set Powered waits for the controller's whole set-up.
     public static let defaultTimeout = Duration.seconds(10)
     /// Events that are kept; of more the oldest ones are dropped.
     public static let backlogLimit = 1024

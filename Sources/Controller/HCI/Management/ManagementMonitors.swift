@@ -99,7 +99,7 @@ public struct ManagementDevice: Hashable, Sendable {
     public let address: DeviceAddress
     /// 0 BR/EDR, 1 LE public, 2 LE random.
     public let addressType: UInt8
-    /// In dBm; `nil` where it is not available.
+    /// In dBm; `nil` if it is not available.
     public let rssi: Int8?
     /// Bit 2 says that the device is not connectable.
     public let flags: UInt32
@@ -115,7 +115,7 @@ public struct ManagementDevice: Hashable, Sendable {
         self.data = data
     }
 
-    /// Whether the device was heard by LE.
+    /// Whether the device was received by LE.
     public var isLE: Bool { addressType == 1 || addressType == 2 }
     public var isConnectable: Bool { flags & 1 << 2 == 0 }
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// One message of the kernel's Bluetooth management channel, command or event: six octets of header and parameters,
+/// One message of the kernel's Bluetooth management channel, command or event: six bytes of header and parameters,
 /// all integers little-endian.
 ///
 ///      0         2         4         6
@@ -14,21 +14,21 @@ public struct ManagementPacket: Hashable, Sendable {
     public var code: UInt16
     /// The N of hciN, or ``noController``.
     public var index: UInt16
-    /// At most 65,535 octets.
+    /// At most 65,535 bytes.
     public var parameters: [UInt8]
 
     /// The index of what concerns no adapter.
     public static let noController: UInt16 = 0xFFFF
     static let headerLength = 6
 
-    /// A message of opcode or event `code`. More than 65,535 octets of parameters cannot be counted.
+    /// A message of opcode or event `code`. More than 65,535 bytes of parameters cannot be counted.
     public init(code: UInt16, index: UInt16, parameters: [UInt8]) {
         self.code = code
         self.index = index
         self.parameters = parameters
     }
 
-    /// Reads a whole message; `nil` when its length field and the number of octets disagree.
+    /// Reads a whole message; `nil` when its length field and the number of bytes disagree.
     public init?(octets: Span<UInt8>) {
         guard octets.count >= Self.headerLength,
             octets.count == Self.headerLength + Int(octets.uint16LittleEndian(at: 4))
@@ -38,7 +38,7 @@ public struct ManagementPacket: Hashable, Sendable {
         parameters = octets.array(Self.headerLength..<octets.count)
     }
 
-    /// The message as it goes through the socket; what is over 65,535 octets of parameters cannot be counted and is
+    /// The message as it goes through the socket; what is over 65,535 bytes of parameters cannot be counted and is
     /// left off.
     public var octets: [UInt8] {
         let counted = parameters.prefix(Int(UInt16.max))
@@ -60,11 +60,11 @@ public protocol ManagementChannel: AnyObject {
     /// Hands one message to the kernel.
     func send(_ packet: ManagementPacket) throws(HCIChannelError)
 
-    /// The next message from the kernel, or `nil` when `deadline` came first. Octets that are no message are skipped.
+    /// The next message from the kernel, or `nil` when `deadline` came first. Bytes that are no message are skipped.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket?
 }
 
-/// What the kernel's Bluetooth management tells, unasked or as an answer, and of which adapter.
+/// A message of the kernel's Bluetooth management about an adapter: an event, or the answer to a command.
 ///
 /// BlueZ's doc/mgmt-api.txt.
 public struct ManagementEvent: Hashable, Sendable {
@@ -72,7 +72,7 @@ public struct ManagementEvent: Hashable, Sendable {
     public let index: UInt16
     public let content: Content
 
-    /// What happened, or was answered.
+    /// The content of an event or answer.
     public enum Content: Hashable, Sendable {
         /// The end of a command: its opcode, how it went, and what it returns.
         case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
@@ -83,24 +83,24 @@ public struct ManagementEvent: Hashable, Sendable {
         case indexAdded
         case indexRemoved
         case newSettings(ManagementSettings)
-        /// Somebody looks for devices, or a monitor does while somebody else scans.
+        /// A device was received while any program scans or monitors.
         case deviceFound(ManagementDevice)
         /// Some other program's advertisement monitor.
         case monitorRemoved(UInt16)
-        /// `monitor`: which one it matched first; 0 for a device that is known already, and where the controller does not
+        /// `monitor`: the first one that matches; 0 for a device that is known already, and if the controller does not
         /// filter by itself.
         case monitoredDeviceFound(monitor: UInt16, ManagementDevice)
-        /// What a controller that filters by itself has not heard for a while: seven octets, the address and its type.
+        /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its type.
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Some other program's instance.
         case advertisingAdded(instance: UInt8)
         /// Removed by another program, by the kernel because its time was over, or because an update failed.
         case advertisingRemoved(instance: UInt8)
-        /// The machine goes to sleep; what the controller does meanwhile.
+        /// The machine goes to sleep. `state`: what the controller does during the sleep.
         case controllerSuspend(state: UInt8)
-        /// `peer`: seven octets, the address and its type of the device that woke the machine up, or zeros.
+        /// `peer`: seven bytes, the address and its type of the device that woke the machine up, or zeros.
         case controllerResume(reason: UInt8, peer: [UInt8])
-        /// What has no name here, and what does not have its event's layout.
+        /// A message with an unknown code, or without its event's layout.
         case unknown(code: UInt16, parameters: [UInt8])
     }
 
@@ -110,13 +110,13 @@ public struct ManagementEvent: Hashable, Sendable {
         self.content = content
     }
 
-    /// Reads any message: what has an unknown code or the wrong layout becomes ``Content/unknown(code:parameters:)``.
+    /// Decodes a message. An unknown code or a wrong layout gives ``Content/unknown(code:parameters:)``.
     public init(_ packet: ManagementPacket) {
         index = packet.index
         content = Content(packet.code, packet.parameters)
     }
 
-    /// The event as a message, for those who play the kernel.
+    /// The event as a message, for tests that simulate the kernel.
     public var packet: ManagementPacket {
         let (code, parameters) = content.wire
         return ManagementPacket(code: code, index: index, parameters: parameters)

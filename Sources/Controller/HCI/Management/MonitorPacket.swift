@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// What the kernel's monitor channel tells of: the same numbers in a live socket and in the captures that btmon writes
+/// The messages of the kernel's monitor channel: the same numbers in a live socket and in the captures that btmon writes
 /// (struct hci_mon_hdr, the kernel's include/net/bluetooth/hci_mon.h).
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
@@ -35,29 +35,29 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// One message of the monitor channel: six octets of header (opcode, index, length), then what it tells.
+/// One message of the monitor channel: a header of six bytes (opcode, index, length), then the content.
 public struct MonitorPacket: Hashable, Sendable {
     /// The N of hciN, or ``ManagementPacket/noController``.
     public let index: UInt16
     public let content: Content
 
-    /// What the message tells.
+    /// The content of a message.
     public enum Content: Hashable, Sendable {
-        /// An adapter appeared; also told of each one that is there when the channel is opened.
+        /// An adapter appeared. When the channel is opened, this is reported for each existing adapter.
         case newIndex(address: DeviceAddress, name: String)
         case deleteIndex
         /// Powered up, or down.
         case openIndex
         case closeIndex
-        /// A packet between the kernel, or a program's raw socket, and the controller: which one sent it is not told.
+        /// A packet between the host (the kernel or a program's raw socket) and the controller.
         case hci(HCIPacket, isFromController: Bool)
-        /// A program opened a Bluetooth socket; also told of each one that is open when the channel is.
+        /// A program opened a Bluetooth socket. When the channel is opened, this is reported for each open socket.
         case socketOpened(cookie: UInt32, kind: SocketKind, program: String)
         case socketClosed(cookie: UInt32)
         /// A program's management command, or an event that it was sent.
         case managementCommand(cookie: UInt32, ManagementPacket)
         case managementEvent(cookie: UInt32, ManagementPacket)
-        /// What has no name here, and what does not have its opcode's layout.
+        /// A message with an unknown opcode, or without its opcode's layout.
         case other(opcode: MonitorOpcode, octets: [UInt8])
     }
 
@@ -75,7 +75,7 @@ public struct MonitorPacket: Hashable, Sendable {
         self.content = content
     }
 
-    /// Reads one whole message; `nil` when its length field and the number of octets disagree.
+    /// Reads one whole message; `nil` when its length field and the number of bytes disagree.
     public init?(octets: Span<UInt8>) {
         guard octets.count >= 6, octets.count == 6 + Int(octets.uint16LittleEndian(at: 4)) else { return nil }
         let opcode = MonitorOpcode(rawValue: octets.uint16LittleEndian(at: 0))
@@ -134,20 +134,20 @@ public struct MonitorPacket: Hashable, Sendable {
             program: text(octets, start + 14..<body.upperBound))
     }
 
-    /// A name that ends at a zero octet or with its field. Anything goes into a program's name, but not into a log.
+    /// A name that ends at a zero byte or with its field. Characters that are unsafe in a log become question marks.
     private static func text(_ octets: Span<UInt8>, _ range: Range<Int>) -> String {
         let characters = octets.array(range).prefix { $0 != 0 }
         return String(decoding: characters.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }
 
-/// A way to hear what passes between the kernel, its programs and its controllers.
+/// A source of the messages between the kernel, its programs and its controllers.
 public protocol MonitorChannel: AnyObject {
     /// The next message, or `nil` when `deadline` came first.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket?
 }
 
-/// Who has Bluetooth sockets open, followed from the monitor channel's notes.
+/// The open Bluetooth sockets, according to the monitor channel.
 public struct MonitoredSockets: Sendable {
     /// One open socket.
     public struct Socket: Hashable, Sendable {
@@ -160,10 +160,10 @@ public struct MonitoredSockets: Sendable {
 
     private var sockets: [UInt32: Socket] = [:]
 
-    /// No socket is known yet; the kernel tells of the open ones when its channel is opened.
+    /// An empty list. The kernel reports the open sockets when its channel is opened.
     public init() {}
 
-    /// Takes a message: sockets that are opened or closed. All others are passed over.
+    /// Updates the list from a message about an opened or closed socket. Other messages are ignored.
     public mutating func receive(_ packet: MonitorPacket) {
         switch packet.content {
         case .socketOpened(let cookie, let kind, let program):

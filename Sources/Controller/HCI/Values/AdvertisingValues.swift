@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-/// A parameter octet whose values have names, and which is kept whatever it is.
+/// A parameter byte whose values have names, and which is kept whatever it is.
 public protocol HCINamedOctet: RawRepresentable, Hashable, Sendable, CustomStringConvertible where RawValue == UInt8 {
     init(rawValue: UInt8)
-    /// The value in words; `nil` where the specification reserves it.
+    /// The value in words; `nil` if the specification reserves it.
     var name: String? { get }
 }
 
@@ -18,7 +18,7 @@ extension HCINamedOctet {
 public struct LegacyAdvertisingType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -29,7 +29,7 @@ public struct LegacyAdvertisingType: HCINamedOctet {
     public static let directedHighDuty = Self(rawValue: 1)
     /// ADV_SCAN_IND: scannable, undirected.
     public static let scannable = Self(rawValue: 2)
-    /// ADV_NONCONN_IND: what a beacon is.
+    /// ADV_NONCONN_IND: the type of most beacons.
     public static let nonconnectable = Self(rawValue: 3)
     /// ADV_DIRECT_IND, low duty cycle.
     public static let directedLowDuty = Self(rawValue: 4)
@@ -46,11 +46,11 @@ public struct LegacyAdvertisingType: HCINamedOctet {
     }
 }
 
-/// Own_Address_Type: which of its addresses the controller sends with.
+/// Own_Address_Type: the address that the controller sends with.
 public struct OwnAddressType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -75,7 +75,7 @@ public struct OwnAddressType: HCINamedOctet {
 public struct AddressType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -100,21 +100,21 @@ public struct AddressType: HCINamedOctet {
     }
 }
 
-/// Advertising_Filter_Policy: whose scan and connection requests are answered.
+/// Advertising_Filter_Policy: the devices whose scan and connection requests are answered.
 public struct AdvertisingFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// Everybody's.
+    /// Requests of all devices.
     public static let all = Self(rawValue: 0)
 
     public var name: String? {
         switch rawValue {
-        case 0: "everybody"
+        case 0: "all devices"
         case 1: "connections from all, scans from the list"
         case 2: "scans from all, connections from the list"
         case 3: "the list only"
@@ -136,7 +136,7 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
     public static let scannable = Self(rawValue: 1 << 1)
     public static let directed = Self(rawValue: 1 << 2)
     public static let highDutyDirected = Self(rawValue: 1 << 3)
-    /// Legacy PDUs, which every scanner hears.
+    /// Legacy PDUs, which every scanner receives.
     public static let legacyPDU = Self(rawValue: 1 << 4)
     public static let anonymous = Self(rawValue: 1 << 5)
     public static let includeTxPower = Self(rawValue: 1 << 6)
@@ -163,7 +163,7 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
 public struct AdvertisingPHY: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -189,7 +189,7 @@ public struct AdvertisingPHY: HCINamedOctet {
 public struct AdvertisingDataOperation: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

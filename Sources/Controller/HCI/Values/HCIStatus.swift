@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// The status octet with which a controller answers a command.
+/// The status byte with which a controller answers a command.
 ///
-/// Core Specification 5.4, Vol 1 Part F 1.3. Every octet is kept, also those that have no name yet.
+/// Core Specification 5.4, Vol 1 Part F 1.3. Every byte is kept, also those that have no name yet.
 public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -30,7 +30,7 @@ public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStri
 
     public var isSuccess: Bool { rawValue == 0 }
 
-    /// The specification's name, such as `Command Disallowed`; `nil` for octets that it leaves free.
+    /// The specification's name, such as `Command Disallowed`; `nil` for bytes that it leaves free.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
@@ -40,7 +40,7 @@ public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStri
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }
 
-    /// Indexed by the status octet.
+    /// Indexed by the status byte.
     private static let names: [String?] = [
         "Success",
         "Unknown HCI Command",

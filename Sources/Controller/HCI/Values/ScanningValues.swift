@@ -4,7 +4,7 @@ import BluetoothTypes
 public struct ScanType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -22,24 +22,24 @@ public struct ScanType: HCINamedOctet {
     }
 }
 
-/// Scanning_Filter_Policy: whose advertisements are reported.
+/// Scanning_Filter_Policy: the devices whose advertisements are reported.
 public struct ScanFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// Everybody's, except those directed to other devices.
+    /// Advertisements of all devices, except those directed to other devices.
     public static let all = Self(rawValue: 0)
 
     public var name: String? {
         switch rawValue {
-        case 0: "everybody"
+        case 0: "all devices"
         case 1: "the list only"
-        case 2: "everybody, and directed ones to resolvable addresses"
-        case 3: "the list only, and directed ones to resolvable addresses"
+        case 2: "all devices, and directed PDUs to resolvable addresses"
+        case 3: "the list only, and directed PDUs to resolvable addresses"
         default: nil
         }
     }
@@ -49,21 +49,21 @@ public struct ScanFilterPolicy: HCINamedOctet {
 public struct DuplicateFilter: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     public static let off = Self(rawValue: 0)
     public static let on = Self(rawValue: 1)
-    /// Extended scanning only: started anew with each scan period.
+    /// Extended scanning only: started again with each scan period.
     public static let perPeriod = Self(rawValue: 2)
 
     public var name: String? {
         switch rawValue {
         case 0: "off"
         case 1: "on"
-        case 2: "on, anew for each scan period"
+        case 2: "on, reset for each scan period"
         default: nil
         }
     }
@@ -73,7 +73,7 @@ public struct DuplicateFilter: HCINamedOctet {
 public struct ScanningPHYs: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any octet, reserved ones included.
+    /// Any byte, reserved ones included.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

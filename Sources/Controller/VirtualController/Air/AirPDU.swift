@@ -47,9 +47,9 @@ public struct AirPDU: Hashable, Sendable {
 
     /// Time on the air in microseconds.
     ///
-    /// LE 1M sends an octet in 8 µs: preamble 1, access address 4, header 2, address 6, CRC 3 and the data
-    /// (Core Specification 5.4, Vol 6 Part B 2.1.1). An ADV_EXT_IND carries 7 octets of extended header instead of
-    /// address and data; on LE Coded with S=8 each of its octets takes 64 µs and the preamble 80 µs (2.2.1).
+    /// LE 1M sends a byte in 8 µs: preamble 1, access address 4, header 2, address 6, CRC 3 and the data
+    /// (Core Specification 5.4, Vol 6 Part B 2.1.1). An ADV_EXT_IND carries 7 bytes of extended header instead of
+    /// address and data; on LE Coded with S=8 each of its bytes takes 64 µs and the preamble 80 µs (2.2.1).
     public var airtimeMicroseconds: Int {
         if primaryPHY == .leCoded { return 80 + 256 + 16 + 24 + (2 + 7 + 3) * 64 + 24 }
         if !isLegacy { return 8 * (10 + 7) }
@@ -60,7 +60,7 @@ public struct AirPDU: Hashable, Sendable {
     public var end: HCIInstant { start.advanced(byMicroseconds: airtimeMicroseconds) }
 }
 
-/// An address and what kind it is: how devices are told apart.
+/// An address and its type. They identify a device.
 public struct DeviceIdentity: Hashable, Sendable {
     public var type: AddressType
     public var address: DeviceAddress
@@ -72,9 +72,9 @@ public struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// A heard PDU as its scanner reports it.
+/// A received PDU as its scanner reports it.
 extension AirPDU {
-    /// What an extended report carries at most: 255 octets less the 26 of subevent, number and fixed fields.
+    /// What an extended report carries at most: 255 bytes less the 26 of subevent, number and fixed fields.
     private static let fragmentLimit = 229
 
     /// LE Advertising Report (Core Specification 5.4, Vol 4 Part E 7.7.65.2).

@@ -6,7 +6,7 @@ enum Occurrence {
     case advertisingEvent(AdvertisingRun)
     /// The copy of an event for its next channel.
     case copy(AdvertisingEvent, index: Int)
-    /// A packet has left the antenna; whoever listened all the while has it now.
+    /// A packet has ended. Scanners that listened to all of it have received it.
     case transmitted(AirPDU, AdvertisingEvent, transmission: UInt64)
     /// A scannable advertiser answers a scan request.
     case scanResponse(AdvertisingEvent, channel: Int, to: VirtualController.ID)
@@ -141,7 +141,7 @@ struct CollisionRecord {
         return count
     }
 
-    /// Whether the packet, which has just ended, got through.
+    /// Whether the packet, which has just ended, was received without a collision.
     mutating func end(_ number: UInt64) -> Bool {
         destroyed.remove(number) == nil
     }

@@ -3,8 +3,8 @@ public import HCI
 
 /// The air that virtual controllers share: a simulation of discrete events, without descriptor, thread or system clock.
 ///
-/// Time stands still until ``advance(to:)`` moves it; everything random comes from the seed, so that one seed and one
-/// sequence of calls give one history. It isn't Sendable: whoever owns it lets one thread in at a time.
+/// Time advances only with ``advance(to:)``, and all random numbers come from the seed. So a seed and a sequence of calls
+/// always give the same history. It is not Sendable: its owner must let only one thread use it at a time.
 ///
 /// To run it in real time: before each packet of a host, and at each ``nextEvent``, ``advance(to:)`` the instant that the
 /// system clock shows.
@@ -83,7 +83,7 @@ public final class VirtualAir {
         return controller
     }
 
-    /// Takes a controller out of range, with all that it advertises. Nothing comes from it any more.
+    /// Removes a controller and all its advertising sets from the air.
     public func detach(_ controller: VirtualController) {
         guard controllers.removeValue(forKey: controller.id) != nil else { return }
         scanners.removeAll { $0 === controller }
@@ -92,7 +92,7 @@ public final class VirtualAir {
 
     func controller(_ id: VirtualController.ID) -> VirtualController? { controllers[id] }
 
-    /// Keeps the list of those who may hear something.
+    /// Keeps the list of active scanners.
     func setScanning(_ controller: VirtualController, _ isScanning: Bool) {
         scanners.removeAll { $0 === controller }
         guard isScanning, controllers[controller.id] != nil else { return }
@@ -134,7 +134,7 @@ public final class VirtualAir {
 extension VirtualAir {
     /// T_IFS (Core Specification 5.4, Vol 6 Part B 4.1.1).
     private static let interFrameSpaceMicroseconds = 150
-    /// SCAN_REQ: 12 octets of addresses and the 10 that every packet has.
+    /// SCAN_REQ: 12 bytes of addresses and the 10 that every packet has.
     private static let scanRequestMicroseconds = 176
 
     private func perform(_ occurrence: Occurrence) {
