@@ -82,7 +82,7 @@ import Testing
             return
         }
         #expect(what.hasPrefix("unix:/test: "))
-        #expect("\(HCIChannelError.framing(what))".hasPrefix("the received octets are not an HCI packet: unix:/test: "))
+        #expect("\(HCIChannelError.framing(what))".hasPrefix("the received bytes are not an HCI packet: unix:/test: "))
     }
 
     @Test func packetsBeforeTheGarbageAreReceived() throws {

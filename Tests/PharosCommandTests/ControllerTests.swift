@@ -183,7 +183,7 @@ import Testing
         }
         let result = try advertise("unix:\(path)")
         #expect(result.code == 76)
-        #expect(result.errors.hasPrefix("pharos: the received octets are not an HCI packet: unix:\(path): "))
+        #expect(result.errors.hasPrefix("pharos: the received bytes are not an HCI packet: unix:\(path): "))
     }
 
     /// A host that asks and never reads must not fill the controller's memory: it is asked no more, and loses nothing.

@@ -108,7 +108,7 @@ struct OctetExplainer {
             let isTruncated = length > available
             note(
                 "length",
-                "\(length) \(length == 1 ? "octet follows" : "octets follow"): type and data"
+                "\(length) \(length == 1 ? "byte follows" : "bytes follow"): type and data"
                     + (isTruncated ? ", but only \(available) are there" : ""))
             guard let type = peek().map(ADType.init(rawValue:)) else { continue }
             note("AD type", type.name)

@@ -149,7 +149,7 @@ public struct HCIFieldCoder {
         let upper = range.map { Int($0.upperBound.rawValue) } ?? largest
         check(maximumName, Int(maximum.rawValue), in: lower...upper, Self.intervalUnit)
         if error == nil {
-            let upper = range == nil ? largest : Int(maximum.rawValue)
+            let upper = range == nil ? largest : max(lower, Int(maximum.rawValue))
             check(minimumName, Int(minimum.rawValue), in: lower...upper, Self.intervalUnit)
         }
         interval(minimumName, &minimum, bytes)
