@@ -197,12 +197,11 @@ package.targets += [
 
 package.targets += [
     .target(name: "CReferenceParser", path: "Tests/Benchmarks/CReferenceParser"),
-    .target(name: "CCollisions", path: "Tests/Benchmarks/CCollisions"),
     .target(name: "CMeasurement", path: "Tests/Benchmarks/CMeasurement"),
     testProgram(
         "pharos-benchmark", at: "Tests/Benchmarks/Benchmark",
         [
-            "Airtime", "BeaconFrames", "BluetoothTypes", "CCollisions", "CMeasurement", "CReferenceParser",
+            "Airtime", "BeaconFrames", "BluetoothTypes", "CMeasurement", "CReferenceParser",
             "Configuration", "EddystoneSecurity", "Fleet", "HCI", "Inventory", "LinuxHost", "Listener", "Positioning",
             "PositioningWorlds", "Profiles", "Sightings", "Sites", "VirtualController",
         ]),

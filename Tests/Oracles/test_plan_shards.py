@@ -1,13 +1,9 @@
 """A simulation that is played in parts, anywhere, gives exactly the result of the one run with that seed."""
 import json
-import os
-import shutil
-import subprocess
 
 import pytest
 
 import pharos
-import slurm
 
 SIMULATE = ("plan", "simulate")
 COLLISIONS = ("collisions", "--beacons", 40, "--interval-ms", 200, "--precision", 0.002, "--seed", 11)
@@ -99,29 +95,3 @@ def test_more_batches_than_it_needs(tmp_path):
 def test_wrong_words(words, said):
     result = pharos.run(*SIMULATE, *COLLISIONS, *words)
     assert result.code == 64 and said in result.err
-
-
-@pytest.mark.skipif(not shutil.which("parallel"), reason="GNU parallel is missing: Tests/Support/setup test")
-def test_under_gnu_parallel(tmp_path):
-    """As the manual page has it."""
-    words = " ".join(map(str, COLLISIONS))
-    script = (f"parallel '{pharos.PROGRAM} plan simulate {words} --shard {{}}/4 > part-{{}}.jsonl' ::: 1 2 3 4 && "
-              f"{pharos.PROGRAM} plan simulate merge part-*.jsonl --json")
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=240,
-                          env=os.environ | {"HOME": str(tmp_path)})
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == alone(COLLISIONS)
-
-
-@pytest.mark.skipif(bool(slurm.missing()) or os.geteuid() != 0, reason="Slurm needs its daemons, and root to start")
-def test_under_slurm(tmp_path):
-    """Debian's Slurm on this machine: an array of four jobs, and what the manual page does with their tallies."""
-    words = " ".join(map(str, COLLISIONS))
-    with slurm.cluster(tmp_path / "slurm") as cluster:
-        cluster.run("sbatch", "--wait", "--array=1-4", f"--chdir={tmp_path}", "-o", "job-%a.log", "--wrap",
-                    f"{pharos.PROGRAM} plan simulate {words} --shard $SLURM_ARRAY_TASK_ID/4 --jobs 1 "
-                    f"> part-$SLURM_ARRAY_TASK_ID.jsonl")
-    files = [tmp_path / f"part-{index}.jsonl" for index in range(1, 5)]
-    result = merged(*files)
-    assert result.code == 0, result.err
-    assert json.loads(result.out) == alone(COLLISIONS)

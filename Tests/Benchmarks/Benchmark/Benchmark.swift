@@ -50,7 +50,7 @@ struct Benchmark {
             #endif
             let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
             if only.contains("frames") { try FrameTimes.run(report) }
-            if only.contains("collisions") { try CollisionTimes.run(report, pharos: pharos) }
+            if only.contains("collisions") { try CollisionTimes.run(report) }
             if only.contains("planner") { try PlannerTimes.recursion(report) }
             let scripts = peers.lastIndex(of: "/").map { String(peers[..<$0]) } ?? "."
             if only.contains("positioning") {

@@ -5,8 +5,7 @@ public import BluetoothTypes
 /// Symbols: tau_i the airtime of the asked packet, tau_j and E_j = T_j + J/2 airtime and mean period of another
 /// advertiser; p_i = Π_{j≠i} [1 - (tau_i + tau_j)/E_j], times the background's exp(-λ_b·(tau_i + tau_b)).
 ///
-/// Assumptions: the advertisers' phases are independent and stationary (they were not started together, see
-/// ``SimultaneousStart``), packets that touch end to end do not collide, packets that overlap are both lost (see
+/// Assumptions: the advertisers' phases are independent and stationary (they were not started together), packets that touch end to end do not collide, packets that overlap are both lost (see
 /// ``CaptureModel`` for the receiver that keeps the stronger), every event uses the channel, and T_j ≥ tau_i + tau_j, so
 /// that one advertiser hurts a packet at most once. Then the formula is exact, not an approximation: an advertiser's
 /// events have the density 1/E_j, and at most one of them falls into a window shorter than T_j.
