@@ -161,11 +161,11 @@ import Testing
 
     @Test func numbersOrAFleetMustBeGiven() throws {
         for (words, reason) in [
-            ("collisions --interval-ms 100", "Say how many beacons: --beacons, or --from-fleet."),
+            ("collisions --interval-ms 100", "Give the number of beacons: --beacons, or --from-fleet."),
             ("collisions --beacons 5", "Give --interval-ms, --profile or --from-fleet."),
-            ("latency --beacons 5 --scanner harmony", "Say how often: --interval-ms, or --from-fleet."),
-            ("energy --chip nrf52832 --battery cr2477", "Say how often: --interval-ms, or --from-fleet."),
-            ("thesis", "Say how many beacons: --beacons, or --from-fleet."),
+            ("latency --beacons 5 --scanner harmony", "Give an interval: --interval-ms, or --from-fleet."),
+            ("energy --chip nrf52832 --battery cr2477", "Give an interval: --interval-ms, or --from-fleet."),
+            ("thesis", "Give the number of beacons: --beacons, or --from-fleet."),
         ] {
             let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
             #expect(result.code == 64 && result.errors.contains(reason), "\(result.errors)")

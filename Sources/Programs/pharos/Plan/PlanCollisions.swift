@@ -7,19 +7,19 @@ internal import Planner
 struct PlanCollisions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collisions",
-        abstract: "How many advertisements arrive: collision-free share, arrivals a second, runs of losses.",
+        abstract: "Show how many advertisements arrive, and how many are lost in a row.",
         discussion: "Example: pharos plan collisions --beacons 250 --interval-ms 100")
 
     @OptionGroup var fleet: PlanFleetOptions
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Advertising interval, 20 ms...10.24 s; left out, that of --profile.", valueName: "ms"),
+        help: ArgumentHelp("Advertising interval, 20 ms...10.24 s (default: that of --profile).", valueName: "ms"),
         transform: PlanValue.interval)
     var intervalMs: RequestedInterval?
 
     @Option(
-        help: ArgumentHelp("Take what is sent from a beacon profile; all boxes send it.", valueName: "file"),
+        help: ArgumentHelp("Beacon profile that all beacons send.", valueName: "file"),
         completion: .file())
     var profile: String?
 
@@ -27,14 +27,15 @@ struct PlanCollisions: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Capture: a packet survives others this many dB weaker, such as 12.", valueName: "dB"),
+        help: ArgumentHelp(
+            "Capture: a packet survives others that are this many dB weaker, such as 12.", valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...40, "dB") })
     var captureDb: Double?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Spacing of the three copies, a value of this range for each device, such as 0.45..6.",
+            "Range of the time between the three copies; each device has its own, such as 0.45..6.",
             valueName: "ms..ms"),
         transform: PlanValue.copySpacing)
     var copySpacingMs: CopySpacing?
@@ -67,7 +68,7 @@ struct PlanCollisions: ParsableCommand {
         try output.show(questions.count > 1 ? SitesCollisionQuestion(questions).answer() : questions[0].answer())
     }
 
-    /// What the options say that each box sends: the frame of numbers, or those of a profile.
+    /// The advertisements that each beacon sends, from the profile or from the options.
     private func frames() throws -> [PlannedFrame] {
         if let profile {
             return try LoadedProfile(path: profile).advertisements.map { advertisement in

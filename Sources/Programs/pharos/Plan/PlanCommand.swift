@@ -6,11 +6,12 @@ internal import Planner
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan", abstract: "Computes how many beacons, how often and how loud.",
+        commandName: "plan", abstract: "Plan beacons: how many, at which interval, at which power.",
         discussion: """
-            Every number comes from an exact model, or from a simulation with a seed where there is none. Try \
-            `pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.99 --scanner android-low-power`; \
-            with a fleet file, `pharos plan collisions --from-fleet museum.json`.
+            The numbers come from models that are checked by simulation. Examples:
+
+              pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.99 --scanner android-low-power
+              pharos plan collisions --from-fleet museum.json
             """,
         subcommands: [
             PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
@@ -18,22 +19,22 @@ struct PlanCommand: ParsableCommand {
         ])
 }
 
-/// How the answer of a planner's command is to be given.
+/// How a command of the planner prints its answer.
 struct PlanOutput: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
     @Option(
-        help: ArgumentHelp("Write a page with pictures and controls as well.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Also write a web page with charts and controls.", valueName: "file"), completion: .file())
     var html: String?
 
-    /// Prints the answer, and ends with 1 where what was asked for cannot be had.
+    /// Prints the answer. Exits with status 1 if the target cannot be reached.
     func show(_ answer: PlanAnswer) throws {
         if let html {
             do throws(SystemError) {
                 try Files.replace(html, with: Array(answer.page(command: Self.command).utf8), isDurable: false)
             } catch {
-                throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
+                throw Failure(.osError, "\(html): cannot write the page: \(error.text)")
             }
         }
         Terminal.write(json ? answer.json.line + "\n" : answer.text(charts: Self.charts))
@@ -41,7 +42,7 @@ struct PlanOutput: ParsableArguments {
         if !answer.holds { throw Failure(.failure) }
     }
 
-    /// As wide as the terminal, in characters and colours that it has.
+    /// As wide as the terminal, in the characters and colours that it supports.
     private static var charts: TextChart {
         let encoding =
             Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
@@ -49,11 +50,11 @@ struct PlanOutput: ParsableArguments {
         return TextChart(width: Terminal.columns, isPlain: isPlain, isColored: Terminal.wantsColor)
     }
 
-    /// The command line, as somebody would type it again.
+    /// The command line, quoted for a shell.
     static var command: String { ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()) }
 }
 
-/// Shows on a terminal how far a long question is, and ends it at Ctrl-C with what there is.
+/// Shows the progress of a long question on a terminal, and stops it at Ctrl-C with the results so far.
 final class PlanWatch {
     private let line = ProgressLine()
     private let signals: SignalDescriptor
@@ -61,21 +62,21 @@ final class PlanWatch {
     private var calls = 0
     private var isStopped = false
 
-    /// - Parameter pace: Looks for signals at every so manieth call.
+    /// - Parameter pace: The number of calls between two looks for signals.
     init(every pace: Int = 1) throws {
         self.pace = pace
         signals = try SignalDescriptor()
     }
 
-    /// To be called as often as it is convenient.
+    /// Call this as often as convenient.
     ///
-    /// - Returns: Whether to go on.
+    /// - Returns: false after Ctrl-C.
     func report(_ progress: () -> PlanProgress) -> Bool {
         calls += 1
         if calls % pace == 0, signals.take() != nil { isStopped = true }
         line.report {
             let progress = progress()
-            // "1 batches", with no end in sight, tells less than that the program works.
+            // "1 batches" without a total says nothing.
             return progress.done > 1 || progress.total != nil ? progress.text : nil
         }
         return !isStopped

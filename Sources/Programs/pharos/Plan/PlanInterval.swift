@@ -10,7 +10,7 @@ internal import Profiles
 struct PlanInterval: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "interval",
-        abstract: "Which advertising interval to set.",
+        abstract: "Find the advertising interval to set.",
         discussion: """
             Example: pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.95 \
             --scanner android-low-power
@@ -19,31 +19,32 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var fleet: PlanFleetOptions
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("How long detection may take.", valueName: "s"),
+        parsing: .unconditional, help: ArgumentHelp("Longest time until a beacon is found.", valueName: "s"),
         transform: PlanValue.seconds)
     var detectWithinS: Double?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("In which share of cases, such as 0.95.", valueName: "p"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95.", valueName: "p"),
         transform: PlanValue.share)
     var probability: Double?
 
-    @Flag(help: "As many advertisements as possible, of all beacons together.")
+    @Flag(help: "Find the interval at which most advertisements of all beacons together arrive.")
     var maxThroughput = false
 
     @OptionGroup var receiver: PlanScannerOptions
 
     @Option(
-        help: ArgumentHelp("Set the interval in this beacon profile, and leave the rest of it.", valueName: "file"))
+        help: ArgumentHelp("Write the interval into this beacon profile.", valueName: "file"))
     var writeProfile: String?
 
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Which of the profile's advertisements, counted from 1 (default: the most frequent).", valueName: "n"))
+            "Number of the profile's advertisement, from 1 (default: the most frequent).", valueName: "n"))
     var advertisement: [Int] = []
 
-    @Flag(help: "Give the profile an interval of its own within the advised spread, by its name.")
+    @Flag(help: "Write an interval from the advised spread, chosen by the profile's name.")
     var spread = false
 
     @OptionGroup var output: PlanOutput
@@ -55,14 +56,14 @@ struct PlanInterval: ParsableCommand {
             }
         } else {
             guard detectWithinS != nil, let probability else {
-                throw ValidationError("Say what for: --detect-within-s and --probability, or --max-throughput.")
+                throw ValidationError("Give a goal: --detect-within-s and --probability, or --max-throughput.")
             }
             guard probability > 0, probability < 1 else {
-                throw ValidationError("--probability: write a share between 0 and 1, without the ends.")
+                throw ValidationError("--probability: write a share above 0 and below 1.")
             }
         }
         if !advertisement.isEmpty || spread, writeProfile == nil {
-            throw ValidationError("\(spread ? "--spread" : "--advertisement") belongs to --write-profile.")
+            throw ValidationError("\(spread ? "--spread" : "--advertisement") needs --write-profile.")
         }
     }
 
@@ -97,9 +98,9 @@ struct PlanInterval: ParsableCommand {
         try output.show(answer)
     }
 
-    /// Puts the advised interval, or the profile's own of the spread, into a beacon profile.
+    /// Writes the advised interval, or the profile's interval from the spread, into a beacon profile.
     ///
-    /// - Returns: What was changed, and what speaks against it, as sentences.
+    /// - Returns: Sentences that say what was changed, and warnings.
     private func write(_ advised: AdvertisingInterval, spread: IntervalSpread?, to path: String) throws -> [String] {
         let text = try InputFile.read(path, limit: ProfileReport.sizeLimit)
         let report = ProfileReport(text, file: path)
@@ -116,7 +117,7 @@ struct PlanInterval: ParsableCommand {
             do throws(SystemError) {
                 try Files.rewrite(path, with: revision.text)
             } catch {
-                throw Failure(.osError, "\(path): it cannot be written: \(error.text)")
+                throw Failure(.osError, "\(path): cannot write the file: \(error.text)")
             }
         }
         return revision.sentences(about: path)

@@ -5,11 +5,11 @@ internal import CommandSupport
 internal import FleetStore
 internal import Planner
 
-/// How many beacons are in range of one receiver, and what each sends.
+/// The number of beacons in range of one receiver, and what each sends.
 struct PlanFleetOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Beacons in range of one receiver, the asked one included.", valueName: "n"),
+        help: ArgumentHelp("Beacons in range of one receiver, including the target beacon.", valueName: "n"),
         transform: PlanValue.count)
     var beacons: Int?
 
@@ -18,7 +18,7 @@ struct PlanFleetOptions: ParsableArguments {
 
     func validate() throws { try source.validate(beacons: beacons) }
 
-    /// The boxes with one advertisement of that interval each, or those of the fleet's one site.
+    /// The beacons, with one advertisement each, or those of the fleet's only site.
     func air(_ interval: PlanIntervalOption) throws -> PlannedAir {
         try source.air(interval, packet, beacons: beacons)
     }
@@ -28,7 +28,7 @@ struct PlanFleetOptions: ParsableArguments {
 struct PlanPacketOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Octets of advertising data, 0...31 (default: 31).", valueName: "n"),
+        help: ArgumentHelp("Bytes of advertising data, 0...31 (default: 31).", valueName: "n"),
         transform: PlanValue.payload)
     var payloadOctets: Int?
 
@@ -47,25 +47,26 @@ struct PlanIntervalOption: ParsableArguments {
         transform: PlanValue.interval)
     var requested: RequestedInterval?
 
-    static let missing = "Say how often: --interval-ms, or --from-fleet."
+    static let missing = "Give an interval: --interval-ms, or --from-fleet."
 
-    /// Refuses neither an interval nor a fleet that has it.
+    /// Throws if there is neither an interval nor a fleet.
     func validate(with source: PlanSourceOptions) throws {
         if requested == nil, source.fromFleet == nil { throw ValidationError(Self.missing) }
     }
 }
 
-/// Strangers on the channel.
+/// Other devices on the channel.
 struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of the channel that strangers keep busy, 0...1 (default: 0).", valueName: "share"),
+        help: ArgumentHelp("Share of the channel that other devices occupy, 0...1 (default: 0).", valueName: "share"),
         transform: PlanValue.load)
     var backgroundLoad: Double = 0
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Octets of advertising data in strangers' packets (default: as ours).", valueName: "n"),
+        help: ArgumentHelp(
+            "Bytes of advertising data in other devices' packets (default: as in the beacons').", valueName: "n"),
         transform: PlanValue.payload)
     var backgroundPayloadOctets: Int?
 
@@ -87,12 +88,14 @@ struct PlanScannerOptions: ParsableArguments {
     var scanner: ScannerPreset?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Scan window of another scanner.", valueName: "ms"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Scan window of a scanner that is not in the list.", valueName: "ms"),
         transform: PlanValue.scanTime)
     var scanWindowMs: Int?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Scan interval of another scanner.", valueName: "ms"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Scan interval of a scanner that is not in the list.", valueName: "ms"),
         transform: PlanValue.scanTime)
     var scanIntervalMs: Int?
 
@@ -110,7 +113,7 @@ struct PlanScannerOptions: ParsableArguments {
         }
     }
 
-    /// The scanner that is meant; one that never pauses where none was named.
+    /// The scanner; one that never pauses if none is given.
     var presetOrContinuous: ScannerPreset {
         get throws {
             guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner ?? .continuous }
@@ -121,36 +124,36 @@ struct PlanScannerOptions: ParsableArguments {
     }
 }
 
-/// A fleet in place of numbers.
+/// A fleet instead of numbers.
 struct PlanSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take beacons, intervals and payloads from a fleet: its file, the folder that `fleet generate` wrote, or the manifest.json in it. --interval-ms and --payload-octets, where given, replace those of all its advertisements.",
+            "Take beacons, intervals and lengths from a fleet: its file, the directory that `fleet generate` wrote, or its manifest.json. --interval-ms and --payload-octets override those of all advertisements.",
             valueName: "fleet"), completion: .file())
     var fromFleet: String?
 
-    @Option(help: ArgumentHelp("Which site of the fleet, where it has several.", valueName: "name"))
+    @Option(help: ArgumentHelp("Site of the fleet (needed if it has several).", valueName: "name"))
     var site: String?
 
     func validate() throws {
-        if site != nil, fromFleet == nil { throw ValidationError("--site belongs to --from-fleet.") }
+        if site != nil, fromFleet == nil { throw ValidationError("--site needs --from-fleet.") }
     }
 
-    /// Refuses numbers beside the fleet that has them, and neither.
+    /// Throws if both a number and a fleet are given, or neither.
     func validate(beacons: Int?, isOptional: Bool = false) throws {
         if beacons != nil, fromFleet != nil {
             throw ValidationError("Give --beacons or --from-fleet, not both: a fleet says how many beacons it has.")
         }
         if beacons == nil, fromFleet == nil, !isOptional {
-            throw ValidationError("Say how many beacons: --beacons, or --from-fleet.")
+            throw ValidationError("Give the number of beacons: --beacons, or --from-fleet.")
         }
     }
 
-    /// The asked sites of the fleet: all, or the one that is named; none where no fleet is.
+    /// All sites of the fleet, or the one that is named; none without a fleet.
     ///
     /// - Parameters:
-    ///   - interval: What every advertisement's interval is taken to be.
-    ///   - payloadOctets: What every advertisement's length is taken to be.
+    ///   - interval: Overrides the interval of every advertisement.
+    ///   - payloadOctets: Overrides the length of every advertisement.
     func sites(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> [PlannedAir] {
         guard let fromFleet else { return [] }
         let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
@@ -158,12 +161,12 @@ struct PlanSourceOptions: ParsableArguments {
             of: traffic, fleet: name, file: fromFleet, site: site, interval: interval, payloadOctets: payloadOctets)
     }
 
-    /// The one site for a question that is asked of one.
+    /// The only site; throws if there are several.
     func site(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> PlannedAir? {
         try PlannedAir.only(of: sites(interval: interval, payloadOctets: payloadOctets))
     }
 
-    /// The boxes of the fleet's one site, or so many boxes with one advertisement each.
+    /// The beacons of the fleet's only site, or this number of beacons with one advertisement each.
     func air(_ interval: PlanIntervalOption, _ packet: PlanPacketOptions, beacons: Int? = nil) throws -> PlannedAir {
         var air =
             try site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
@@ -173,15 +176,15 @@ struct PlanSourceOptions: ParsableArguments {
     }
 }
 
-/// How far a beacon is heard.
+/// What determines the range of a beacon.
 struct PlanRadioOptions: ParsableArguments {
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("What the beacon radiates (default: 0).", valueName: "dBm"),
+        parsing: .unconditional, help: ArgumentHelp("Radiated power of the beacon (default: 0).", valueName: "dBm"),
         transform: { try PlanValue.number($0, in: -127...40, "dBm") })
     var radioPowerDbm: Double = 0
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("The weakest the receiver hears (default: -90).", valueName: "dBm"),
+        parsing: .unconditional, help: ArgumentHelp("Sensitivity of the receiver (default: -90).", valueName: "dBm"),
         transform: { try PlanValue.number($0, in: -150...0, "dBm") })
     var receiverSensitivityDbm: Double = -90
 
@@ -198,7 +201,7 @@ struct PlanRadioOptions: ParsableArguments {
         transform: { try PlanValue.number($0, in: 0...20, "dB") })
     var shadowingDb: Double = 4
 
-    /// The distance at which half of the beacons are heard; models whose range has no end are refused.
+    /// The distance at which half of the beacons are received. Throws for models without a finite range.
     var range: PlannedRange {
         get throws {
             try PlannedRange(

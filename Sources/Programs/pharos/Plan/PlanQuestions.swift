@@ -6,7 +6,7 @@ internal import Planner
 struct PlanLatency: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency",
-        abstract: "How long until one given beacon is first received by a scanner.",
+        abstract: "Show how long a scanner takes to find a given beacon.",
         discussion: """
             Example: pharos plan latency --beacons 100 --interval-ms 760 --scanner android-low-power \
             --undiscovered-after-s 10 60
@@ -19,7 +19,7 @@ struct PlanLatency: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Tell the share that is not yet received after so many seconds.", valueName: "s"),
+        help: ArgumentHelp("Show the share that is not found after this time; repeatable.", valueName: "s"),
         transform: PlanValue.seconds)
     var undiscoveredAfterS: [Double] = []
 
@@ -28,7 +28,7 @@ struct PlanLatency: ParsableCommand {
     func validate() throws {
         try interval.validate(with: fleet.source)
         guard receiver.scanner != nil || receiver.scanWindowMs != nil else {
-            throw ValidationError("Name the receiver: --scanner, or --scan-window-ms and --scan-interval-ms.")
+            throw ValidationError("Give a scanner: --scanner, or --scan-window-ms and --scan-interval-ms.")
         }
     }
 
@@ -43,31 +43,33 @@ struct PlanLatency: ParsableCommand {
 struct PlanWalk: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "walk",
-        abstract: "Whether a beacon is seen by somebody who walks past.",
+        abstract: "Show how likely a scanner finds a beacon while it is carried past.",
         discussion: """
             Example: pharos plan walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 760 \
             --scanner android-low-power
             """)
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("How fast (people: 1.4).", valueName: "m/s"),
+        parsing: .unconditional, help: ArgumentHelp("Walking speed (people: 1.4).", valueName: "m/s"),
         transform: { try PlanValue.number($0, in: 0.001...1000, "m/s") })
     var speedMps: Double
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("How near the way comes to the beacon.", valueName: "m"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Shortest distance between the path and the beacon.", valueName: "m"),
         transform: { try PlanValue.number($0, in: 0...1_000_000, "m") })
     var distanceM: Double
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How far the beacon is heard; left out, from power and path loss.", valueName: "m"),
+        help: ArgumentHelp("Range of the beacon (default: computed from power and path loss).", valueName: "m"),
         transform: { try PlanValue.number($0, in: 0.001...1_000_000, "m") })
     var rangeM: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Beacons in range, the asked one included (default: 1).", valueName: "n"),
+        help: ArgumentHelp(
+            "Beacons in range of the receiver, including the target beacon (default: 1).", valueName: "n"),
         transform: PlanValue.count)
     var beacons: Int?
 
@@ -96,7 +98,7 @@ struct PlanWalk: ParsableCommand {
 struct PlanDensity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "density",
-        abstract: "How many beacons a place bears, and how far apart that is.",
+        abstract: "Show how many beacons fit in range of one receiver, and their spacing.",
         discussion: """
             Example: pharos plan density --interval-ms 500 --detect-within-s 10 --probability 0.95 \
             --scanner android-low-power
@@ -107,12 +109,13 @@ struct PlanDensity: ParsableCommand {
     @OptionGroup var source: PlanSourceOptions
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("How long detection may take.", valueName: "s"),
+        parsing: .unconditional, help: ArgumentHelp("Longest time until a beacon is found.", valueName: "s"),
         transform: PlanValue.seconds)
     var detectWithinS: Double
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("In which share of cases, such as 0.95.", valueName: "p"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95.", valueName: "p"),
         transform: PlanValue.share)
     var probability: Double
 
@@ -123,7 +126,7 @@ struct PlanDensity: ParsableCommand {
     func validate() throws {
         try interval.validate(with: source)
         guard probability > 0, probability < 1 else {
-            throw ValidationError("--probability: write a share between 0 and 1, without the ends.")
+            throw ValidationError("--probability: write a share above 0 and below 1.")
         }
     }
 
@@ -140,7 +143,7 @@ struct PlanDensity: ParsableCommand {
 struct PlanEnergy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "energy",
-        abstract: "How long a battery lasts, and what one received advertisement costs.",
+        abstract: "Show battery life, and the energy of one received advertisement.",
         discussion: "Example: pharos plan energy --interval-ms 500 --chip nrf52832 --battery cr2477 --beacons 50")
 
     @OptionGroup var interval: PlanIntervalOption
@@ -158,19 +161,20 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Charge of one advertising event, in place of the chip's own.", valueName: "µC"),
+        help: ArgumentHelp("Charge of one advertising event (default: the chip's).", valueName: "µC"),
         transform: { try PlanValue.number($0, in: 0.01...10_000, "µC") })
     var chargeUc: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Capacity, in place of the battery's own.", valueName: "mAh"),
+        help: ArgumentHelp("Battery capacity (default: the battery's).", valueName: "mAh"),
         transform: { try PlanValue.number($0, in: 0.1...1_000_000, "mAh") })
     var capacityMah: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Beacons in range of one receiver, whose collisions count (default: 1).", valueName: "n"),
+        help: ArgumentHelp(
+            "Beacons in range of one receiver, including the target beacon (default: 1).", valueName: "n"),
         transform: PlanValue.count)
     var beacons: Int?
 
@@ -194,8 +198,8 @@ struct PlanEnergy: ParsableCommand {
 struct PlanThesis: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "thesis",
-        abstract: "The estimate of a much-read thesis, and what is true instead.",
-        discussion: "Its 250 beacons give 7.6 and 3.8 advertisements a second, its 130 give 14.6 and 7.3.")
+        abstract: "Compare a widely read thesis's estimate with the correct values.",
+        discussion: "The thesis estimates 7.6 and 3.8 advertisements a second for 250 beacons, 14.6 and 7.3 for 130.")
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Beacons in range of one receiver.", valueName: "n"),

@@ -7,26 +7,26 @@ internal import Planner
 struct PlanSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Answer the same questions by simulation, with the models' values beside it.",
+        abstract: "Answer questions by simulation, next to the models' values.",
         discussion: """
-            The same --seed gives the same numbers, on one core or on many. Ctrl-C ends a run with what it has, and exit \
-            status 1. --shard 2/8 plays one of eight parts, on whatever machine, and prints its tally; merge puts the \
-            tallies together, to exactly the result of the one run with that seed.
+            The same --seed gives the same numbers on any number of cores. Ctrl-C stops a run: it prints the result so far \
+            and exits with status 1. --shard 2/8 simulates one of eight parts, on any machine, and prints its counts; \
+            merge adds the counts of all parts up to exactly the result of a single run.
             """,
         subcommands: [SimulateCollisions.self, SimulateLatency.self, SimulateMerge.self])
 }
 
-/// How a simulation is run.
+/// Options of all simulations.
 struct SimulationOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The same seed gives the same numbers (default: 1).", valueName: "number"))
+        help: ArgumentHelp("Seed; the same seed gives the same numbers (default: 1).", valueName: "number"))
     var seed: UInt64 = 1
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Run until the main number is known to this share of itself (default: 0.01).", valueName: "share"),
+            "Relative precision at which the simulation stops (default: 0.01).", valueName: "share"),
         transform: PlanValue.precision)
     var precision: Double = 0.01
 
@@ -37,29 +37,28 @@ struct SimulationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Play one of several parts, and print its tally for plan simulate merge instead of an answer.",
+            "Simulate one of several parts, and print its counts for plan simulate merge.",
             valueName: "part/parts"), transform: PlanValue.shard)
     var shard: SimulationShard?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The fewest batches of a part (default: as many as the precision needs, and a reserve).", valueName: "n"),
+            "Minimum number of batches of a part (default: enough for the precision).", valueName: "n"),
         transform: PlanValue.batches)
     var batches: Int?
 
-    /// Options that one part may have and another need not.
+    /// Options that may differ between parts.
     private static let own = ["--shard", "--batches", "--jobs", "--html"]
 
     func validate(with output: PlanOutput) throws {
-        if shard == nil, batches != nil { throw ValidationError("--batches belongs to --shard.") }
+        if shard == nil, batches != nil { throw ValidationError("--batches needs --shard.") }
         if shard != nil, output.json || output.html != nil {
-            throw ValidationError("A part has no answer: give --json or --html to plan simulate merge.")
+            throw ValidationError("A part has no answer; use --json or --html with plan simulate merge.")
         }
     }
 
-    /// Plays the question's scene until its goal is met or somebody has seen enough, and tells what was found; of a part,
-    /// what it counted.
+    /// Simulates until the precision is reached or Ctrl-C is pressed, and prints the answer, or the counts of a part.
     func run(_ question: some SimulationQuestion, named name: String, _ output: PlanOutput) throws {
         let runner = SimulationRunner(question, threads: jobs ?? Processors.count)
         let watch = try PlanWatch()
@@ -74,10 +73,10 @@ struct SimulationOptions: ParsableArguments {
             shard: shard)
         Terminal.write(head.line + "\n")
         let isWhole = try runner.play(shard, atLeast: batches ?? 0, watch.report) { Terminal.write($0 + "\n") }
-        if !isWhole { throw Failure(.failure, "ended before this part was played; its tally holds what was") }
+        if !isWhole { throw Failure(.failure, "stopped before this part was complete; its counts are incomplete") }
     }
 
-    /// The words of the command line that ask the question.
+    /// The arguments that state the question.
     private static func asked(after name: String) -> [String] {
         var words: [String] = []
         var isValue = false
@@ -90,7 +89,7 @@ struct SimulationOptions: ParsableArguments {
     }
 }
 
-/// A simulation of the beacons that a question is about.
+/// A command that answers a question by simulation.
 protocol SimulationCommand: ParsableCommand {
     associatedtype Question: SimulationQuestion
 
@@ -124,12 +123,12 @@ struct SimulateCollisions: SimulationCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Capture: a packet survives others that together are this many dB weaker.", valueName: "dB"),
+        help: ArgumentHelp("Capture: a packet survives others that are together this many dB weaker.", valueName: "dB"),
         transform: PlanValue.number)
     var captureDb: Double?
 
     @Option(
-        help: ArgumentHelp("Spacing of the copies, a value of this range for each device.", valueName: "ms..ms"),
+        help: ArgumentHelp("Range of the time between the copies; each device has its own.", valueName: "ms..ms"),
         transform: PlanValue.copySpacing)
     var copySpacingMs: CopySpacing?
 
@@ -157,7 +156,7 @@ struct SimulateLatency: SimulationCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Tell the share that is not yet received after so many seconds.", valueName: "s"),
+        help: ArgumentHelp("Show the share that is not found after this time; repeatable.", valueName: "s"),
         transform: PlanValue.seconds)
     var undiscoveredAfterS: [Double] = []
 
@@ -173,13 +172,13 @@ struct SimulateLatency: SimulationCommand {
 
 struct SimulateMerge: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "merge", abstract: "Put the tallies of all parts of a simulation together.",
+        commandName: "merge", abstract: "Add up the counts of all parts of a simulation.",
         discussion: """
             Example: for i in 1 2 3 4; do pharos plan simulate collisions --beacons 250 --interval-ms 100 --seed 7 \
             --shard $i/4 > part-$i.jsonl; done; pharos plan simulate merge part-*.jsonl
             """)
 
-    @Argument(help: "The tallies of all parts, in any order.", completion: .file())
+    @Argument(help: "Files with the counts of all parts, in any order.", completion: .file())
     var files: [String]
 
     @OptionGroup var output: PlanOutput
@@ -192,7 +191,7 @@ struct SimulateMerge: ParsableCommand {
         case SimulateCollisions.name:
             try output.show(tallies.answer(to: SimulateCollisions.parse(words).question()))
         case SimulateLatency.name: try output.show(tallies.answer(to: SimulateLatency.parse(words).question()))
-        default: throw Failure(.dataFormat, "\(files[0]): this is no tally of a simulation")
+        default: throw Failure(.dataFormat, "\(files[0]): this file does not hold the counts of a simulation")
         }
     }
 }

@@ -10,22 +10,23 @@ internal import Sites
 struct PlanSite: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "site",
-        abstract: "What is heard on a floor plan, its weakest spots, and where to put beacons.",
-        discussion: "The format of site files: pharos plan site --schema, or the samples beside the beacon profiles.")
+        abstract: "Show coverage and weak spots of a floor plan, and where to add beacons.",
+        discussion: "The format of site files: pharos plan site --schema, or the shipped samples.")
 
-    @Argument(help: "A site in JSON, or - for standard input.", completion: .file())
+    @Argument(help: "Site file (JSON), or - for standard input.", completion: .file())
     var file: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Look at about so many places, on a square grid (default: 2000).", valueName: "n"),
+        help: ArgumentHelp(
+            "Approximate number of places to compute, on a square grid (default: 2000).", valueName: "n"),
         transform: PlanValue.places)
     var places: Int = 2000
 
-    @Flag(help: "Propose where to put more beacons, as few as reach the target; those that stand there stay.")
+    @Flag(help: "Propose the fewest additional beacons that reach the target.")
     var propose = false
 
-    @Flag(help: "Propose as if no beacon stood there.")
+    @Flag(help: "Propose a placement that ignores the existing beacons.")
     var fromScratch = false
 
     @Option(
@@ -44,8 +45,8 @@ struct PlanSite: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
-        guard schema || file != nil else { throw ValidationError("Name a site file, or ask for its --schema.") }
-        if fromScratch, !propose { throw ValidationError("--from-scratch belongs to --propose.") }
+        guard schema || file != nil else { throw ValidationError("Give a site file, or --schema.") }
+        if fromScratch, !propose { throw ValidationError("--from-scratch needs --propose.") }
     }
 
     func run() throws {
@@ -77,7 +78,7 @@ struct PlanSite: ParsableCommand {
         let proposal: SiteQuestion.Proposal? =
             propose || site.beacons.isEmpty ? (fromScratch ? .fromScratch : .addition) : nil
         if proposal == nil, let option = [writeSite, writeFleet].compactMap(\.self).first {
-            throw ValidationError("There is nothing to write to \(option): ask for a placement with --propose.")
+            throw ValidationError("There is nothing to write to \(option): add --propose.")
         }
         let question = SiteQuestion(
             site: site, fleet: fleet, places: places, proposal: proposal, drawsControls: output.html != nil)
@@ -107,13 +108,13 @@ struct PlanSite: ParsableCommand {
         }
     }
 
-    /// Enough for the largest site; a tree of more takes memory by the gigabyte.
+    /// Enough for the largest site. The tree of a larger file would take gigabytes of memory.
     private static let sizeLimit = 1 << 25
 
-    /// Nobody reads more problems than these.
+    /// The first problems, and the number of further ones.
     private static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
-        return rest > 0 ? lines + ["\(file): \(rest) more like these"] : lines
+        return rest > 0 ? lines + ["\(file): \(rest) more problems"] : lines
     }
 }

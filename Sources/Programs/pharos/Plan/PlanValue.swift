@@ -4,9 +4,9 @@ internal import CommandSupport
 internal import Configuration
 internal import Planner
 
-/// Reads option values of the planner. What is thrown here, the argument parser repeats behind the option's name.
+/// Reads option values of the planner. The argument parser prints a thrown message after the option's name.
 enum PlanValue {
-    /// More beacons than this nobody hears at one place.
+    /// The largest number of beacons in range of one receiver.
     static let countLimit = LargestFleet.countLimit
 
     static func count(_ text: String) throws -> Int {
@@ -25,7 +25,7 @@ enum PlanValue {
         try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
 
-    /// A share of 0...1; a percent sign is understood.
+    /// A share of 0...1, or a number with a percent sign.
     static func share(_ text: String) throws -> Double {
         let isPercent = text.hasSuffix("%")
         guard let number = Double(isPercent ? String(text.dropLast()) : text), number.isFinite else {
@@ -36,23 +36,27 @@ enum PlanValue {
         return share
     }
 
-    /// What strangers take of the channel. They may not take all of it.
+    /// The share of the channel that other devices occupy, below 1.
     static func load(_ text: String) throws -> Double {
         let share = try share(text)
-        guard share < 1 else { throw Mistake("nothing gets through when the channel is always busy; give less than 1") }
+        guard share < 1 else {
+            throw Mistake("a channel that is always busy lets nothing through; write a share below 1")
+        }
         return share
     }
 
     static func positive(_ text: String) throws -> Double {
         let value = try number(text)
-        guard value > 0 else { throw Mistake("it must be more than 0") }
+        guard value > 0 else { throw Mistake("write a number above 0") }
         return value
     }
 
     /// A time in seconds, at most a day.
     static func seconds(_ text: String) throws -> Double {
         let value = try positive(text)
-        guard value <= LatencyModel.longestHorizonSeconds else { throw Mistake("it is longer than a day") }
+        guard value <= LatencyModel.longestHorizonSeconds else {
+            throw Mistake("write a time of at most one day (86400)")
+        }
         return value
     }
 
@@ -89,9 +93,9 @@ enum PlanValue {
         return preset
     }
 
-    /// What to say of a name that is not in a list.
+    /// The message for a name that is not in a list.
     static func unknown(_ text: String, _ names: [String]) -> Mistake {
-        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? There are " } ?? "use one of "
+        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? Known names: " } ?? "use one of "
         return Mistake(advice + names.joined(separator: ", "))
     }
 
@@ -102,7 +106,7 @@ enum PlanValue {
             let high = ends.last.flatMap({ Double($0) })
         else { throw Mistake("write two numbers of milliseconds, such as 0.45..6") }
         guard (0...10).contains(low), (0...10).contains(high) else { throw Mistake("it is out of range 0...10 ms") }
-        guard low <= high else { throw Mistake("the smaller number comes first") }
+        guard low <= high else { throw Mistake("write the smaller number first") }
         do {
             return try CopySpacing(lowMicroseconds: low * 1000, highMicroseconds: high * 1000)
         } catch {
@@ -130,14 +134,14 @@ enum PlanValue {
 
     static func precision(_ text: String) throws -> Double {
         let value = try share(text)
-        guard value >= 0.0001 else { throw Mistake("it must be at least 0.0001") }
+        guard value >= 0.0001 else { throw Mistake("write a share of at least 0.0001") }
         return value
     }
 
     static func shard(_ text: String) throws -> SimulationShard {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let index = parts[0], let count = parts[1] else {
-            throw Mistake("write the part and how many there are, such as 2/8")
+            throw Mistake("write the part and the number of parts, such as 2/8")
         }
         return try PlanError.asking { () throws(AirtimeError) in try SimulationShard(index, of: count) }
     }
