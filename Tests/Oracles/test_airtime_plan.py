@@ -88,7 +88,7 @@ class Wait(NamedTuple):
     horizon: float
     repetitions: int = 400
     instants: int = 20
-    #: How far the model may be off, by its own word: 2 %, more where windows hold few events of a fleet.
+    #: How far the model may be off.
     share: float = 0.02
 
     def __str__(self):
@@ -96,7 +96,7 @@ class Wait(NamedTuple):
 
 
 WAITS = [
-    Wait(1, 100, LOW_POWER, ("--scanner", "android-low-power"), 10, 4000, 100),
+    Wait(1, 100, LOW_POWER, ("--scanner", "android-low-power"), 10, 4000, 100, share=0.01),
     Wait(1, 760, LOW_POWER, ("--scanner", "android-low-power"), 40, 4000, 40),
     Wait(1, 152.5, LOW_POWER, ("--scanner", "android-low-power"), 12, 4000, 100),
     Wait(1, 417.5, FIND_MY, ("--scanner", "ios-find-my"), 60, 4000, 40),
@@ -104,7 +104,9 @@ WAITS = [
     Wait(1, 1000, air.Scanner(60, 3000), ("--scan-window-ms", 60, "--scan-interval-ms", 3000), 900, 1500, 40),
     Wait(100, 100, LOW_LATENCY, ("--scanner", "android-low-latency"), 3, 500, 10),
     Wait(250, 100, CONTINUOUS, ("--scanner", "continuous"), 8, 300, 10),
-    Wait(50, 318.75, FIND_MY, ("--scanner", "ios-find-my"), 30, 500, 20, share=0.05),
+    Wait(50, 318.75, FIND_MY, ("--scanner", "ios-find-my"), 30, 500, 20),
+    Wait(250, 585, LOW_POWER, ("--scanner", "android-low-power"), 60, 400, 20),
+    Wait(250, 546.25, air.Scanner(60, 600), ("--scanner", "gateway-60-600"), 60, 300, 20),
 ]
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-PAGE = TESTS.parent / "Sources" / "PlanReport" / "Page"
+PAGE = TESTS.parent / "Sources" / "Planning" / "Planner" / "Page"
 #: The page of a map, in the planner's style.
-MAP_PAGE = PAGE.parents[1] / "PositioningReport" / "Page"
+MAP_PAGE = PAGE.parents[2] / "Hub" / "Positioning" / "Page"
 SCRIPTS = sorted([*PAGE.glob("*.js"), *MAP_PAGE.glob("*.js")])
 
 

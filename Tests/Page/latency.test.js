@@ -17,7 +17,7 @@ for (const { settings, percentiles } of vectors.latencies) {
     const result = solved(settings);
     Object.keys(latency.SHARES).forEach((name, i) => {
       const value = result.percentiles[name];
-      assert.ok(isNear(value, percentiles[i], 0.015), `${name}: ${value}, and ${percentiles[i]} by the program`);
+      assert.ok(isNear(value, percentiles[i], 1e-6), `${name}: ${value}, and ${percentiles[i]} by the program`);
     });
     const shares = latency.sharesAt(result, [0, 0.1, 1, 10, 100, 3600]);
     shares.forEach((share, i) => { assert.ok(share <= 1 && share >= (shares[i - 1] || 0), shares.join()); });

@@ -4,12 +4,12 @@
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
-const folder = join(__dirname, "..", "..", "Sources", "PlanReport", "Page");
-const files = ["models.js", "losses.js", "coverage.js", "latency.js", "text.js", "drawing.js", "site.js"];
+const folder = join(__dirname, "..", "..", "Sources", "Planning", "Planner", "Page");
+const files = ["models.js", "losses.js", "latency.js", "text.js", "drawing.js", "site.js"];
 const script = files.map(file => readFileSync(join(folder, file), "utf8")).join("\n");
 
 module.exports = {
-  ...new Function(`${script}\nreturn { models, losses, coverages, latency, texts, site };`)(),
+  ...new Function(`${script}\nreturn { models, losses, latency, texts, site };`)(),
   vectors: JSON.parse(readFileSync(join(__dirname, "vectors.json"), "utf8")),
   // Within so much of the value.
   isNear: (value, expected, share) => Math.abs(value - expected) <= share * Math.abs(expected),

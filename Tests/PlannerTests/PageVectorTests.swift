@@ -9,7 +9,7 @@ import Testing
 ///
 /// With `PHAROS_WRITE_VECTORS=1` in the environment the file is written anew.
 @Suite struct PageVectorTests {
-    private static let path = #filePath.replacing("PlanReportTests/PageVectorTests.swift", with: "Page/vectors.json")
+    private static let path = #filePath.replacing("PlannerTests/PageVectorTests.swift", with: "Page/vectors.json")
 
     @Test func theFileHoldsTheProgramsAnswers() throws {
         let answers = try PageVectors()

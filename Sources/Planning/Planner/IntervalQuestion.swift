@@ -224,9 +224,9 @@ public struct IntervalQuestion: Sendable {
         let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
         let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
         let points = try advice.curve(
-            over: low...high, points: comparesScanners ? 25 : 7, extra: comparesScanners ? 40 : 14,
-            wantedShare: comparesScanners ? wanted?.probability : nil, horizonSeconds: horizon, by: Self.onAllProcessors
-        )
+            over: low...high, points: comparesScanners ? 25 : 7, between: 1,
+            resonances: comparesScanners ? 6 : 2, wantedShare: comparesScanners ? wanted?.probability : nil,
+            horizonSeconds: horizon)
         answer.state(
             "curve",
             .list(
@@ -238,18 +238,6 @@ public struct IntervalQuestion: Sendable {
                     ])
                 }))
         draw(points, horizon, in: &answer)
-    }
-
-    /// Makes points of the curve on several threads, and in this one where there are none.
-    private static func onAllProcessors(
-        _ units: [UInt32], _ make: @escaping @Sendable (UInt32) -> Result<IntervalPoint, AirtimeError>
-    ) -> [Result<IntervalPoint, AirtimeError>] {
-        guard units.count > 1, Processors.count > 1,
-            let work = try? OrderedWork(pieces: units.count, window: units.count, make: { make(units[$0]) })
-        else { return units.map(make) }
-        var points: [Result<IntervalPoint, AirtimeError>] = []
-        while let point = work.next() { points.append(point) }
-        return points
     }
 
     private func draw(_ points: [IntervalPoint], _ horizon: Double, in answer: inout PlanAnswer) {

@@ -92,31 +92,13 @@ import Testing
         #expect(best.collisionFreeProbability > 0.4 && best.collisionFreeProbability < 0.62)
     }
 
-    @Test("in which order the points of a curve are made changes none of them, and none is made twice")
-    func makers() throws {
-        let preset = try #require(ScannerPreset(named: "android-low-power"))
-        let advice = try IntervalAdvice(
-            goal: .detect(withinSeconds: 10, probability: 0.9), count: 50, airtimeMicroseconds: 376, preset: preset)
-        let range = AdvertisingInterval(rawValue: 400)...AdvertisingInterval(rawValue: 3000)
-        var made: [UInt32] = []
-        let points = try advice.curve(
-            over: range, points: 5, extra: 9, wantedShare: 0.8, horizonSeconds: 30
-        ) { units, make in
-            made += units
-            return units.reversed().map(make).reversed()
-        }
-        let plain = try advice.curve(over: range, points: 5, extra: 9, wantedShare: 0.8, horizonSeconds: 30)
-        #expect(points == plain && points.contains(where: \.isExtra))
-        #expect(Set(made).count == made.count)
-    }
-
-    /// 1022.5 ms keeps step with Android's 5.12 s: an even curve of a few points passes over it.
+    /// 1022.5 ms resonates with Android's 5.12 s: an even curve of a few points misses it.
     @Test func theCurveHasPointsWhereItTurns() throws {
         let advice = try advice(
             .detect(withinSeconds: 15, probability: 0.95), beacons: 100, scanner: "android-low-power")
         let range = AdvertisingInterval(rawValue: 600)...AdvertisingInterval(rawValue: 3000)
         let even = try advice.curve(over: range, points: 5, horizonSeconds: 30)
-        let curve = try advice.curve(over: range, points: 5, extra: 14, horizonSeconds: 30)
+        let curve = try advice.curve(over: range, points: 5, between: 2, resonances: 2, horizonSeconds: 30)
         let peak = 1_000_000...1_040_000
         #expect(!even.contains { peak.contains($0.interval.microseconds) })
         #expect(curve.contains { peak.contains($0.interval.microseconds) && $0.p99 ?? .infinity > 30 })

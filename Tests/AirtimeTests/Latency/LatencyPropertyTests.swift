@@ -23,7 +23,6 @@ import Testing
         #expect(zip(curve.seconds, curve.seconds.dropFirst()).allSatisfy { $0 < $1 })
         let last = try #require(curve.receivedShare.last)
         #expect(last <= 1 && last > 0.997, "\(last)")
-        #expect(curve.neglectedShare < 1e-4)
     }
 
     @Test(arguments: [20.0, 152.5, 760])
@@ -59,11 +58,9 @@ import Testing
         #expect(try #require(try deaf.distribution().percentile(0.9)) > p90)
     }
 
-    @Test func narrowWindowsWithCollisionsSayThatTheyAreNotExact() throws {
-        let narrow = try #require(ScannerPreset(named: "gateway-60-600")).pattern
+    @Test func onlyExtrapolatedTimesMayBeWrong() throws {
         let wide = try #require(ScannerPreset(named: "android-low-power")).pattern
-        #expect(try Self.distribution(count: 250, interval: 546.25, pattern: narrow).knownErrorExceeds2Percent)
-        #expect(try !Self.distribution(count: 1, interval: 546.25, pattern: narrow).knownErrorExceeds2Percent)
+        #expect(try Self.distribution(count: 250, interval: 20, pattern: wide).knownErrorExceeds2Percent)
         #expect(try !Self.distribution(count: 250, interval: 546.25, pattern: wide).knownErrorExceeds2Percent)
         #expect(try !Self.distribution(count: 250, interval: 100, pattern: .continuous).knownErrorExceeds2Percent)
     }

@@ -169,8 +169,8 @@ public struct IntervalPoint: Hashable, Sendable {
     public let p99: Double?
     /// The percentile that was asked for beside them, in seconds; nil where none was, or beyond the horizon.
     public let wanted: Double?
-    /// Whether it stands between the even ones because the curve turns there.
-    public fileprivate(set) var isExtra: Bool
+    /// Whether it stands between the even ones.
+    public let isExtra: Bool
 }
 
 extension IntervalAdvice {
@@ -181,175 +181,66 @@ extension IntervalAdvice {
         try search.distribution(intervalMicroseconds, preset: preset, horizonSeconds: horizonSeconds)
     }
 
-    /// What other intervals would give, in ascending order: `count` of them (2...1000), evenly spread over `range` on a
-    /// logarithmic scale, without repetition; and up to `extra` more, where resonances lie and where the percentiles
-    /// turn between two of the others.
+    /// What other intervals would give, in ascending order: `count` of them (2...1000), spread evenly over `range` on a
+    /// logarithmic scale; `between` more between any two of these; and the middles and ends of the slowest `resonances`.
     ///
-    /// Percentiles are sought within `horizonSeconds`, that of `wantedShare` (0..<1) beside the usual ones. Refuses what
-    /// `LatencyModel` refuses.
+    /// Percentiles are sought within `horizonSeconds`, that of `wantedShare` (0..<1) in addition to the usual ones. Throws
+    /// what `LatencyModel` throws.
     public func curve(
-        over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, extra: Int = 0,
+        over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, between: Int = 0, resonances: Int = 0,
         wantedShare: Double? = nil, horizonSeconds: Double = 3600
-    ) throws(AirtimeError) -> [IntervalPoint] {
-        try curve(
-            over: range, points: count, extra: extra, wantedShare: wantedShare, horizonSeconds: horizonSeconds
-        ) { units, make in units.map(make) }
-    }
-
-    /// What makes points of intervals, in steps of 0.625 ms: gets several and makes them in any order, also on several
-    /// threads at once, and returns them in the order in which it got them.
-    package typealias PointMaker = (
-        _ units: [UInt32], _ make: @escaping @Sendable (UInt32) -> Result<IntervalPoint, AirtimeError>
-    ) -> [Result<IntervalPoint, AirtimeError>]
-
-    /// The same with points made by `maker`, which changes none of them.
-    package func curve(
-        over range: ClosedRange<AdvertisingInterval>, points count: Int, extra: Int, wantedShare: Double?,
-        horizonSeconds: Double, by maker: PointMaker
     ) throws(AirtimeError) -> [IntervalPoint] {
         let low = max(range.lowerBound.rawValue, AdvertisingInterval.legacyRange.lowerBound.rawValue)
         let high = min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue)
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        let even = (0..<count).map { index in
-            let part = Double(index) / Double(count - 1)
-            return UInt32((Double(low) * pow(Double(high) / Double(low), part)).rounded())
+        // By interval: whether it is an extra one.
+        var units: [UInt32: Bool] = [:]
+        for unit in try search.slowest(resonances, within: low...high) { units[unit] = true }
+        let last = (count - 1) * (between + 1)
+        for index in 0...last {
+            let part = Double(index) / Double(last)
+            let unit = UInt32((Double(low) * pow(Double(high) / Double(low), part)).rounded())
+            let isExtra = index % (between + 1) != 0
+            units[unit] = isExtra && units[unit] ?? true
         }
-        var sampling = IntervalSampling(search: search, wantedShare: wantedShare, horizonSeconds: horizonSeconds)
-        let slow = extra > 0 ? try sampling.slowest(extra / 2, within: low...high) : []
-        sampling.prepare(even + slow, by: maker)
-        for unit in even { try sampling.add(unit, isExtra: false) }
-        let limit = sampling.points.count + extra
-        for unit in slow { try sampling.add(unit, isExtra: true) }
-        try sampling.refine(within: low...high, upTo: limit, by: maker)
-        return sampling.points
+        var points: [IntervalPoint] = []
+        for (unit, isExtra) in units.sorted(by: { $0.key < $1.key }) {
+            points.append(
+                try search.point(unit, isExtra: isExtra, wantedShare: wantedShare, horizonSeconds: horizonSeconds))
+        }
+        return points
     }
 }
 
 extension IntervalSearch {
-    /// One point of a curve, an even one.
     fileprivate func point(
-        _ unit: UInt32, wantedShare: Double?, horizonSeconds: Double
+        _ unit: UInt32, isExtra: Bool, wantedShare: Double?, horizonSeconds: Double
     ) throws(AirtimeError) -> IntervalPoint {
         let interval = AdvertisingInterval(rawValue: unit)
-        let distribution = try distribution(
-            interval, horizonSeconds: horizonSeconds,
-            of: ([0.5, 0.9, 0.99] + (wantedShare.map { [$0] } ?? [])).sorted())
+        let distribution = try distribution(interval, horizonSeconds: horizonSeconds)
         let model = try model(interval)
         return IntervalPoint(
             interval: interval,
             collisionFreeProbability: model.collisionFreeProbability * model.otherClearProbability,
             p50: distribution.percentile(0.5), p90: distribution.percentile(0.9), p99: distribution.percentile(0.99),
-            wanted: wantedShare.flatMap(distribution.percentile), isExtra: false)
-    }
-}
-
-/// Points of a curve over the interval, and where more of them are of use.
-private struct IntervalSampling {
-    let search: IntervalSearch
-    let wantedShare: Double?
-    let horizonSeconds: Double
-    /// In ascending order of the interval.
-    private(set) var points: [IntervalPoint] = []
-    /// What was made so far, whether it came to be a point or not.
-    private var made: [UInt32: Result<IntervalPoint, AirtimeError>] = [:]
-
-    init(search: IntervalSearch, wantedShare: Double?, horizonSeconds: Double) {
-        self.search = search
-        self.wantedShare = wantedShare
-        self.horizonSeconds = horizonSeconds
+            wanted: wantedShare.flatMap(distribution.percentile), isExtra: isExtra)
     }
 
-    /// Makes what is not made yet of the points that are added next.
-    mutating func prepare(_ units: [UInt32], by maker: IntervalAdvice.PointMaker) {
-        var missing: [UInt32] = []
-        for unit in units where made[unit] == nil && !missing.contains(unit) { missing.append(unit) }
-        let (search, wantedShare, horizonSeconds) = (search, wantedShare, horizonSeconds)
-        let results = maker(missing) { unit in
-            Result { () throws(AirtimeError) in
-                try search.point(unit, wantedShare: wantedShare, horizonSeconds: horizonSeconds)
-            }
-        }
-        for (unit, result) in zip(missing, results) { made[unit] = result }
-    }
-
-    /// Adds the point of an interval that was prepared, unless it is there.
-    mutating func add(_ unit: UInt32, isExtra: Bool) throws(AirtimeError) {
-        let place = points.firstIndex { $0.interval.rawValue >= unit } ?? points.count
-        if place < points.count, points[place].interval.rawValue == unit { return }
-        guard var point = try made[unit]?.get() else { return }
-        point.isExtra = isExtra
-        points.insert(point, at: place)
-    }
-
-    /// The middles of the widest resonances, which may lie between two points that show nothing of them.
-    func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
+    /// The middles and ends of the slowest resonances, which may lie between two points that show nothing of them.
+    fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
+        guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds
         let bands = try Resonance.bands(
-            within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: search.preset.pattern,
-            airtimeMicroseconds: search.airtime)
-        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).map(center)
-    }
-
-    /// Again and again, the middle of the stretch over which the percentiles change most.
-    ///
-    /// The next heaviest stretch is often the one after it, so that the middles of both are made at once.
-    mutating func refine(
-        within range: ClosedRange<UInt32>, upTo limit: Int, by maker: IntervalAdvice.PointMaker
-    ) throws(AirtimeError) {
-        let narrowest = log(Double(range.upperBound) / Double(range.lowerBound)) / Self.columns
-        while points.count < limit {
-            let stretches = zip(points, points.dropFirst()).map {
-                (middle: Self.middle($0, $1), weight: Self.weight($0, $1, narrowest: narrowest))
-            }
-            guard let heaviest = stretches.max(by: { $0.weight < $1.weight }), heaviest.weight > 0 else { return }
-            if made[heaviest.middle] == nil {
-                let others = stretches.filter {
-                    $0.weight > 0 && $0.middle != heaviest.middle && made[$0.middle] == nil
-                }
-                let next = points.count + 1 < limit ? others.max { $0.weight < $1.weight } : nil
-                prepare([heaviest.middle] + (next.map { [$0.middle] } ?? []), by: maker)
-            }
-            try add(heaviest.middle, isExtra: true)
+            within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: preset.pattern,
+            airtimeMicroseconds: airtime)
+        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).flatMap { band in
+            // Where k·E = m·I.
+            let scanInterval = Double(preset.pattern.intervalMicroseconds)
+            let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
+            let ends = band.intervalsMicroseconds
+            let middle = min(ends.upperBound, max(ends.lowerBound, period - AdvertisingDelay.meanMicroseconds))
+            return [ends.lowerBound, middle, ends.upperBound].map { UInt32(($0 / step).rounded()) }
         }
     }
-
-    private static func middle(_ low: IntervalPoint, _ high: IntervalPoint) -> UInt32 {
-        UInt32((Double(low.interval.rawValue) * Double(high.interval.rawValue)).squareRoot().rounded())
-    }
-
-    /// Where k·E = m·I.
-    private func center(of band: Resonance.Band) -> UInt32 {
-        let scanInterval = Double(search.preset.pattern.intervalMicroseconds)
-        let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
-        let interval = period - AdvertisingDelay.maximumMicroseconds / 2
-        let range = band.intervalsMicroseconds
-        return UInt32(
-            (min(range.upperBound, max(range.lowerBound, interval)) / LatencyModel.stepMicroseconds).rounded())
-    }
-
-    /// What a point between two others is worth: how far the percentiles move beyond what the interval itself does, as
-    /// a logarithm, times the width of the stretch; 0 where neither would be seen.
-    private static func weight(_ low: IntervalPoint, _ high: IntervalPoint, narrowest: Double) -> Double {
-        let (first, last) = (Double(low.interval.rawValue), Double(high.interval.rawValue))
-        let width = log(last / first)
-        guard last - first >= 2, width > narrowest else { return 0 }
-        let turns = [(low.p50, high.p50), (low.p90, high.p90), (low.p99, high.p99)].map { before, after in
-            switch (before, after) {
-            case (nil, nil): 0.0
-            case (let before?, let after?):
-                min(endOfLine, abs(log(max(after, 1e-9) / max(before, 1e-9)) - width))
-            default: endOfLine
-            }
-        }
-        let turn = turns.max() ?? 0
-        return turn > smallestTurn ? turn * width : 0
-    }
-
-    /// Stretches narrower than one of so many columns are not told apart.
-    private static let columns = 120.0
-    /// A line that ends at a horizon turns as much as any.
-    private static let endOfLine = 2.0
-    /// What the eye does not see, about a tenth.
-    private static let smallestTurn = 0.1
 }

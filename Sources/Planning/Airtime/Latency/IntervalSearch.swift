@@ -13,19 +13,9 @@ struct IntervalSearch: Sendable {
     let preset: ScannerPreset
     /// ln of the probability that what each further beacon sends at intervals of its own spares a packet.
     let logSparingOther: Double
-    private let patterns: HitPatterns?
 
     init(
         count: Int, airtime: Double, preset: ScannerPreset, logSparingOther: Double = 0
-    ) throws(AirtimeError) {
-        let width = airtime / AdvertisingDelay.maximumMicroseconds
-        let patterns = count > 1 && width > 0 && width <= 0.5 ? HitPatterns(width: width) : nil
-        try self.init(
-            count: count, airtime: airtime, preset: preset, logSparingOther: logSparingOther, patterns: patterns)
-    }
-
-    private init(
-        count: Int, airtime: Double, preset: ScannerPreset, logSparingOther: Double, patterns: HitPatterns?
     ) throws(AirtimeError) {
         guard logSparingOther <= 0 else {
             throw .quantity(name: "a logarithm of a probability", value: logSparingOther)
@@ -34,7 +24,6 @@ struct IntervalSearch: Sendable {
         self.airtime = airtime
         self.preset = preset
         self.logSparingOther = logSparingOther
-        self.patterns = patterns
         // What the model refuses is refused here, before any search.
         _ = try model(AdvertisingInterval(rawValue: 0x20))
     }
@@ -49,24 +38,18 @@ struct IntervalSearch: Sendable {
 
     private var otherClearProbability: Double { count > 1 ? exp(Double(count - 1) * logSparingOther) : 1 }
 
-    /// - Parameter shares: See `LatencyModel`.
     func distribution(
-        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double, of shares: [Double] = []
+        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double
     ) throws(AirtimeError) -> LatencyDistribution {
-        try model(interval).distribution(
-            untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, of: shares,
-            patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
+        try model(interval).distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds)
     }
 
     func distribution(
         _ interval: Double, preset: ScannerPreset, horizonSeconds: Double
     ) throws(AirtimeError) -> LatencyDistribution {
         let group = try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
-        let model = try LatencyModel(
-            group: group, preset: preset, otherClearProbability: otherClearProbability)
-        return try model.distribution(
-            untilSeconds: 0, horizonSeconds: horizonSeconds,
-            patterns: patterns ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
+        return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClearProbability)
+            .distribution(horizonSeconds: horizonSeconds)
     }
 
     /// The share received in time.
@@ -139,7 +122,7 @@ struct IntervalSearch: Sendable {
         let all = try distribution(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds)))
         let continuous = try IntervalSearch(
             count: count, airtime: airtime, preset: ScannerPreset(name: "continuous", pattern: .continuous),
-            logSparingOther: logSparingOther, patterns: patterns)
+            logSparingOther: logSparingOther)
         return IntervalOutcome.Shortfall(
             share: share, seconds: all.percentile(probability),
             beacons: try mostBeacons(within: seconds, probability: probability),
@@ -153,7 +136,7 @@ struct IntervalSearch: Sendable {
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
             let fewer = try IntervalSearch(
-                count: middle, airtime: airtime, preset: preset, logSparingOther: logSparingOther, patterns: patterns)
+                count: middle, airtime: airtime, preset: preset, logSparingOther: logSparingOther)
             let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }
@@ -183,17 +166,8 @@ private struct IntervalTrials {
         return share
     }
 
-    /// Whether that share, the wanted one where none is given, is received in time: often known before the share itself.
-    mutating func reaches(_ unit: Int, _ wanted: Double? = nil) throws(AirtimeError) -> Bool {
-        let interval = IntervalSearch.unit(unit)
-        let wanted = wanted ?? probability
-        if let known = shares[Int(interval.rawValue)] { return known >= wanted }
-        let share = try search.distribution(
-            interval, untilSeconds: seconds, horizonSeconds: seconds, of: [wanted]
-        ).received(within: seconds)
-        shares[Int(interval.rawValue)] = share
-        return share ?? 0 >= wanted
-    }
+    /// Whether the wanted share is received in time.
+    mutating func reaches(_ unit: Int) throws(AirtimeError) -> Bool { try share(unit) >= probability }
 
     /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
     mutating func refine(_ unit: Int, below end: Int) throws(AirtimeError) -> Int? {
@@ -215,7 +189,7 @@ private struct IntervalTrials {
         guard try reaches(unit) else { return false }
         let tolerated = probability - 0.1 * (1 - probability)
         for neighbor in [unit - max(1, unit / 100), unit + max(1, unit / 100)] {
-            guard try reaches(neighbor, tolerated) else { return false }
+            guard try share(neighbor) >= tolerated else { return false }
         }
         return true
     }

@@ -47,9 +47,8 @@ private struct FleetSearch {
 
     func most() throws(AirtimeError) -> (Int, LatencyDistribution) {
         let alone = try model(1)
-        let single = try share(alone, patterns: nil)
-        guard single >= probability else { return (0, try whole(alone, patterns: nil)) }
-        let patterns = HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds)
+        let single = try share(alone)
+        guard single >= probability else { return (0, try whole(alone)) }
         var (low, reached) = (1, single)
         var (high, missed) = (ceiling(alone), 0.0)
         // An end that stands still for two steps shows that the guesses lie on one side of the place.
@@ -58,7 +57,7 @@ private struct FleetSearch {
             let isStuck = max(standing.low, standing.high) > 2
             let guess = isStuck ? low + (high - low) / 2 : guess(from: low, reached, to: high, missed)
             let beacons = min(high - 1, max(low + 1, guess))
-            let share = try share(model(beacons), patterns: patterns)
+            let share = try share(model(beacons))
             if share < probability {
                 (high, missed) = (beacons, share)
                 standing = (standing.low + 1, 0)
@@ -68,21 +67,17 @@ private struct FleetSearch {
             }
             if isStuck { standing = (0, 0) }
         }
-        return (low, try whole(model(low), patterns: patterns))
+        return (low, try whole(model(low)))
     }
 
-    /// The share received in time; later times are of no interest to the search.
-    private func share(_ model: LatencyModel, patterns: HitPatterns?) throws(AirtimeError) -> Double {
-        let latency = try model.distribution(
-            untilSeconds: seconds, horizonSeconds: seconds,
-            patterns: patterns ?? HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+    /// The share received in time.
+    private func share(_ model: LatencyModel) throws(AirtimeError) -> Double {
+        let latency = try model.distribution(untilSeconds: seconds, horizonSeconds: seconds)
         return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 1
     }
 
-    private func whole(_ model: LatencyModel, patterns: HitPatterns?) throws(AirtimeError) -> LatencyDistribution {
-        try model.distribution(
-            untilSeconds: seconds, horizonSeconds: max(seconds, 60),
-            patterns: patterns ?? HitPatterns(width: asked.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+    private func whole(_ model: LatencyModel) throws(AirtimeError) -> LatencyDistribution {
+        try model.distribution(untilSeconds: seconds, horizonSeconds: max(seconds, 60))
     }
 
     private func model(_ beacons: Int) throws(AirtimeError) -> LatencyModel {

@@ -1,12 +1,13 @@
-/// The time from a random instant until a given advertiser is first received by a scanner with one radio.
+/// The time from a random instant until a scanner with one radio first receives a given advertiser.
 ///
-/// Counted to the start of the first advertising event one of whose copies is received: wholly inside a window on its
-/// channel, and clear. The copies on channels 37, 38, 39 follow each other in `copySpacingMicroseconds`; every
-/// advertiser of the fleet has the same, so that the copies of an event collide together.
+/// The time ends with the start of the first advertising event of which the scanner receives a copy: the copy lies
+/// wholly inside a window on its channel, and nothing collides with it. The copies on channels 37, 38 and 39 follow each
+/// other at `copySpacingMicroseconds`. All advertisers of the fleet have the same spacing, so the copies of an event
+/// collide together.
 ///
-/// The law of the wait between two received events comes from a recursion over time (`GapRecursion`), exact for one
-/// advertiser up to the grid of 0.625 ms; the latency follows from it, because a random instant lies in a wait with a
-/// probability in proportion to its length: P(L ≤ t) = 1/mean · ∫₀ᵗ P(wait > s) ds.
+/// The model follows the phase of the scanner's cycle at which each event starts (``PhaseDistribution``), event by
+/// event. An event that falls into a window is received with a probability that depends on how many such events were
+/// lost before it (``RunsModel``), because losses come in runs.
 public struct LatencyModel: Hashable, Sendable {
     /// How the losses of one advertiser's events depend on each other.
     public enum Losses: Hashable, Sendable {
@@ -106,35 +107,24 @@ public struct LatencyModel: Hashable, Sendable {
         return 1 / (1 + offered * deadTimeMicroseconds)
     }
 
-    /// The share of events that fall into a window, at least with one copy.
-    public var windowShare: Double { coverage.share }
+    /// The share of events of which at least one copy falls into a window.
+    public var windowShare: Double { cycle.share }
 
-    var coverage: CoverageSet {
-        CoverageSet(
+    private var cycle: ScannerCycle {
+        ScannerCycle(
             pattern: pattern, airtime: group.airtimeMicroseconds, copySpacing: copySpacingMicroseconds,
-            gap: windowGapMicroseconds, step: Self.stepMicroseconds)
+            gap: windowGapMicroseconds)
     }
 }
 
 extension LatencyModel {
     /// The distribution of the latency.
     ///
-    /// It reaches at least to `untilSeconds`, and on until 99.5 % are received, but never beyond `horizonSeconds`,
-    /// which may be at most a day: at a resonance discovery takes minutes or hours. The horizon of the result says
-    /// how far it reaches. Refuses times that are negative or no numbers, and `untilSeconds` beyond the horizon.
+    /// It reaches at least to `untilSeconds`, and on until 99.5 % are received, but never beyond `horizonSeconds`, which
+    /// may be at most a day: at a resonance discovery takes minutes or hours. The horizon of the result says how far it
+    /// reaches. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
-    ) throws(AirtimeError) -> LatencyDistribution {
-        try distribution(
-            untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
-            patterns: HitPatterns(width: group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
-    }
-
-    /// - Parameter shares: Where they are given, only the times by which these are received are of interest, ascending:
-    ///   the distribution ends as soon as no more of them can be reached within the horizon.
-    func distribution(
-        untilSeconds: Double, horizonSeconds: Double, of shares: [Double] = [],
-        patterns: @autoclosure () -> HitPatterns
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
             throw .quantity(name: "a horizon in s", value: horizonSeconds)
@@ -142,60 +132,70 @@ extension LatencyModel {
         guard untilSeconds >= 0, untilSeconds <= horizonSeconds else {
             throw .quantity(name: "a time in s", value: untilSeconds)
         }
-        let chain = try lossChain(patterns: patterns())
-        let coverage = coverage
-        let step = Self.stepMicroseconds
-        let kernel = PeriodKernel(
-            intervalSteps: group.intervalMicroseconds / step, jitterSteps: Int(advertisingDelayMicroseconds / step))
-        let limit = Int((horizonSeconds * 1_000_000 / step).rounded(.up))
-        let wanted = Int((untilSeconds * 1_000_000 / step).rounded(.up))
-        let receivedPerStep = coverage.share * chain.received * step / meanPeriodMicroseconds
-        var curve = LatencyCurve(receivedPerStep: receivedPerStep)
-        if receivedPerStep * Double(limit) < 1e-4 {
-            // So seldom that no second reception comes into play.
-            curve.extend(to: Double(limit))
-            return LatencyDistribution(
-                curve: curve, stepSeconds: step / 1_000_000, isExhausted: false, lostMass: 0, knownError: knownError)
-        }
-        var recursion = GapRecursion(coverage: coverage, kernel: kernel, chain: chain)
-        let longestPeriod = Double(kernel.steps + kernel.width)
-        let cycle = recursion.isEven ? longestPeriod : coverage.cycle(longestPeriod: longestPeriod)
-        while recursion.completeSteps < limit {
-            recursion.advance(limit: limit)
-            curve.extend(by: recursion)
-            if recursion.isFinished { break }
-            if let next = shares.first(where: { $0 > curve.received.last ?? 0 }), curve.bound(at: Double(limit)) < next
-            {
+        let cycle = cycle
+        var phases = PhaseDistribution(
+            cycle: cycle, windowMicroseconds: pattern.windowMicroseconds, interval: group.intervalMicroseconds,
+            delay: advertisingDelayMicroseconds, clear: try clearProbabilities(cycle))
+        let horizon = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
+        let wanted = untilSeconds * 1_000_000 / meanPeriodMicroseconds
+        // The probability that event number k after the instant is the first one received.
+        var received: [Double] = []
+        var rest = 1.0
+        var work = 0
+        var extrapolatedFrom: Int?
+        while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
+            if work > Self.workLimit {
+                extrapolatedFrom = received.count
+                extrapolate(&received, rest: rest, horizon: horizon, wanted: wanted)
                 break
             }
-            if recursion.completeSteps >= wanted, curve.received.last ?? 0 >= Self.completeShare { break }
-            if curve.continues(cycle: cycle, until: limit, wanted: wanted, share: Self.completeShare) { break }
+            if !received.isEmpty { phases.advance() }
+            received.append(phases.receive())
+            rest -= received[received.count - 1]
+            work += phases.work
         }
         return LatencyDistribution(
-            curve: curve, stepSeconds: step / 1_000_000, isExhausted: recursion.isFinished && receivedPerStep > 0,
-            lostMass: recursion.lostMass, knownError: knownError)
+            received: received, intervalMicroseconds: group.intervalMicroseconds,
+            delayMicroseconds: advertisingDelayMicroseconds, spreadEvents: phases.isEven ? received.count : 1,
+            horizonSeconds: horizonSeconds,
+            extrapolatedFromSeconds: extrapolatedFrom.map { Double($0) * meanPeriodMicroseconds / 1_000_000 })
     }
 
-    private func lossChain(patterns: @autoclosure () -> HitPatterns) throws(AirtimeError) -> LossChain {
+    /// The probability that an event within a window is received, by the number of events within windows that were lost
+    /// before.
+    private func clearProbabilities(_ cycle: ScannerCycle) throws(AirtimeError) -> [Double] {
         let other = otherClearProbability * scannerReadyProbability
-        guard losses == .inRuns, group.count > 1 else {
-            return LossChain(independent: collisionFreeProbability * other)
+        guard losses == .inRuns, group.count > 1, cycle.share > 0 else { return [collisionFreeProbability * other] }
+        let isEven = pattern.windowMicroseconds >= pattern.intervalMicroseconds
+        let runs = try RunsModel(
+            group: group, otherClearProbability: other,
+            samples: isEven
+                ? ObservedEvents.consecutive(RunsModel.shortLength, samples: RunsModel.fewSamples)
+                : ObservedEvents.samples(
+                    RunsModel.shortLength, samples: RunsModel.fewSamples, of: cycle,
+                    intervalMicroseconds: group.intervalMicroseconds))
+        return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { runs.clearAfterLosses($0) }
+    }
+
+    /// Continues after too much work, with the share of the rest that was received in the last scan intervals.
+    private func extrapolate(_ received: inout [Double], rest: Double, horizon: Double, wanted: Double) {
+        let scanInterval = Double(pattern.intervalMicroseconds) / meanPeriodMicroseconds
+        let intervals = max(1, (Double(received.count) / 2 / scanInterval).rounded(.down))
+        let events = min(received.count, max(1, Int((intervals * scanInterval).rounded())))
+        let lately = received.suffix(events).reduce(0, +)
+        let rate = 1 - pow(rest / (rest + lately), 1 / Double(events))
+        var rest = rest
+        while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
+            received.append(rest * rate)
+            rest -= rest * rate
         }
-        let runs = try RunsModel(group: group, otherClearProbability: other, patterns: patterns())
-        // Without a pause runs grow as long as they like; windows cut them, so that fewer states do.
-        let limit = coverage.share >= GapRecursion.evenShare ? RunsModel.longest : 6
-        return LossChain(runs: runs, limit: limit)
     }
 
-    /// The curve ends here, where no one asks for later times.
+    /// The distribution ends here unless later times are asked for.
     private static let completeShare = 0.995
-
-    /// Why the result may be more than 2 % off; nil when it is not.
-    private var knownError: String? {
-        guard losses == .inRuns, collisionFreeProbability < 0.95, pattern.windowMicroseconds < 100_000,
-            pattern.windowMicroseconds < pattern.intervalMicroseconds
-        else { return nil }
-        return "windows under 100 ms: collisions that repeat from one window to the next are left out, so that high "
-            + "percentiles come out up to 5 % too short"
-    }
+    /// After so many losses in a row the probability of the next one stays the same.
+    private static let longestRun = 64
+    private static let longestRunInWindows = 8
+    /// The additions after which the distribution is extrapolated.
+    private static let workLimit = 40_000_000
 }

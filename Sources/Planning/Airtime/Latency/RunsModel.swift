@@ -1,37 +1,41 @@
-/// Losses come in runs: who collides once is likely to collide again, because both advertisers keep the same interval
+internal import BluetoothTypes
+
+/// The probability that several packets of an advertiser in a row are lost to collisions.
+///
+/// Losses come in runs: two advertisers that collide are likely to collide again, because both keep the same interval
 /// and only advDelay moves them apart.
 ///
-/// Valid for advertisers of one interval and one airtime, which start independently of each other. A run of K losses
-/// has the probability Q_K = Σ_{S ⊆ [K]} (-1)^|S| P(one interferer hits nothing of S)^(N-1), averaged over our own
-/// delays. Runs longer than `exactLength` continue at the pace of the last exact ones.
+/// Valid for advertisers of one interval and one airtime that start independently of each other. The probability of K
+/// losses in a row is Q_K = Σ_{S ⊆ [K]} (-1)^|S| P(one interferer hits no event of S)^(N-1), averaged over samples of
+/// our own delays. The pace of the last exact ones continues for longer runs.
 public struct RunsModel: Sendable {
-    /// Runs up to this length are computed by inclusion and exclusion.
-    public static let exactLength = 10
-
-    /// Runs up to this length are extrapolated from the exact ones; longer ones keep the last pace.
-    static let longest = 64
-    /// Below this the alternating sum is not told from zero: its bins are wrong by the third power of a loss, its last
-    /// digits by the first.
-    private static func smallest(_ loss: Double) -> Double { 1e-5 * loss * loss * loss + 1e-11 * loss }
-
-    /// The fleet, the asked advertiser included.
+    /// The fleet, including the advertiser in question.
     public let group: AdvertiserGroup
-    /// Q_0, Q_1, … as far as they are exact and large enough to be told from zero.
+    /// Q_0, Q_1, … as far as they are large enough to be computed.
     private let runs: [Double]
 
-    /// `otherClearProbability`: the probability that nothing but the fleet spoils a packet (strangers, a busy scanner),
-    /// independent from packet to packet. Refuses a fleet of none, an airtime above 5 ms (half of advDelay), an
-    /// interval that two packets fill, and a probability outside 0...1.
+    /// The number of losses in a row that are computed exactly, and the number of samples of our own delays.
+    private static let exactLength = 10
+    private static let sampleCount = 128
+    /// The same for the latency, which needs less.
+    static let shortLength = 8
+    static let fewSamples = 64
+    /// Longer runs keep the last pace.
+    private static let longest = 64
+
+    /// `otherClearProbability`: the probability that nothing but the fleet destroys a packet (other devices, a busy
+    /// scanner), independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms (half of advDelay),
+    /// an interval that two packets fill, and a probability outside 0...1.
     public init(group: AdvertiserGroup, otherClearProbability: Double = 1) throws(AirtimeError) {
         try self.init(
             group: group, otherClearProbability: otherClearProbability,
-            patterns: HitPatterns(width: group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds))
+            samples: ObservedEvents.consecutive(Self.exactLength, samples: Self.sampleCount))
     }
 
-    /// With a table that is used for several fleets of the same airtime.
-    package init(group: AdvertiserGroup, otherClearProbability: Double, patterns: @autoclosure () -> HitPatterns)
-        throws(AirtimeError)
-    {
+    /// For the events that a scanner observes.
+    init(
+        group: AdvertiserGroup, otherClearProbability: Double, samples: @autoclosure () -> [ObservedEvents]
+    ) throws(AirtimeError) {
         guard group.count >= 1 else { throw .count(group.count) }
         guard group.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
             throw .airtime(group.airtimeMicroseconds)
@@ -41,31 +45,61 @@ public struct RunsModel: Sendable {
         }
         guard otherClearProbability >= 0, otherClearProbability <= 1 else { throw .share(otherClearProbability) }
         self.group = group
-        let hit = 2 * group.airtimeMicroseconds / group.meanPeriodMicroseconds
         if group.count == 1 {
             runs = [1, 1 - otherClearProbability]
         } else {
-            let all = patterns().lossRuns(interferers: group.count - 1, hit: hit, clear: otherClearProbability)
-            let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > Self.smallest(all[1]) })
-            runs = Self.extended(exact, meanPeriod: group.meanPeriodMicroseconds)
+            let all = Self.lossRuns(group, clear: otherClearProbability, samples: samples())
+            // Smaller ones are rounding errors of the alternating sum.
+            let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > 1e-11 * all[1] })
+            runs = exact.count < all.count ? exact : Self.extended(exact, meanPeriod: group.meanPeriodMicroseconds)
         }
     }
 
-    /// Longer runs. The hazard of being clear goes on falling with the logarithm of the run, as it does over the exact
-    /// ones, until advDelay has moved a pair apart by about half a period; from there on it stays.
+    /// Q_0, Q_1, … by inclusion and exclusion.
+    private static func lossRuns(_ group: AdvertiserGroup, clear: Double, samples: [ObservedEvents]) -> [Double] {
+        let length = samples[0].numbers.count
+        let recollision = Recollision(
+            airtime: group.airtimeMicroseconds, meanPeriod: group.meanPeriodMicroseconds)
+        let interferers = Double(group.count - 1)
+        var sums = Array(repeating: 0.0, count: length)
+        for sample in samples {
+            let reaches = recollision.reaches(sample)
+            for event in 0..<length {
+                // The sets of events whose last one this is.
+                for set in 1 << event..<2 << event {
+                    let size = set.nonzeroBitCount
+                    let hit = recollision.hit * reaches[set]
+                    let logarithm =
+                        hit < 1 ? interferers * log1p(-hit) + Double(size) * naturalLogarithm(clear) : -.infinity
+                    // Less one, which cancels over all sets: so rare losses keep their digits.
+                    sums[event] += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
+                }
+            }
+        }
+        var runs = [1.0]
+        var run = 0.0
+        for sum in sums {
+            run += sum / Double(samples.count)
+            runs.append(min(runs[runs.count - 1], max(0, run)))
+        }
+        return runs
+    }
+
+    /// Longer runs. The probability that the next packet is clear goes on falling with the logarithm of the run, as it
+    /// does over the exact ones, until advDelay has moved a pair apart by about half a period; from there on it stays.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
-        guard exact.count > exactLength else { return exact }
-        let hazards = (0..<exactLength).map { 1 - exact[$0 + 1] / exact[$0] }
-        let last = hazards[exactLength - 1]
-        let middle = exactLength / 2
-        let slope = max(0, hazards[middle] - last) / log(Double(exactLength - 1) / Double(middle))
+        let length = exact.count - 1
+        let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
+        let last = clear[length - 1]
+        let middle = length / 2
+        let slope = max(0, clear[middle] - last) / naturalLogarithm(Double(length - 1) / Double(middle))
         // The difference of two delays has a standard deviation of J/√6.
         let events = meanPeriod / 2 / (AdvertisingDelay.maximumMicroseconds / 6.0.squareRoot())
         var runs = exact
-        for length in exactLength..<longest {
-            let reach = min(Double(length), max(Double(exactLength), events * events))
-            let hazard = max(last / 2, last - slope * log(reach / Double(exactLength - 1)))
-            runs.append(runs[length] * (1 - hazard))
+        for run in length..<longest {
+            let reach = min(Double(run), max(Double(length), events * events))
+            let next = max(last / 2, last - slope * naturalLogarithm(reach / Double(length - 1)))
+            runs.append(runs[run] * (1 - next))
         }
         return runs
     }
@@ -80,7 +114,7 @@ public struct RunsModel: Sendable {
         return reach * (1 - reach / 3)
     }
 
-    /// The probability of a loss right after a loss; nil for a single advertiser, which has no one to collide with.
+    /// The probability of a loss right after a loss; nil for a single advertiser, which cannot collide.
     public var lossAfterLossProbability: Double? {
         group.count > 1 ? 1 - clearAfterLosses(1) : nil
     }
@@ -97,134 +131,145 @@ public struct RunsModel: Sendable {
         let last = min(max(0, losses), runs.count - 2)
         return runs[last] > 0 ? min(1, max(0, 1 - runs[last + 1] / runs[last])) : 1
     }
+}
 
-    /// The probability that a packet is clear after a clear one and then k losses in a row.
-    func clearAfterReceivedAndLosses(_ losses: Int) -> Double {
-        guard losses < runs.count else { return clearAfterLosses(losses) }
-        // P(clear, then k lost) = Q_k - Q_{k+1}, because the sequence is stationary.
-        let run = (0...2).map { lossRunProbability(length: losses + $0) }
-        let before = run[0] - run[1]
-        return before > 0 ? min(1, max(0, 1 - (run[1] - run[2]) / before)) : clearAfterLosses(losses)
+/// The first events of an advertiser that a scanner observes, in one sample of the advertiser's own delays.
+struct ObservedEvents: Sendable {
+    /// The numbers of the events, ascending.
+    private(set) var numbers: [Int] = []
+    /// The sum of all delays before each of them, in µs.
+    private(set) var delays: [Double] = []
+
+    /// Where the scanner observes no further event for this long, the next one is independent of those before.
+    private static let longestSearch = 2000
+    private static let independentLag = 100_000_000
+
+    /// A scanner that never pauses observes every event.
+    static func consecutive(_ length: Int, samples: Int) -> [ObservedEvents] {
+        var random = MinimalGenerator()
+        return (0..<samples).map { sample in
+            var observed = ObservedEvents()
+            // The first delay, which matters most, is spread evenly over the samples.
+            let first = (Double(sample) + 0.5) / Double(samples) * AdvertisingDelay.maximumMicroseconds
+            var delay = 0.0
+            for number in 0..<length {
+                observed.numbers.append(number)
+                observed.delays.append(delay)
+                delay += number == 0 ? first : random.nextDelay()
+            }
+            return observed
+        }
+    }
+
+    /// The events within the windows of a scanner, whose phase is spread evenly over the samples.
+    static func samples(
+        _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double
+    ) -> [ObservedEvents] {
+        var random = MinimalGenerator()
+        return (0..<samples).map { sample in
+            let phase = (Double(sample) + 0.5) / Double(samples) * cycle.length
+            var (number, delay) = (0, 0.0)
+            var observed = ObservedEvents()
+            while observed.numbers.count < length {
+                if number - (observed.numbers.last ?? 0) > longestSearch { number += independentLag }
+                if number > independentLag || cycle.covers(phase + Double(number) * interval + delay) {
+                    observed.numbers.append(number)
+                    observed.delays.append(delay)
+                }
+                number += 1
+                delay += random.nextDelay()
+            }
+            return observed
+        }
     }
 }
 
-/// How likely a covered event is to be received, by what happened just before it, as states to walk through.
-///
-/// A path begins right after a received event. As long as its events stay in reach of the scanner and are lost, it
-/// moves from state to state; an event outside the windows lets it start anew in `fresh`.
-struct LossChain: Sendable {
-    /// The probability of being received, by state.
-    let hazards: [Double]
-    /// The state after a loss within reach, by state.
-    let successors: [Int]
-    /// The state after an event out of the scanner's reach.
-    let fresh = 0
-    /// The state after a received event.
-    let afterReceived: Int
-    /// The share of all covered events that are received.
-    let received: Double
+/// Park and Miller's generator, which gives the same numbers in the page's script.
+private struct MinimalGenerator {
+    private var state = 1
 
-    /// Losses that know nothing of each other.
-    init(independent probability: Double) {
-        hazards = [probability]
-        successors = [0]
-        afterReceived = 0
-        received = probability
+    /// advDelay in µs: uniform over 0...J.
+    mutating func nextDelay() -> Double {
+        state = state * 48271 % 2_147_483_647
+        return Double(state) / 2_147_483_647 * AdvertisingDelay.maximumMicroseconds
+    }
+}
+
+/// The probability that an interferer that hit one of our events hits a later one as well, given our own delays.
+private struct Recollision {
+    /// tau and E in µs.
+    let airtime: Double
+    let meanPeriod: Double
+    /// 2·tau/E: the probability that an interferer hits any one event.
+    let hit: Double
+
+    init(airtime: Double, meanPeriod: Double) {
+        self.airtime = airtime
+        self.meanPeriod = meanPeriod
+        hit = 2 * airtime / meanPeriod
     }
 
-    private init(hazards: [Double], successors: [Int], afterReceived: Int, received: Double) {
-        self.hazards = hazards
-        self.successors = successors
-        self.afterReceived = afterReceived
-        self.received = received
-    }
-
-    /// With one more reason to be lost, of its own for each event.
-    func scaled(by share: Double) -> LossChain {
-        LossChain(
-            hazards: hazards.map { $0 * share }, successors: successors, afterReceived: afterReceived,
-            received: received * share)
-    }
-
-    /// Losses in runs: hazards 1 - Q_{k+1}/Q_k after k losses, and the same counted from a received event.
+    /// For each set of events (bit k is event k), the reach: 2·tau/E times it is the probability that one interferer hits
+    /// at least one event of the set.
     ///
-    /// After `limit` losses the hazard stays. Runs that began with a received event join the others there: that is
-    /// what keeps the mean wait at E/p when the hazard of both stays the same.
-    init(runs: RunsModel, limit: Int) {
-        hazards =
-            (0...limit).map { runs.clearAfterLosses($0) }
-            + (0..<limit).map { runs.clearAfterReceivedAndLosses($0) }
-        successors = (0...limit).map { min($0 + 1, limit) } + (1..<limit).map { limit + 1 + $0 } + [limit]
-        afterReceived = limit + 1
-        received = runs.collisionFreeProbability
-    }
-}
-
-/// How likely an interferer that met one of our packets meets a later one as well, given our own delays in between.
-///
-/// Entry (d, z): the interferer hit d events ago, our own delays since then add up to z, its own are d draws of
-/// U(0, J). It hits again when the difference stays within tau on either side: 2·tau times the density of its sum at
-/// z, averaged over the offsets of both hits (a triangle of half width 2·tau).
-struct RecollisionTable: Sendable {
-    private static let nodesPerDelay = 256
-    /// By lag from 1 on, at z = i·J/256.
-    private let nodes: [[Double]]
-
-    /// `width`: tau/J, at most 1/2.
-    init(width: Double, lags: Int) {
-        let perDelay = Self.nodesPerDelay
-        var density = Array(repeating: 1.0, count: perDelay)
-        var nodes: [[Double]] = []
-        for lag in 1...max(1, lags) {
-            if lag > 1 { density = Self.spread(density, over: perDelay) }
-            nodes.append(Self.averaged(density, halfWidth: 2 * width, perDelay: perDelay))
+    /// Each event is hit with 2·tau/E, and counts if the interferer hits no earlier event of the set.
+    func reaches(_ sample: ObservedEvents) -> [Double] {
+        let length = sample.numbers.count
+        var reaches = Array(repeating: 0.0, count: 1 << length)
+        // For a set and its last event: the probability that no earlier event of the set is hit if the last one is.
+        var clear = Array(repeating: 1.0, count: 1 << length)
+        for event in 0..<length {
+            let last = 1 << event
+            reaches[last] = 1
+            for earlier in 0..<event {
+                let again = probability(
+                    lag: sample.numbers[event] - sample.numbers[earlier],
+                    delay: sample.delays[event] - sample.delays[earlier])
+                let bit = 1 << earlier
+                for rest in 0..<bit {
+                    // The latest hit before the last event decides: the set without it is clear from there on back.
+                    clear[last | bit | rest] = clear[last | rest] - again * clear[bit | rest]
+                    reaches[last | bit | rest] = reaches[bit | rest] + clear[last | bit | rest]
+                }
+            }
         }
-        self.nodes = nodes
+        return reaches
     }
 
-    /// At `sum` in units of J.
-    func probability(lag: Int, sum: Double) -> Double {
-        let table = nodes[lag - 1]
-        let place = min(max(0, sum * Double(Self.nodesPerDelay)), Double(table.count - 1))
-        let index = min(Int(place), table.count - 2)
-        let part = place - Double(index)
-        return table[index] + part * (table[index + 1] - table[index])
+    /// The interferer hits again `lag` events later, when our own delays add up to `delay` µs and its own are as many
+    /// draws of advDelay, if their difference stays within tau on either side. Both hits have an offset within tau, so
+    /// that is 2·tau times the density of its sum, averaged over a triangle of half width 2·tau.
+    private func probability(lag: Int, delay: Double) -> Double {
+        let longest = AdvertisingDelay.maximumMicroseconds
+        guard lag > 4 else {
+            let (place, width) = (delay / longest, 2 * airtime / longest)
+            let second =
+                Self.integral(lag, place + width) - 2 * Self.integral(lag, place) + Self.integral(lag, place - width)
+            return max(0, second / width)
+        }
+        let deviation = (Double(lag) * longest * longest / 12 + 4 * airtime * airtime / 6).squareRoot()
+        // Further apart than half a period any event of the interferer may be the one that hits.
+        guard deviation < meanPeriod / 2 else { return hit }
+        // A normal distribution with the fourth moment of a sum of uniform ones, repeated with the interferer's period.
+        var density = 0.0
+        for periods in [-1.0, 0, 1] {
+            let x: Double = (delay - Double(lag) * longest / 2 + periods * meanPeriod) / deviation
+            let square = x * x
+            let correction: Double = (square * square - 6 * square + 3) / (20 * Double(lag))
+            density += exp(-square / 2) * (1 - correction)
+        }
+        return 2 * airtime * density / (deviation * (2 * Double.pi).squareRoot())
     }
 
-    /// The density of one more delay: a box of one unit, on cells; each cell gives half a cell to either side.
-    private static func spread(_ density: [Double], over count: Int) -> [Double] {
-        var result = Array(repeating: 0.0, count: density.count + count)
+    /// The density of a sum of `count` uniform numbers of 0...1, integrated twice from 0 to x (Irwin and Hall).
+    private static func integral(_ count: Int, _ x: Double) -> Double {
         var sum = 0.0
-        for index in result.indices {
-            let entering = index < density.count ? density[index] : 0
-            let leaving = index >= count ? density[index - count] : 0
-            // The mean over the cell of the sliding integral, which is linear within it.
-            result[index] = (sum + (entering - leaving) / 2) / Double(count)
-            sum += entering - leaving
+        var coefficient = 1.0
+        for index in 0...count where x > Double(index) {
+            sum += coefficient * pow(x - Double(index), Double(count + 1))
+            coefficient *= -Double(count - index) / Double(index + 1)
         }
-        return result
-    }
-
-    /// `halfWidth`·(density ⋆ triangle) at the nodes, from its second antiderivative.
-    private static func averaged(_ density: [Double], halfWidth: Double, perDelay: Int) -> [Double] {
-        let cell = 1 / Double(perDelay)
-        var first = [0.0]
-        var second = [0.0]
-        for (index, value) in density.enumerated() {
-            second.append(second[index] + first[index] * cell + value * cell * cell / 2)
-            first.append(first[index] + value * cell)
-        }
-        func antiderivative(_ z: Double) -> Double {
-            guard z > 0 else { return 0 }
-            let index = min(Int(z / cell), density.count)
-            let rest = z - Double(index) * cell
-            let value = index < density.count ? density[index] : 0
-            return second[index] + first[index] * rest + value * rest * rest / 2
-        }
-        return (0...density.count).map { index in
-            let z = Double(index) * cell
-            let sum = antiderivative(z + halfWidth) - 2 * antiderivative(z) + antiderivative(z - halfWidth)
-            return sum / halfWidth
-        }
+        let factorial = (1...count + 1).reduce(1) { $0 * Double($1) }
+        return sum / factorial
     }
 }

@@ -1,169 +1,191 @@
 "use strict";
 
-// The latency by a recursion over time. It follows the paths from one received event to the next; a random instant lies
-// in such a wait with a probability in proportion to its length, so that the latency follows from the waits:
-// P(L <= t) = rate of received events * integral of P(wait > s) ds. Times in steps of 0.625 ms, which divide T and J.
+// The time until a beacon is first received: the phase of the scanner's cycle at which each event starts, event by event,
+// as PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
 const latency = (() => {
-  const { J, STEP } = models;
-  const { boxed, lossChain } = losses;
-  const { coverage, meets, starts } = coverages;
+  const { J, airtime } = models;
+  const { consecutive, observed, clearAfterLosses } = losses;
 
-  // Masses too thin to follow: at the ends of a stretch, and of a whole path.
-  const THIN = 1e-10, REST = 1e-5, WORK = 4e8;
   const SHARES = { latencyP50: 0.5, latencyP90: 0.9, latencyP95: 0.95, latencyP99: 0.99 };
+  // The distribution ends with this share; after so many additions it is extrapolated.
+  const COMPLETE = 0.995, WORK = 4e7;
 
-  // The next event: T later, spread over the delay's `width` steps.
-  function delayed(run, T, width) {
-    const spread = boxed(run.values, width);
-    let from = 0, to = spread.length;
-    while (from < to && spread[from] < THIN) from++;
-    while (to > from && spread[to - 1] < THIN) to--;
-    return { state: run.state, first: run.first + T + from, values: spread.subarray(from, to) };
-  }
-
-  function added(a, b) {
-    if (!a) return b;
-    const first = Math.min(a.first, b.first);
-    const values = new Float64Array(Math.max(a.first + a.values.length, b.first + b.values.length) - first);
-    values.set(a.values, a.first - first);
-    for (let i = 0, at = b.first - first; i < b.values.length; i++) values[at + i] += b.values[i];
-    return { state: a.state, first, values };
-  }
-
-  // Splits one stretch of events into received, lost within reach, and out of reach.
-  function split(run, center, reach, hazard, waits) {
-    const { share, cycle } = reach, outside = run.values, inside = new Float64Array(outside.length);
-    const wait = run.first - center, masses = waits.until(wait + outside.length);
-    let received = 0, lost = 0, rest = 0;
-    for (let i = 0, cell = run.first % cycle; i < outside.length; i++) {
-      const there = outside[i] * share[cell], gained = there * hazard;
-      if (++cell === cycle) cell = 0;
-      masses[wait + i] += gained;
-      received += gained;
-      lost += inside[i] = there - gained;
-      rest += outside[i] -= there;
+  // The phases at which an event must start so that one of its copies lies wholly inside a window on its channel.
+  function cycleOf(s, scanner) {
+    const { channels, windowMs, intervalMs } = scanner, length = channels * intervalMs;
+    if (channels === 1 && windowMs >= intervalMs) return { length, covered: [[0, length]], share: 1, covers: () => true };
+    const width = windowMs - airtime(s.payloadOctets), parts = [], covered = [];
+    for (let channel = 0; width > 0 && channel < channels; channel++) {
+      const start = (channel * (intervalMs - s.copySpacingMs) % length + length) % length;
+      parts.push([start, Math.min(start + width, length)]);
+      if (start + width > length) parts.push([0, start + width - length]);
     }
-    return { inside, received, lost, rest };
-  }
-
-  // One event further: what is received is written down, the rest waits for the next event.
-  function advance(tile, reach, chain, waits, T, width) {
-    const next = new Map(), center = Math.round(tile.center);
-    const keep = (state, first, values) => next.set(state, added(next.get(state), { state, first, values }));
-    for (const run of tile.runs) {
-      if (!meets(reach, run.first, run.values.length)) {
-        keep(0, run.first, run.values);
-        continue;
-      }
-      const parts = split(run, center, reach, chain.hazards[run.state], waits);
-      tile.mass -= parts.received;
-      if (parts.lost > THIN) keep(chain.successors[run.state], run.first, parts.inside);
-      if (parts.rest > THIN) keep(0, run.first, run.values);
+    for (const [from, to] of parts.sort((a, b) => a[0] - b[0])) {
+      const last = covered.at(-1);
+      if (last && from <= last[1]) last[1] = Math.max(last[1], to); else covered.push([from, to]);
     }
-    tile.runs = [...next.values()].map(run => delayed(run, T, width)).filter(run => run.values.length);
+    const covers = time => {
+      const phase = time - Math.floor(time / length) * length;
+      return covered.some(([from, to]) => phase >= from && phase < to);
+    };
+    return { length, covered, share: covered.reduce((sum, [from, to]) => sum + to - from, 0) / length, covers };
   }
 
-  // Neighbors become one where their distance no longer matters to the time that has passed.
-  function paired(tiles) {
-    const result = [];
-    for (const tile of tiles) {
-      const last = result[result.length - 1];
-      if (!last || last.isPair || last.window !== tile.window) { result.push({ ...tile, isPair: false }); continue; }
-      const runs = new Map(last.runs.map(run => [run.state, run])), mass = last.mass + tile.mass;
-      for (const run of tile.runs) runs.set(run.state, added(runs.get(run.state), run));
-      last.center = mass > 0 ? (last.center * last.mass + tile.center * tile.mass) / mass : last.center;
-      Object.assign(last, { runs: [...runs.values()], mass, isPair: true });
-    }
-    return result;
-  }
-
-  // The waits, event by event for all starts. Hands over after a while of work, so that the page stays alive.
-  function* waitsOf(s, scanner, reach, chain, horizon) {
-    const T = Math.round(s.intervalMs / STEP), width = Math.round(J / STEP), { spacing, found } = starts(reach, scanner);
-    const waits = { masses: new Float64Array(65536), until(step) {
-      if (step >= this.masses.length) {
-        const longer = new Float64Array(2 * step);
-        longer.set(this.masses);
-        this.masses = longer;
+  // The covered share of each of `count` equal cells of the cycle.
+  function coveredShares({ length, covered }, count) {
+    const cell = length / count, shares = new Float64Array(count);
+    for (const [from, to] of covered) {
+      for (let i = Math.floor(from / cell); i < count && i * cell < to; i++) {
+        shares[i] += Math.max(0, Math.min(to, (i + 1) * cell) - Math.max(from, i * cell)) / cell;
       }
-      return this.masses;
-    } };
-    let tiles = found.map(({ center, mass, window, first, values }) =>
-      ({ center, mass, window, runs: [delayed({ state: chain.afterReceived, first, values }, T, width)] }));
-    let work = 0, handedOver = 0, left = 1, event = 1, apart = spacing;
-    for (; left > REST && event * T <= horizon && work < WORK; event++) {
-      left = 0;
-      for (const tile of tiles) {
-        advance(tile, reach, chain, waits, T, width);
-        for (const run of tile.runs) work += run.values.length;
-        left += tile.mass;
-        if (work > handedOver + 5e5) {
-          handedOver = work;
-          yield null;
-        }
-      }
-      tiles = tiles.filter(tile => tile.runs.length);
-      if (event * T > 256 * 2 * apart) {
-        tiles = paired(tiles);
-        apart *= 2;
-      }
-    }
-    // What is left of paths that were followed to their end is received right there.
-    const isRough = work >= WORK;
-    if (event * T <= horizon && !isRough) waits.until(event * T)[event * T] += left;
-    yield { masses: waits.masses, isRough };
-  }
-
-  // The share discovered at each half step and a half, from the waits.
-  function discovered(masses, rate) {
-    const shares = new Float64Array(masses.length);
-    let waiting = 1, sum = 0;
-    for (let i = 0; i < shares.length; i++) {
-      const mass = masses[i];
-      sum += rate * (i ? 1 : 0.5) * (waiting - mass / 2);
-      waiting = Math.max(0, waiting - mass);
-      shares[i] = Math.min(1, sum);
     }
     return shares;
   }
-  function percentile(shares, share) {
-    let low = -1, high = shares.length - 1;
-    if (!(shares[high] >= share)) return null;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (shares[middle] >= share) high = middle; else low = middle;
-    }
-    const before = low < 0 ? 0 : shares[low], part = (share - before) / (shares[high] - before);
-    return (low < 0 ? part / 2 : low + 0.5 + part) * STEP / 1000;
+
+  // How events that are spread evenly over one cell are spread after T and a uniform delay, all in cells.
+  function weightsOf(from, width) {
+    const integral = x => x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
+    const shift = Math.floor(from), start = from - shift;
+    const below = x => (integral(x - start) - integral(x - start - width)) / width;
+    return { shift, weights: Array.from({ length: Math.ceil(start + width) + 1 }, (_, k) => below(k + 1) - below(k)) };
   }
 
-  // The percentiles in seconds, and the shares discovered by the middles of the steps; null for as long as there is
-  // work to do. `isRough` where it had to be cut short, or takes so many events that it is exponential.
-  function* latencyOf(s, scanner) {
-    const reach = coverage(s, scanner), chain = lossChain(s), E = (s.intervalMs + J / 2) / STEP;
-    const rate = reach.total * chain.received / E, horizon = s.horizonS * 1000 / STEP;
-    if (!(rate * E > 1 / 3000)) {
-      const percentiles = {}, mean = STEP / 1000 / rate;
-      for (const name in SHARES) {
-        const time = -Math.log(1 - SHARES[name]) * mean;
-        percentiles[name] = time <= s.horizonS ? time : null;
+  function moved(masses, { shift, weights }) {
+    // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
+    const count = masses.length, reach = weights.length - 1, first = (shift + reach) % count;
+    const source = new Float64Array(count + reach), result = new Float64Array(count);
+    for (let i = 0; i < source.length; i++) source[i] = masses[(count - first + i) % count];
+    weights.forEach((weight, k) => {
+      for (let cell = 0, from = reach - k; cell < count; cell++, from++) result[cell] += weight * source[from];
+    });
+    return result;
+  }
+
+  // The distribution of the phase of the next event, by the number of covered events that were lost before.
+  function phasesOf(s, scanner, cycle) {
+    let count = 1;
+    if (cycle.share < 0.999) {
+      const widest = scanner.windowMs > 2 * (s.intervalMs + J / 2) ? 5 : 2.5;
+      count = Math.max(2, Math.round(cycle.length / Math.max(0.625, Math.min(scanner.windowMs / 24, widest))));
+    }
+    const shares = coveredShares(cycle, count), cell = cycle.length / count, step = weightsOf(s.intervalMs / cell, J / cell);
+    const cells = [...shares.keys()].filter(i => shares[i] > 0), isEven = scanner.windowMs >= scanner.intervalMs;
+    const clear = isEven ? clearAfterLosses(s, consecutive(8, 64), 64)
+      : clearAfterLosses(s, cycle.share > 0 ? observed(8, 64, cycle, s.intervalMs) : consecutive(8, 64), 8);
+    const masses = [new Float64Array(count).fill(1 / count)];
+    return {
+      isPhaseless: count === 1,
+      work: () => count * masses.length,
+      // Takes out what is received of the next event.
+      receive() {
+        let received = 0;
+        for (let k = masses.length - 1; k >= 0; k--) {
+          const lost = cells.map(i => masses[k][i] * shares[i] * (1 - clear[k]));
+          for (const i of cells) {
+            received += masses[k][i] * shares[i] * clear[k];
+            masses[k][i] -= masses[k][i] * shares[i];
+          }
+          let next = Math.min(k + 1, clear.length - 1);
+          if (!masses[next]) {
+            // So few are not worth a distribution of their own.
+            if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) next = k; else masses[next] = new Float64Array(count);
+          }
+          cells.forEach((i, n) => { masses[next][i] += lost[n]; });
+        }
+        return received;
+      },
+      advance() {
+        if (count > 1) masses.forEach((mass, k) => { masses[k] = moved(mass, step); });
+      },
+    };
+  }
+
+  // What the delays add to the straight lines of the curve near its corners, in s.
+  function rounding(result, time, last) {
+    const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
+    const end = Math.min(last, isComplete ? received.length : received.length - 1, Math.floor((time + far) / E) + 1);
+    let sum = 0;
+    for (let event = Math.max(1, Math.floor((time - far) / E)); event <= end; event++) {
+      const distance = Math.abs(time - event * E), deviation = J * Math.sqrt(event / 12), x = distance / deviation;
+      const excess = event === 1 ? Math.max(0, J / 2 - distance) ** 2 / (2 * J)
+        : deviation * (Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI) - x * models.normal(-x));
+      sum += ((received[event] || 0) - received[event - 1]) / E * excess;
+    }
+    return sum;
+  }
+
+  // The curve: straight lines from event to event, and rounded corners where the delays do not decide what is received.
+  function curveOf(result, spread, horizon) {
+    const times = [0], shares = [0], { received, E, isComplete } = result;
+    let sum = 0;
+    for (let event = 0; event < received.length + (isComplete ? 1 : 0) && times.at(-1) < horizon; event++) {
+      const share = received[event] || 0, parts = event <= spread ? 32 : 1;
+      for (let part = 1; part <= parts; part++) {
+        const time = (event + part / parts) * E;
+        times.push(time);
+        shares.push(Math.min(1, Math.max(shares.at(-1), sum + part / parts * share + (parts > 1 ? rounding(result, time, spread) : 0))));
       }
-      return yield { percentiles, mean, isRough: true, isFinal: true };
+      sum += share;
     }
-    for (const waits of waitsOf(s, scanner, reach, chain, horizon)) {
-      if (!waits) { yield null; continue; }
-      const shares = discovered(waits.masses, rate), percentiles = {};
-      for (const name in SHARES) percentiles[name] = percentile(shares, SHARES[name]);
-      yield { percentiles, shares, isRough: waits.isRough, isFinal: true };
+    return { times, shares };
+  }
+
+  function interpolated(from, to, x) {
+    let low = 0, high = from.length - 1;
+    if (x >= from[high]) return to[high];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (from[middle] >= x) high = middle; else low = middle;
     }
+    return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
+  }
+
+  // Continues after too much work, with the share of the rest that was received in the last scan intervals.
+  function extrapolate(received, rest, scanIntervalEvents, isWanted) {
+    const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
+    const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));
+    const lately = received.slice(-events).reduce((sum, share) => sum + share, 0);
+    const rate = -Math.expm1(Math.log(rest / (rest + lately)) / events);
+    while (isWanted(rest)) {
+      received.push(rest * rate);
+      rest -= rest * rate;
+    }
+  }
+
+  // The percentiles in seconds, and the curve; null for as long as there is work to do. `isRough` where it had to be
+  // extrapolated.
+  function* latencyOf(s, scanner) {
+    const cycle = cycleOf(s, scanner), phases = phasesOf(s, scanner, cycle), E = s.intervalMs + J / 2;
+    const horizon = s.horizonS * 1000, received = [];
+    const isWanted = rest => received.length * E < horizon && rest > 1 - COMPLETE;
+    let rest = 1, work = 0, handedOver = 0, isRough = false;
+    while (isWanted(rest)) {
+      if (work > WORK) {
+        isRough = true;
+        extrapolate(received, rest, scanner.intervalMs / E, isWanted);
+        break;
+      }
+      if (received.length) phases.advance();
+      received.push(phases.receive());
+      rest -= received.at(-1);
+      work += phases.work();
+      if (work > handedOver + 5e5) {
+        handedOver = work;
+        yield null;
+      }
+    }
+    const isComplete = received.reduce((sum, share) => sum + share, 0) > 1 - 1e-6;
+    const { times, shares } = curveOf({ received, E, isComplete }, phases.isPhaseless ? received.length : 1, horizon);
+    const percentiles = {};
+    for (const name in SHARES) {
+      const time = shares.at(-1) >= SHARES[name] ? interpolated(shares, times, SHARES[name]) : Infinity;
+      percentiles[name] = time <= horizon ? time / 1000 : null;
+    }
+    yield { percentiles, times, shares, isRough, isFinal: true };
   }
 
   // The shares of a result that are discovered by some times, in seconds.
-  function sharesAt(result, times) {
-    const { shares, mean } = result;
-    return times.map(time => shares ? shares[Math.min(shares.length - 1, Math.round(time * 1000 / STEP))]
-      : -Math.expm1(-time / mean));
-  }
+  const sharesAt = ({ times, shares }, seconds) => seconds.map(time => interpolated(times, shares, time * 1000));
 
   // The share of detections among n beacons that take no longer than the wanted time.
   function* shareOf(s, n) {

@@ -1,138 +1,141 @@
 "use strict";
 
-// Losses come in runs: two beacons that collided are likely to collide again. How likely an event is clear after k
-// losses in a row follows from Q(K), the probability of K losses in a row, by inclusion and exclusion over the sets of
-// events that one interferer hits, averaged over the target beacon's own delays.
+// Losses come in runs: two beacons that collide are likely to collide again, because both keep the same interval and
+// only the random delay moves them apart. As RunsModel.swift. Times in ms.
 const losses = (() => {
   const { J, airtime, background, clear } = models;
-  const RUN = 12, SAMPLES = 64, BINS = 24 * (RUN + 1) + 3;
 
-  const NODES = 512;
-
-  // The chance that a pair that collided collides again m events later, at own delays of i·J/NODES: a second
-  // difference of the second antiderivative of the density of a sum of m delays.
-  function returnTables(tau) {
-    let density = new Float64Array(NODES).fill(1);
-    const tables = [], cell = 1 / NODES, reach = 2 * tau / J;
-    for (let m = 1; m < RUN; m++) {
-      if (m > 1) density = boxed(density, NODES);
-      const n = density.length, first = new Float64Array(n + 1), second = new Float64Array(n + 1);
-      for (let i = 0; i < n; i++) {
-        second[i + 1] = second[i] + first[i] * cell + density[i] * cell * cell / 2;
-        first[i + 1] = first[i] + density[i] * cell;
-      }
-      const integral = z => {
-        if (z <= 0) return 0;
-        const i = Math.min(Math.floor(z / cell), n), rest = z - i * cell;
-        return second[i] + first[i] * rest + (i < n ? density[i] : 0) * rest * rest / 2;
-      };
-      tables.push(Float64Array.from({ length: n + 1 }, (_, i) =>
-        Math.max(0, integral(i * cell + reach) - 2 * integral(i * cell) + integral(i * cell - reach)) / reach));
-    }
-    return tables;
+  // Park and Miller's generator: the same delays as in the program.
+  function delays() {
+    let state = 1;
+    return () => {
+      state = state * 48271 % 2147483647;
+      return state / 2147483647 * J;
+    };
   }
 
-  // The mean over the `width` steps before each place. A step is uniform inside, so the two outer ones get half.
-  function boxed(values, width) {
-    const { length } = values, spread = new Float64Array(length + width);
-    let sum = 0;
-    for (let i = 0; i < length + width; i++) {
-      const entering = i < length ? values[i] : 0, leaving = i >= width ? values[i - width] : 0;
-      spread[i] = (sum + entering / 2 - leaving / 2) / width;
-      sum += entering - leaving;
-    }
-    return spread;
+  // A scanner that never pauses observes every event: the numbers of the events, and the sum of all delays before each.
+  function consecutive(length, samples) {
+    const next = delays();
+    return Array.from({ length: samples }, (_, sample) => {
+      // The first delay, which matters most, is spread evenly over the samples.
+      const first = (sample + 0.5) / samples * J, numbers = [], sums = [];
+      for (let number = 0, delay = 0; number < length; number++) {
+        numbers.push(number);
+        sums.push(delay);
+        delay += number ? next() : first;
+      }
+      return { numbers, sums };
+    });
   }
 
-  // For each length of run and size of set: how the sets' reaches are spread. A reach times 2·tau/E is the
-  // chance that one interferer hits something of the set. Only the payload matters, so it is kept.
-  const patterns = new Map();
-  function hitPatterns(tau) {
-    if (patterns.has(tau)) return patterns.get(tau);
-    const masks = 1 << RUN, reach = new Float64Array(masks), free = new Float64Array(masks);
-    const weights = new Float64Array(RUN * (RUN + 1) * BINS), again = new Float64Array(RUN * RUN);
-    const tables = returnTables(tau);
-    // Steps that fill the cube of own delays evenly: powers of the root of x^(d+1) = x + 1.
-    let root = 1.5;
-    for (let k = 0; k < 60; k++) root = (1 + root) ** (1 / RUN);
-    for (let sample = 0; sample < SAMPLES; sample++) {
-      const sums = [0];
-      for (let k = 1; k < RUN; k++) {
-        const point = (0.5 + (Math.floor(sample / 2) + 1) * root ** -k) % 1;
-        sums.push(sums[k - 1] + NODES * (sample % 2 ? 1 - point : point));
-      }
-      for (let i = 0; i < RUN; i++) {
-        for (let j = 0; j < i; j++) {
-          const table = tables[i - j - 1], z = sums[i] - sums[j], node = Math.min(Math.floor(z), table.length - 2);
-          again[i * RUN + j] = table[node] + (z - node) * (table[node + 1] - table[node]);
+  // The events within the windows of a scanner, whose phase is spread evenly over the samples. Where the scanner
+  // observes nothing for long, the next event is independent of those before.
+  const SEARCH = 2000, FAR = 1e8;
+  function observed(length, samples, cycle, intervalMs) {
+    const next = delays();
+    return Array.from({ length: samples }, (_, sample) => {
+      const phase = (sample + 0.5) / samples * cycle.length, numbers = [], sums = [];
+      for (let number = 0, delay = 0; numbers.length < length; number++, delay += next()) {
+        if (number - (numbers.at(-1) ?? 0) > SEARCH) number += FAR;
+        if (number > FAR || cycle.covers(phase + number * intervalMs + delay)) {
+          numbers.push(number);
+          sums.push(delay);
         }
       }
-      for (let set = 1; set < masks; set++) {
-        const event = 31 - Math.clz32(set), rest = set ^ (1 << event);
-        let missed = 1, size = 1;
-        for (let bits = rest; bits; bits &= bits - 1, size++) {
-          const other = 31 - Math.clz32(bits & -bits);
-          missed -= again[event * RUN + other] * free[rest & ((2 << other) - 1)];
+      return { numbers, sums };
+    });
+  }
+
+  // The density of a sum of `count` uniform numbers of 0 to 1, integrated twice from 0 to x.
+  function integral(count, x) {
+    let sum = 0, coefficient = 1, factorial = 1;
+    for (let i = 0; i <= count && x > i; i++) {
+      sum += coefficient * (x - i) ** (count + 1);
+      coefficient *= -(count - i) / (i + 1);
+    }
+    for (let i = 2; i <= count + 1; i++) factorial *= i;
+    return sum / factorial;
+  }
+
+  // The probability that another beacon that hit an event hits the one `lag` events later, whose own delays add up to
+  // `delay`.
+  function collidesAgain(lag, delay, tau, E) {
+    if (lag <= 4) {
+      const place = delay / J, width = 2 * tau / J;
+      return Math.max(0, integral(lag, place + width) - 2 * integral(lag, place) + integral(lag, place - width)) / width;
+    }
+    const deviation = Math.sqrt(lag * J * J / 12 + 4 * tau * tau / 6);
+    if (deviation >= E / 2) return 2 * tau / E;
+    let density = 0;
+    for (const periods of [-1, 0, 1]) {
+      const x = (delay - lag * J / 2 + periods * E) / deviation, square = x * x;
+      density += Math.exp(-square / 2) * (1 - (square * square - 6 * square + 3) / (20 * lag));
+    }
+    return 2 * tau * density / (deviation * Math.sqrt(2 * Math.PI));
+  }
+
+  // For each set of events (bit k is event k): 2·tau/E times its reach is the probability that another beacon hits at
+  // least one event of the set. `free` is the probability that it hits no earlier event of the set if it hits the last.
+  function reachesOf({ numbers, sums }, tau, E) {
+    const reaches = new Float64Array(1 << numbers.length), free = new Float64Array(1 << numbers.length);
+    for (let event = 0; event < numbers.length; event++) {
+      const last = 1 << event;
+      free[last] = reaches[last] = 1;
+      for (let earlier = 0; earlier < event; earlier++) {
+        const again = collidesAgain(numbers[event] - numbers[earlier], sums[event] - sums[earlier], tau, E), bit = 1 << earlier;
+        for (let rest = 0; rest < bit; rest++) {
+          free[last | bit | rest] = free[last | rest] - again * free[bit | rest];
+          reaches[last | bit | rest] = reaches[bit | rest] + free[last | bit | rest];
         }
-        free[set] = missed;
-        reach[set] = reach[rest] + missed;
-        // Three points that keep mass, mean and variance.
-        const place = 24 * reach[set], bin = Math.round(place), r = place - bin;
-        const row = (event * (RUN + 1) + size) * BINS + bin;
-        weights[row] += r * (r - 1) / 2 / SAMPLES;
-        weights[row + 1] += (1 - r * r) / SAMPLES;
-        weights[row + 2] += r * (r + 1) / 2 / SAMPLES;
       }
     }
-    patterns.set(tau, weights);
-    return weights;
+    return reaches;
   }
 
-  // Q(0) to Q(RUN).
-  function lossRuns(s) {
-    const tau = airtime(s.payloadOctets), weights = hitPatterns(tau), hit = 2 * tau / (s.intervalMs + J / 2);
-    const survive = Array.from({ length: BINS }, (_, b) => Math.max(0, 1 - hit * (b - 1) / 24) ** (s.beacons - 1));
-    const q = [1];
-    let sum = 1;
-    for (let event = 0; event < RUN; event++) {
-      for (let size = 1; size <= event + 1; size++) {
-        const row = (event * (RUN + 1) + size) * BINS;
-        let part = 0;
-        for (let bin = 0; bin < BINS; bin++) part += weights[row + bin] * survive[bin];
-        sum += (size % 2 ? -1 : 1) * part * background(s) ** size;
+  const sizeOf = set => set ? 1 + sizeOf(set & (set - 1)) : 0;
+
+  // Q(0), Q(1), …: the probabilities that so many of these events in a row are lost, by inclusion and exclusion.
+  function lossRuns(s, samples = consecutive(10, 128)) {
+    const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].numbers.length;
+    const alone = Math.log(background(s)), sums = new Float64Array(length);
+    for (const sample of samples) {
+      const reaches = reachesOf(sample, tau, E);
+      for (let event = 0; event < length; event++) {
+        for (let set = 1 << event; set < 2 << event; set++) {
+          const size = sizeOf(set), hit = 2 * tau / E * reaches[set];
+          const survive = Math.expm1(hit < 1 ? (s.beacons - 1) * Math.log1p(-hit) + size * alone : -Infinity);
+          sums[event] += size % 2 ? -survive : survive;
+        }
       }
-      q.push(Math.min(1, Math.max(0, sum)));
     }
-    return q;
+    const runs = [1];
+    let run = 0;
+    for (const sum of sums) {
+      run += sum / samples.length;
+      runs.push(Math.min(runs.at(-1), Math.max(0, run)));
+    }
+    return runs;
   }
 
-  // States of an event within reach: after k losses since the last event out of reach (0 to RUN), or since the
-  // last received one (RUN + 1 to 2·RUN + 1). For each the chance to be received, and the state after a loss.
-  function lossChain(s) {
+  // The probability that an event is received, by the number of events before it that were lost, at most `longest`. It
+  // goes on falling with the logarithm of the run as long as a pair has not moved apart by half a period.
+  function clearAfterLosses(s, samples, longest) {
     const p = clear(s, s.intervalMs);
-    if (s.beacons < 2) return { hazards: [p], successors: [0], afterReceived: 0, received: p };
-    const q = lossRuns(s);
-    let known = 2;
-    while (known < q.length && q[known] > 1e-5) known++;
-    const bounded = x => Math.min(1, Math.max(0, x));
-    const after = k => {
-      const last = Math.min(k, known - 2);
-      return q[last] > 0 ? bounded(1 - q[last + 1] / q[last]) : 1;
-    };
-    const run = k => k < known ? q[k] : q[known - 1] * (1 - after(k - 1)) ** (k - known + 1);
-    const afterClear = k => {
-      const before = run(k) - run(k + 1);
-      return k < known && before > 0 ? bounded(1 - (run(k + 1) - run(k + 2)) / before) : after(k);
-    };
-    const hazards = [], successors = [];
-    for (let k = 0; k <= RUN; k++) {
-      hazards[k] = after(k);
-      hazards[RUN + 1 + k] = afterClear(k);
-      successors[k] = Math.min(k + 1, RUN);
-      successors[RUN + 1 + k] = RUN + 1 + Math.min(k + 1, RUN);
+    if (s.beacons < 2) return [p];
+    const runs = lossRuns(s, samples), known = [];
+    for (let k = 0; k + 1 < runs.length && (k < 1 || runs[k + 1] > 1e-11 * runs[1]); k++) known.push(1 - runs[k + 1] / runs[k]);
+    const length = known.length, last = known[length - 1], middle = Math.floor(length / 2);
+    if (length === runs.length - 1) {
+      const slope = Math.max(0, known[middle] - last) / Math.log((length - 1) / middle);
+      const events = (s.intervalMs + J / 2) / 2 / (J / Math.sqrt(6));
+      for (let k = length; k < longest; k++) {
+        const reach = Math.min(k, Math.max(length, events * events));
+        known.push(Math.max(last / 2, last - slope * Math.log(reach / (length - 1))));
+      }
     }
-    return { hazards, successors, afterReceived: RUN + 1, received: 1 - q[1] };
+    return known.slice(0, longest);
   }
 
-  return { boxed, lossRuns, lossChain };
+  return { consecutive, observed, lossRuns, clearAfterLosses };
 })();

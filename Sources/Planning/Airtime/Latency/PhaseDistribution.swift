@@ -1,0 +1,119 @@
+/// Where in the scanner's cycle a beacon's next advertising event starts, as long as no event has been received.
+///
+/// The cycle is cut into equal cells. For each cell and each number of covered events that were lost so far, the
+/// distribution holds the probability that the next event starts there. ``receive()`` takes the events out that are
+/// received; ``advance()`` moves the rest by T and spreads it over advDelay.
+struct PhaseDistribution: Sendable {
+    /// By the number of lost events, then by cell; empty where no event can be yet.
+    private var masses: [[Double]]
+    /// The covered share of each cell.
+    private let coveredShares: [Double]
+    /// The cells of which any part is covered.
+    private let coveredCells: [Int]
+    /// The probability that a covered event is received, by the number of covered events that were lost before. Further
+    /// losses leave the last value.
+    private let clear: [Double]
+    /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
+    private let weights: [Double]
+    private let shift: Int
+
+    /// The narrowest cell in µs, and the widest one, which is wider if each window meets two events or more: the phase
+    /// hardly matters then. Windows have 24 cells or more unless they are too short for that.
+    private static let narrowestCell = 625.0
+    private static let widestCell = 2500.0
+    private static let cellsPerWindow = 24.0
+    /// From this covered share on, the phase does not matter.
+    private static let evenShare = 0.999
+    /// One more loss is counted from this probability on.
+    private static let smallestMass = 1e-4
+
+    /// - Parameters:
+    ///   - interval: T in µs.
+    ///   - delay: J in µs.
+    ///   - clear: The probability that a covered event is received, by the number of covered events lost before.
+    init(cycle: ScannerCycle, windowMicroseconds: Int, interval: Double, delay: Double, clear: [Double]) {
+        var count = 1
+        if cycle.share < Self.evenShare {
+            let wanted = Double(windowMicroseconds) / Self.cellsPerWindow
+            let isDense = Double(windowMicroseconds) > 2 * (interval + delay / 2)
+            let width = max(Self.narrowestCell, min(wanted, isDense ? 2 * Self.widestCell : Self.widestCell))
+            count = max(2, Int((cycle.length / width).rounded()))
+        }
+        let shares = cycle.shares(ofCells: count)
+        coveredShares = shares
+        coveredCells = shares.indices.filter { shares[$0] > 0 }
+        self.clear = clear
+        masses = Array(repeating: [], count: clear.count)
+        masses[0] = Array(repeating: 1 / Double(count), count: count)
+        let cell = cycle.length / Double(count)
+        (shift, weights) = Self.weights(from: interval / cell, width: max(delay / cell, 1e-3))
+    }
+
+    /// Whether the phase of the scanner makes no difference.
+    var isEven: Bool { coveredShares.count == 1 }
+
+    /// The number of additions that one event takes.
+    var work: Int { masses.reduce(0) { $0 + $1.count } }
+
+    /// Takes out what is received of the next event, and returns its probability.
+    mutating func receive() -> Double {
+        var received = 0.0
+        for losses in masses.indices.reversed() where !masses[losses].isEmpty {
+            var lost = masses[losses]
+            for cell in coveredCells {
+                let covered = lost[cell] * coveredShares[cell]
+                masses[losses][cell] -= covered
+                lost[cell] = covered * (1 - clear[losses])
+                received += covered * clear[losses]
+            }
+            var next = min(losses + 1, masses.count - 1)
+            if masses[next].isEmpty {
+                // So few are not worth a distribution of their own.
+                if coveredCells.reduce(0, { $0 + lost[$1] }) < Self.smallestMass {
+                    next = losses
+                } else {
+                    masses[next] = Array(repeating: 0, count: coveredShares.count)
+                }
+            }
+            for cell in coveredCells { masses[next][cell] += lost[cell] }
+        }
+        return received
+    }
+
+    /// Goes on to the event after that.
+    mutating func advance() {
+        guard !isEven else { return }
+        for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }
+    }
+
+    private func moved(_ masses: [Double]) -> [Double] {
+        // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
+        let count = masses.count
+        let reach = weights.count - 1
+        let first = (shift + reach) % count
+        var source = Array(masses[(count - first)...])
+        while source.count < count + reach { source += masses.prefix(count + reach - source.count) }
+        var result = Array(repeating: 0.0, count: count)
+        unsafe source.withUnsafeBufferPointer { source in
+            unsafe result.withUnsafeMutableBufferPointer { result in
+                for (index, weight) in weights.enumerated() {
+                    let offset = reach - index
+                    for cell in 0..<count { unsafe result[cell] += weight * source[cell &+ offset] }
+                }
+            }
+        }
+        return result
+    }
+
+    /// How events that are spread evenly over one cell are spread after a time that is uniform over
+    /// `from...from + width`, all in cells.
+    private static func weights(from: Double, width: Double) -> (shift: Int, weights: [Double]) {
+        // The integral of the share of a cell that lies below x.
+        func integral(_ x: Double) -> Double { x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5 }
+        let shift = Int(from)
+        let start = from - Double(shift)
+        func below(_ x: Double) -> Double { (integral(x - start) - integral(x - start - width)) / width }
+        let count = Int((start + width).rounded(.up)) + 1
+        return (shift, (0..<count).map { below(Double($0) + 1) - below(Double($0)) })
+    }
+}
