@@ -73,7 +73,7 @@ import Testing
         let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 0)
         #expect(result.output.hasPrefix("Set 1391.875 ms: a given one of one beacon"))
-        #expect(result.output.contains("4 events keep step with each scan interval"))
+        #expect(result.output.contains("resonates with the scanner (4:1)"))
     }
 
     @Test func theAdviceGoesIntoAProfile() throws {

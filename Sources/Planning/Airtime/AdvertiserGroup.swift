@@ -15,14 +15,14 @@ public struct AdvertiserGroup: Hashable, Sendable {
 
     /// N advertisers with T and tau.
     ///
-    /// Refuses a negative count, an airtime that is no positive number, and an interval that does not exceed the
+    /// Throws for a negative count, an airtime that is no positive number, and an interval that does not exceed the
     /// airtime (a packet would meet its own successor).
     public init(count: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
         try self.init(
             count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         guard count >= 0 else { throw .count(count) }
         guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
@@ -85,7 +85,7 @@ public struct AdvertisingBoxes: Hashable, Sendable {
 
     /// T, and tau in µs, of each advertisement.
     ///
-    /// Refuses a negative count, boxes that send nothing, and what ``AdvertiserGroup`` refuses.
+    /// Throws for a negative count, boxes that send nothing, and what ``AdvertiserGroup`` refuses.
     public init(
         count: Int, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]
     ) throws(AirtimeError) {
@@ -96,7 +96,7 @@ public struct AdvertisingBoxes: Hashable, Sendable {
             })
     }
 
-    /// The same with intervals in µs that no controller needs to know.
+    /// As above, with intervals in µs that need not be ones that controllers support.
     package init(
         count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
     ) throws(AirtimeError) {
@@ -138,28 +138,28 @@ extension AdvertiserGroup {
 
 /// One advertisement among boxes that send several of different intervals, for the models that know equal fleets only.
 ///
-/// Advertisers of the asked one's interval stay an equal fleet, because collisions with them come in runs (see
+/// Advertisers of the target's interval stay an equal fleet, because collisions with them come in runs (see
 /// ``RunsModel``); the rest spoils packets independently of each other. The probability that a packet is clear is exact
 /// either way: what rounding to whole advertisers leaves goes to the rest, as does a difference of lengths.
 public struct BoxSurroundings: Hashable, Sendable {
-    /// T of the asked advertisement in µs.
+    /// T of the target advertisement in µs.
     public let intervalMicroseconds: Double
-    /// tau of the asked advertisement in µs.
+    /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
-    /// ln of the probability that what an average other box sends at the asked interval spares a packet.
+    /// ln of the probability that what an average other box sends at the target's interval spares a packet.
     public let logSparingEqual: Double
-    /// The same of what it sends at other intervals.
+    /// As above, for what it sends at other intervals.
     public let logSparingOther: Double
 
-    /// Boxes that send the asked advertisement, with T and tau, and nothing else.
+    /// Boxes that send the target advertisement, with T and tau, and nothing else.
     ///
-    /// Refuses what ``AdvertiserGroup`` refuses.
+    /// Throws for what ``AdvertiserGroup`` refuses.
     public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
         try self.init(
             intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -172,11 +172,11 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// An advertisement of one of the boxes, among the others.
     ///
     /// - Parameters:
-    ///   - kind: The asked box's kind, a place in `boxes`.
+    ///   - kind: The target box's kind, a place in `boxes`.
     ///   - advertisement: A place in its advertisements.
     ///   - isAmongMore: The other boxes are more of the same mixture, rather than those that are there.
     ///
-    /// Refuses places that are not there, and an advertisement of a kind without a box.
+    /// Throws for places that are not there, and an advertisement of a kind without a box.
     public init(
         kind: Int, advertisement: Int, in boxes: [AdvertisingBoxes], isAmongMore: Bool = false
     ) throws(AirtimeError) {
@@ -219,7 +219,7 @@ public struct BoxSurroundings: Hashable, Sendable {
     public var logSparing: Double { logSparingEqual + logSparingOther }
 
     /// An equal fleet, and the probability that what is not in it spoils no packet, which together lose as many packets
-    /// as the asked box's do among `boxes` in all.
+    /// as the target box's do among `boxes` in all.
     public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard boxes >= 1 else { throw .count(boxes) }
         let one = try AdvertiserGroup(

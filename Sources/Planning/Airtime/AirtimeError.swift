@@ -42,7 +42,7 @@ extension AirtimeError: CustomStringConvertible {
 
 /// One check for all physical quantities that the models take.
 enum Quantity {
-    /// Refuses NaN and what lies outside `range`, with a name that tells the range.
+    /// Throws for NaN and what lies outside `range`, with a name that tells the range.
     static func check(
         _ value: Double, in range: ClosedRange<Double>, _ name: String
     ) throws(AirtimeError) {

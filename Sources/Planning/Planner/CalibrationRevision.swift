@@ -16,7 +16,7 @@ public struct CalibrationRevision: Sendable {
     ///   - measuredPower: At 1 m, in dBm; rounded to the nearest whole number.
     ///   - receiver: Whose value it is.
     ///
-    /// Refuses values that no frame can carry, and a text that is no profile.
+    /// Throws for values that no frame can carry, and a text that is no profile.
     public init(
         of text: [UInt8], radioPower: Int?, measuredPower: Double, receiver: String
     ) throws(PlanError) {

@@ -1,16 +1,16 @@
 public import Airtime
 
-/// How many beacons a place bears, and how far apart that is.
+/// Asks how many beacons fit in range of one receiver, and how far apart they are then.
 public struct DensityQuestion: Sendable {
-    /// The mixture of boxes that more are added of.
+    /// The mixture of beacons to which more of the same are added.
     public let air: PlannedAir
     public let scanner: ScannerPreset
     public let target: DetectionTarget
     public let range: PlannedRange
-    /// Whether other numbers of beacons are looked at as well, which takes time that only a page is worth.
+    /// Whether the answer also has a curve over other numbers of beacons, which takes longer.
     public let drawsCurve: Bool
 
-    /// `air` holds the boxes of which there are to be more.
+    /// `air`: the beacons of which there may be more.
     public init(
         air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange,
         drawsCurve: Bool = false
@@ -22,7 +22,7 @@ public struct DensityQuestion: Sendable {
         self.drawsCurve = drawsCurve
     }
 
-    /// `holds` is false where not even one beacon is received in time.
+    /// The answer; its `holds` is false if not even one beacon is received in time.
     public func answer() throws(PlanError) -> PlanAnswer {
         let asked = air.frame(air.target)
         let (beacons, latency, spacing) = try PlanError.asking { () throws(AirtimeError) in
@@ -37,7 +37,7 @@ public struct DensityQuestion: Sendable {
             return (fleet.beacons, fleet.latency, spacing)
         }
         var answer = PlanAnswer(
-            title: "How dense beacons may stand every \(asked.interval)",
+            title: "Density of beacons that send every \(asked.interval)",
             sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency))
         answer.holds = beacons > 0
         answer.stateOrigin(of: air)
@@ -47,7 +47,7 @@ public struct DensityQuestion: Sendable {
         answer.state("intervalMs", .milliseconds(asked.milliseconds))
         answer.stateTarget(of: air)
         answer.state("scanner", .word(scanner.name))
-        answer.show("beacons in range", .count(beacons), remark: "the asked one included, at the most")
+        answer.show("beacons in range", .count(beacons), remark: "at most, including the target beacon")
         if spacing != nil { answer.show("grid spacing", .number(spacing, unit: "m"), remark: "square grid") }
         answer.show("range", .number(range.meters, unit: "m"), remark: range.remark)
         answer.state(latency)
@@ -85,7 +85,7 @@ public struct DensityQuestion: Sendable {
         let grid =
             "a square grid of \(NumberText.significant(spacing)) m with a range of \(NumberText.significant(range.meters)) m."
         return beacons == 1
-            ? "Only a single beacon in range of a receiver is received \(target.text): \(grid)"
+            ? "Only a single beacon in range of a receiver meets the target (\(target.text)): \(grid)"
             : "Up to \(beacons) beacons in range of one receiver are each received \(target.text): \(grid)"
     }
 

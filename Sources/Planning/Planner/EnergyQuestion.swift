@@ -13,7 +13,7 @@ public struct EnergyQuestion: Sendable {
     ///   - eventMicrocoulombs: The charge of one event in place of the chip's own, in µC.
     ///   - capacityMilliampereHours: In place of the battery's own, in mAh.
     ///
-    /// Refuses charges outside 0.01...10,000 µC and capacities outside 0.1...10⁶ mAh.
+    /// Throws for charges outside 0.01...10,000 µC and capacities outside 0.1...10⁶ mAh.
     public init(
         air: PlannedAir, chip: BeaconChip, battery: BeaconBattery, eventMicrocoulombs: Double? = nil,
         capacityMilliampereHours: Double? = nil

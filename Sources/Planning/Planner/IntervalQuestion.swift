@@ -3,24 +3,24 @@ internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
 
-/// Which advertising interval to set.
+/// Asks for the advertising interval to set.
 public struct IntervalQuestion: Sendable {
-    /// In range of one receiver, at least 1.
+    /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// Octets of advertising data.
+    /// The bytes of advertising data.
     public let payloadOctets: Int
     public let goal: IntervalGoal
     public let scanner: ScannerPreset
-    /// The site of a fleet whose beacons they are; `nil` where a number was given.
+    /// The site of a fleet that has these beacons; nil if a number was given.
     public let fleet: FleetInterval?
-    /// Whether scanners are compared and controls drawn as well, which takes time that only a page is worth.
+    /// Whether the answer also compares scanners and has controls, which only a page needs and which takes longer.
     public let comparesScanners: Bool
-    /// The interval that is advised.
+    /// The advised interval.
     public let advice: IntervalAdvice
     /// tau in µs.
     private let airtime: Double
 
-    /// So many beacons that send as many octets of advertising data each.
+    /// A number of equal beacons.
     public init(
         beacons: Int, payloadOctets: Int = 31, goal: IntervalGoal, scanner: ScannerPreset,
         comparesScanners: Bool = false
@@ -30,7 +30,7 @@ public struct IntervalQuestion: Sendable {
             comparesScanners: comparesScanners)
     }
 
-    /// The beacons of a fleet's site.
+    /// The beacons of one site of a fleet.
     public init(
         fleet: FleetInterval, goal: IntervalGoal, scanner: ScannerPreset, comparesScanners: Bool = false
     ) throws(PlanError) {
@@ -54,7 +54,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// `holds` is false where no interval reaches the goal.
+    /// The answer; its `holds` is false if no interval reaches the goal.
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in try found() }
     }
@@ -105,7 +105,8 @@ public struct IntervalQuestion: Sendable {
         case (.detect(let seconds, let probability), let outcome):
             return
                 "\(set): a given one of \(NumberText.beacons(beacons)) is found by \(scanner.name) within \(NumberText.duration(seconds)) in at least "
-                + "\(NumberText.percent(probability)) of the cases, and no longer interval does that." + remark(outcome)
+                + "\(NumberText.percent(probability)) of the cases. No longer interval meets this target."
+                + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
                 "\(set): the most advertisements of \(NumberText.beacons(beacons)) arrive, \(NumberText.percent(advice.collisionFreeProbability)) of those sent."
@@ -116,9 +117,11 @@ public struct IntervalQuestion: Sendable {
     private func remark(_ outcome: IntervalOutcome) -> String {
         switch outcome {
         case .met, .impossible: ""
-        case .metAtLongest: " (It is the longest that controllers take.)"
-        case .clampedToShortest: " (Shorter would be better still, but controllers take no shorter one.)"
-        case .clampedToLongest: " (Longer would be better still, but controllers take no longer one.)"
+        case .metAtLongest: " (This is the longest interval that controllers support.)"
+        case .clampedToShortest:
+            " (A shorter interval would be better, but this is the shortest that controllers support.)"
+        case .clampedToLongest:
+            " (A longer interval would be better, but this is the longest that controllers support.)"
         }
     }
 
@@ -127,7 +130,7 @@ public struct IntervalQuestion: Sendable {
         if let seconds = shortfall.seconds { remedies.append("allow \(NumberText.duration(seconds))") }
         if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
         remedies.append(
-            "use a scanner that listens more (without a pause it would be \(NumberText.percent(shortfall.continuousShare)))"
+            "use a scanner that pauses less (one that never pauses reaches \(NumberText.percent(shortfall.continuousShare)))"
         )
         return "What would help: " + remedies.joined(separator: ", or ") + "."
     }
@@ -142,7 +145,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// What the interval costs, with a usual chip and battery.
+    /// The battery life at the interval, with a common chip and battery.
     private func addCost(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let chip = BeaconChip.named("nrf52832"), let battery = BeaconBattery.named("cr2477") else { return }
         let energy = try EnergyModel(
@@ -153,7 +156,7 @@ public struct IntervalQuestion: Sendable {
             remark: "with \(chip.name) and a \(battery.name), for comparison")
     }
 
-    /// Stretches of intervals around the advice that a scanner that pauses meets too seldom.
+    /// The intervals near the advice that resonate with a scanner that pauses.
     private func addResonances(to answer: inout PlanAnswer) throws(AirtimeError) {
         let center = Double(advice.interval.microseconds)
         let range = max(20_000, center * 0.7)...min(10_240_000, center * 1.4)
@@ -174,11 +177,12 @@ public struct IntervalQuestion: Sendable {
             answer.show(
                 "avoid", .milliseconds(nil),
                 shown: ends.map { NumberText.milliseconds(from: $0) }.joined(separator: "–"),
-                remark: "\(Self.steps(band.worst)): up to \(NumberText.duration(band.worst.sweepSeconds)) unseen")
+                remark: "\(Self.ratio(band.worst)): may stay undiscovered for up to "
+                    + NumberText.duration(band.worst.sweepSeconds))
         }
     }
 
-    /// Where the fleet's intervals may lie, each beacon at its own.
+    /// The range in which each beacon of the fleet gets an interval of its own.
     private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
         let spread = try advice.spread()
         guard let ends = spread?.intervals else {
@@ -190,31 +194,29 @@ public struct IntervalQuestion: Sendable {
             "intervalSpread",
             .record([("fromMs", .milliseconds(milliseconds[0])), ("toMs", .milliseconds(milliseconds[1]))]),
             as: "spread", shown: milliseconds.map { NumberText.significant($0, 6) }.joined(separator: "–") + " ms",
-            remark: "each beacon at an interval of its own in here")
+            remark: "a range in which each beacon gets its own interval")
         return spread
     }
 
     private static func advice(_ spread: IntervalSpread) -> String {
         let cost =
             if abs(spread.extraEvents) < 0.005 {
-                "this costs nothing"
+                "this costs no energy"
             } else if spread.extraEvents > 0 {
-                "this sends \(NumberText.percent(spread.extraEvents)) more often, and costs as much energy"
+                "this sends \(NumberText.percent(spread.extraEvents)) more often, and costs that much more energy"
             } else {
-                "this sends \(NumberText.percent(-spread.extraEvents)) less often, and saves as much energy"
+                "this sends \(NumberText.percent(-spread.extraEvents)) less often, and saves that much energy"
             }
-        return "Spread the intervals over the fleet, each beacon at its own between \(spread.intervals.lowerBound) and "
-            + "\(spread.intervals.upperBound), where no interval is one to avoid: beacons of equal intervals that met "
-            + "once meet again; \(cost). A fleet file does so with \"intervalSpread\"."
+        return "Give each beacon its own interval between \(spread.intervals.lowerBound) and "
+            + "\(spread.intervals.upperBound): beacons with equal intervals that collide are likely to collide again; "
+            + "\(cost). In a fleet file, \"intervalSpread\" does this."
     }
 
     private static let noSpread =
-        "Do not spread the intervals over the fleet: intervals to avoid lie too near, or others miss the goal."
+        "Give all beacons the same interval: other intervals nearby resonate with the scanner or miss the goal."
 
-    private static func steps(_ resonance: Resonance) -> String {
-        let events = resonance.events == 1 ? "every event keeps" : "\(resonance.events) events keep"
-        let scans = resonance.scanIntervals == 1 ? "each scan interval" : "\(resonance.scanIntervals) scan intervals"
-        return "\(events) step with \(scans)"
+    private static func ratio(_ resonance: Resonance) -> String {
+        "resonates with the scanner (\(resonance.events):\(resonance.scanIntervals))"
     }
 
     private func addCurve(to answer: inout PlanAnswer) throws(AirtimeError) {
@@ -225,7 +227,7 @@ public struct IntervalQuestion: Sendable {
         let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
         let points = try advice.curve(
             over: low...high, points: comparesScanners ? 25 : 7, between: 1,
-            resonances: comparesScanners ? 6 : 2, wantedShare: comparesScanners ? wanted?.probability : nil,
+            resonances: comparesScanners ? 10 : 4, wantedShare: comparesScanners ? wanted?.probability : nil,
             horizonSeconds: horizon)
         answer.state(
             "curve",
@@ -279,27 +281,27 @@ public struct IntervalQuestion: Sendable {
         return (seconds, probability)
     }
 
-    /// How the interval stands to the two that the page marks beside it.
+    /// Compares the interval with the two others that the page marks.
     private func reconcile(in answer: inout PlanAnswer) {
         guard let numbers = answer.pictures.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
             let most = numbers.bestThroughputIntervalMs
         else { return }
         let others =
-            "a beacon would be seen surest at \(NumberText.significant(surest, 7)) ms, and most packets would arrive at "
+            "a beacon is discovered most reliably at \(NumberText.significant(surest, 7)) ms, and most packets arrive at "
             + "\(NumberText.significant(most, 7)) ms"
         answer.pictures.reconciliation =
             switch (goal, advice.outcome) {
-            case (.detect, .impossible): "\(advice.interval) comes nearest to what is wanted; \(others)."
+            case (.detect, .impossible): "\(advice.interval) comes closest to the target; \(others)."
             case (.detect, _):
-                "\(advice.interval) is to be set because it is the longest interval that reaches what is wanted, which "
-                    + "spares the batteries; \(others)."
+                "\(advice.interval) is the longest interval that meets your target, so batteries last longest; "
+                    + "\(others)."
             case (.maximumThroughput, _):
-                "\(advice.interval) lets the most packets arrive; to have a given beacon seen as surely as possible, "
-                    + "\(NumberText.significant(surest, 7)) ms would be better."
+                "Most packets arrive at \(advice.interval); a given beacon is discovered most reliably at "
+                    + "\(NumberText.significant(surest, 7)) ms."
             }
     }
 
-    /// The same fleet before the known scanners, and each interval of a list with each of them.
+    /// The same fleet with each known scanner, and a table of intervals and scanners.
     private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
         let presets =
             ScannerPreset.all.contains { $0.name == scanner.name } ? ScannerPreset.all : [scanner] + ScannerPreset.all

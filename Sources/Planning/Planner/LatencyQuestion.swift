@@ -1,11 +1,11 @@
 public import Airtime
 
-/// How long until one given beacon is first received by a scanner.
+/// Asks how long a scanner takes to receive a given beacon for the first time.
 public struct LatencyQuestion: Sendable {
     public let air: PlannedAir
     public let scanner: ScannerPreset
     public let background: BackgroundLoad
-    /// The times in s after which the share that is not yet received is told.
+    /// The times in s after which the answer gives the share that is not yet received.
     public let undiscoveredAfter: [Double]
 
     /// `undiscoveredAfter`: times in s, at most a day.
@@ -53,17 +53,17 @@ public struct LatencyQuestion: Sendable {
             + "\(NumberText.duration(most)) in 95 of 100 cases, by \(scanner.name)."
     }
 
-    /// The answer where nothing at all arrives.
+    /// The answer if no packet arrives.
     private func drowned(_ model: LatencyModel) -> PlanAnswer {
         var answer = start(
             model,
             "\(air.beacons) beacons that send every \(air.frame(air.target).interval) drown each other: practically none "
-                + "of their packets arrive, and no receiver finds a given one within a day.")
+                + "of their packets arrive, and no receiver finds a given beacon within a day.")
         answer.state("latencyS", .record(PlanAnswer.percentiles.map { ("p\($0.0)", .nothing) }))
         answer.state("horizonS", .seconds(LatencyModel.longestHorizonSeconds))
         answer.state("knownErrorExceeds2Percent", .flag(false))
         answer.state("undiscoveredAfterS", undiscovered { _ in 1 })
-        answer.note("This is beyond saturation: `pharos plan interval` finds an interval that is not.")
+        answer.note("The channel is saturated: `pharos plan interval` finds a longer interval.")
         return answer
     }
 

@@ -2,30 +2,30 @@ internal import Airtime
 internal import BluetoothTypes
 public import Configuration
 
-/// What a question of the planner found: facts, pictures and notes, said once and shown as text, as JSON and as a page.
+/// The answer to a question of the planner: a sentence, facts, notes and drawings, shown as text, as JSON or as a page.
 public struct PlanAnswer: Sendable {
-    /// What the answer is about, in a few words.
+    /// The subject of the answer in a few words.
     public let title: String
     /// The answer in one sentence.
     public internal(set) var sentence: String
-    /// Whether the question was answered with yes: what was asked for can be had.
+    /// Whether the target can be reached.
     public internal(set) var holds = true
-    /// Everything that was found, in order.
+    /// The values of the answer, in order.
     public private(set) var facts: [Fact] = []
-    /// What the answer rests on, and its known errors.
+    /// Assumptions and known errors.
     public private(set) var notes: [String] = []
     var pictures = PlanPictures()
 
-    /// One thing that was found.
+    /// A named value.
     public struct Fact: Sendable {
-        /// Its name for programs; `nil` for what only people are told.
+        /// The key in JSON; nil if the value is only in the text.
         public let key: String?
-        /// Its name for people; `nil` for what only programs are told.
+        /// The name in the text; nil if the value is only in JSON.
         public let name: String?
         public let quantity: PlanQuantity
-        /// What people read in its place, where digits would mislead.
+        /// The text that replaces the number where digits would mislead.
         public let shown: String?
-        /// What it means or where it comes from; may be empty.
+        /// A remark; may be empty.
         public let remark: String
     }
 
@@ -34,33 +34,33 @@ public struct PlanAnswer: Sendable {
         self.sentence = sentence
     }
 
-    /// The value of a fact by its name for programs; `nil` where there is no such fact.
+    /// The value with a key; nil if there is none.
     public subscript(_ key: String) -> PlanQuantity? { facts.first { $0.key == key }?.quantity }
 
-    /// States a fact to programs and, with a name, to people.
+    /// Adds a value to JSON and, with a name, to the text.
     ///
     /// - Parameters:
-    ///   - name: What people call it; `nil` keeps it from the table.
-    ///   - shown: What people read in place of the value.
+    ///   - name: The name in the text; nil leaves the value out of it.
+    ///   - shown: Replaces the value in the text.
     mutating func state(
         _ key: String, _ quantity: PlanQuantity, as name: String? = nil, shown: String? = nil, remark: String = ""
     ) {
         facts.append(Fact(key: key, name: name, quantity: quantity, shown: shown, remark: remark))
     }
 
-    /// States a fact to people only.
+    /// Adds a value to the text only.
     mutating func show(_ name: String, _ quantity: PlanQuantity, shown: String? = nil, remark: String = "") {
         facts.append(Fact(key: nil, name: name, quantity: quantity, shown: shown, remark: remark))
     }
 
-    /// Adds a sentence to what the answer rests on.
+    /// Adds a note.
     public mutating func note(_ text: String) { notes.append(text) }
 
-    /// The facts for programs, as a record.
+    /// The values with keys, as a record.
     var record: PlanQuantity { .record(facts.compactMap { fact in fact.key.map { ($0, fact.quantity) } }) }
 }
 
-/// What an answer draws beside its facts.
+/// The drawings of an answer.
 struct PlanPictures: Sendable {
     /// Drawn on a terminal, in this order.
     var terminal: [Drawing] = []
@@ -71,7 +71,7 @@ struct PlanPictures: Sendable {
     var density: PlanPageContent.Density?
     /// The chart that the answer can be read from, before everything else on the page.
     var decidingCurve: PlanPageContent.Curve?
-    /// How the answer stands to the other numbers of the page; may be empty.
+    /// Compares the answer with the other numbers of the page; may be empty.
     var reconciliation = ""
     var latencies: PlanPageContent.LatencyComparison?
     var heatMap: PlanPageContent.HeatMap?
@@ -86,20 +86,20 @@ struct PlanPictures: Sendable {
     }
 }
 
-// The three ways in which an answer is shown.
+// Text, JSON and page.
 
 extension PlanAnswer {
-    /// The figures as people read them.
+    /// The values of the text.
     private var figures: [PlanPageContent.Figure] {
         facts.compactMap { fact in
             fact.name.map { .init($0, fact.shown ?? fact.quantity.text, unit: fact.quantity.unit, remark: fact.remark) }
         }
     }
 
-    /// For people, with charts as the terminal can draw them.
+    /// The answer for a terminal, with charts.
     public func text(charts: TextChart) -> String {
         var table = Table(["", "", "", ""], alignment: [.left, .right])
-        // Names come from files: none of them may move the terminal's cursor.
+        // Names come from files: control characters must not reach the terminal.
         for figure in figures {
             table.add([figure.name, figure.value, figure.unit, figure.remark].map(TerminalText.line))
         }
@@ -114,12 +114,12 @@ extension PlanAnswer {
             separator: "\n")
     }
 
-    /// For programs: one object.
+    /// The answer as one JSON object.
     public var json: JSONValue { record.json }
 
-    /// For a browser: one self-contained page in HTML.
+    /// The answer as one self-contained HTML page.
     ///
-    /// - Parameter command: The command line that asked, as somebody would type it again.
+    /// - Parameter command: The command line that repeats the question.
     public func page(command: String) -> String {
         var content = PlanPageContent(
             title: title, answer: sentence, command: command, explorer: pictures.explorer,
@@ -131,40 +131,40 @@ extension PlanAnswer {
     }
 }
 
-// What several questions state, show and draw alike.
+// Values that several questions share.
 
 extension PlanAnswer {
-    /// Which site is told of.
+    /// Adds the fleet and the site.
     mutating func stateOrigin(of air: PlannedAir) {
         guard let origin = air.origin else { return }
         state("fleet", .word(origin.fleet))
         state("site", .word(origin.site))
     }
 
-    /// Which of a fleet's advertisements is asked about, and how the others count.
+    /// Adds the advertisement in question, and explains how the others count.
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }
         let frame = air.frame(air.target)
         state("advertisement", frame.quantity())
-        show("asked", .word(frame.name), remark: "every \(frame.interval), \(frame.payloadOctets) octets of data")
+        show(
+            "advertisement", .word(frame.name), remark: "every \(frame.interval), \(frame.payloadOctets) bytes of data")
         guard air.onlyFrame == nil else { return }
         note(
-            "A beacon is found by its most frequent advertisement; asked is the least frequent of these at the site, so "
-                + "every beacon is found at least as fast. The site's other advertisements count with intervals and "
-                + "lengths of their own; a box does not collide with itself.")
+            "A beacon is found by its most frequent advertisement. The answer is for the beacon whose most frequent "
+                + "advertisement is the slowest at the site, so all others are found at least as fast. All other "
+                + "advertisements of the site count with their own intervals and lengths.")
     }
 
-    /// Says so where the interval that was asked for is not one that controllers can be set to.
+    /// Adds a note if controllers cannot be set to the requested interval.
     mutating func noteRounding(of air: PlannedAir) {
         guard let requested = air.requestedMicroseconds, let interval = AdvertisingInterval(microseconds: requested),
             interval.microseconds != requested
         else { return }
         note(
-            "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms is sent, and computed, as "
-                + "\(interval).")
+            "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms becomes \(interval).")
     }
 
-    /// The percentiles that everybody asks for.
+    /// The usual percentiles.
     static let percentiles = [(50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99)]
 
     /// The percentiles of a time to discovery, and the model's known error.
@@ -177,13 +177,13 @@ extension PlanAnswer {
             show(
                 "\(percent) % received within", .seconds(time),
                 remark: time == nil
-                    ? "not within \(NumberText.duration(latency.horizonSeconds)), as far as this looks" : "")
+                    ? "not within \(NumberText.duration(latency.horizonSeconds))" : "")
         }
         state("knownErrorExceeds2Percent", .flag(latency.knownErrorExceeds2Percent))
         if let reason = latency.knownErrorReason { note(reason) }
     }
 
-    /// The figure with the controls, starting from one fleet before one scanner.
+    /// Adds the figure with the controls, which starts from one fleet and one scanner.
     mutating func explore(
         _ group: AdvertiserGroup, _ scanner: ScannerPreset, payloadOctets: Int, background: BackgroundLoad,
         captureDecibels: Double? = nil, latency: LatencyDistribution? = nil
@@ -208,7 +208,7 @@ extension PlanAnswer {
         numbers.latencyP90 = latency?.percentile(0.9)
         numbers.latencyP95 = latency?.percentile(0.95)
         numbers.latencyP99 = latency?.percentile(0.99)
-        // A scanner of the user's own comes first; the known ones are there to compare.
+        // A custom scanner comes first.
         let isKnown = ScannerPreset.all.contains { $0.name == scanner.name }
         let scanners = (isKnown ? [] : [scanner]) + ScannerPreset.all
         pictures.explorer = .init(

@@ -1,14 +1,14 @@
 public import Configuration
 
-/// A value of an answer with its meaning. The meaning decides how people read it; programs get all its digits.
+/// A value of an answer with its unit. The unit decides how the value is rounded in text; JSON has all digits.
 public indirect enum PlanQuantity: Sendable {
-    /// A part of one: `0.167` for programs, `16.7 %` for people.
+    /// A share of one: `0.167` in JSON, `16.7 %` in text.
     case share(Double?)
-    /// A time in s: `701.6` for programs, `11.7 min` for people.
+    /// A time in s: `701.6` in JSON, `11.7 min` in text.
     case seconds(Double?)
-    /// A number of some unit, which may be empty: three significant digits for people.
+    /// A number with a unit, which may be empty; three significant digits in text.
     case number(Double?, unit: String = "")
-    /// A time in ms that is set on a device: with all digits that devices tell apart.
+    /// A time in ms that is set on a device, with all digits that devices distinguish.
     case milliseconds(Double?)
     case count(Int)
     /// A number that identifies something, such as a seed.
@@ -16,9 +16,9 @@ public indirect enum PlanQuantity: Sendable {
     case word(String)
     case flag(Bool)
     case list([PlanQuantity])
-    /// Members in their order.
+    /// Members in order.
     case record([(String, PlanQuantity)])
-    /// What there is none of.
+    /// No value: `null` in JSON.
     case nothing
 
     /// A range of two numbers, or nothing.
@@ -26,7 +26,7 @@ public indirect enum PlanQuantity: Sendable {
         range.map { .list([.number($0.lowerBound), .number($0.upperBound)]) } ?? .nothing
     }
 
-    /// The number itself; `nil` for what is none, and for lists and records.
+    /// The number; nil for values that are not a number.
     public var value: Double? {
         switch self {
         case .share(let value), .seconds(let value), .number(let value, _), .milliseconds(let value): value
@@ -42,7 +42,7 @@ public indirect enum PlanQuantity: Sendable {
         return members.first { $0.0 == name }?.1
     }
 
-    /// As programs read it; what is not finite is `null`.
+    /// The value in JSON; a number that is not finite is `null`.
     public var json: JSONValue {
         switch self {
         case .share(let value), .seconds(let value), .number(let value, _), .milliseconds(let value): Self.real(value)
@@ -56,7 +56,7 @@ public indirect enum PlanQuantity: Sendable {
         }
     }
 
-    /// As people read it, without its unit where that has a column of its own.
+    /// The value as text; ``unit`` is not included.
     public var text: String {
         switch self {
         case .share(let share): NumberText.percent(share)
@@ -73,7 +73,7 @@ public indirect enum PlanQuantity: Sendable {
         }
     }
 
-    /// What the text counts in; empty for what says it itself.
+    /// The unit of the text; empty if the text includes it.
     public var unit: String {
         switch self {
         case .number(_, let unit): unit
@@ -93,6 +93,6 @@ extension NumberText {
     /// `one beacon`, `250 beacons`.
     static func beacons(_ count: Int) -> String { count == 1 ? "one beacon" : "\(count) beacons" }
 
-    /// From µs, without the unit, with all digits that devices tell apart.
+    /// Milliseconds from µs, without the unit, with all digits that devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

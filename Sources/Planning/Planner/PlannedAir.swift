@@ -146,7 +146,7 @@ extension PlannedAir {
     ///   - interval: What every advertisement's interval is taken to be; `nil` for its own.
     ///   - payloadOctets: What every advertisement's length is taken to be; `nil` for its own.
     ///
-    /// Refuses a fleet without beacons, and a site that it does not have.
+    /// Throws for a fleet without beacons, and a site that it does not have.
     public static func sites(
         of traffic: FleetTraffic, fleet: String, file: String? = nil, site: String? = nil,
         interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil
@@ -173,7 +173,7 @@ extension PlannedAir {
 
     /// The one site of a question that is asked of one; `nil` where there is none.
     ///
-    /// Refuses several, and says how to choose.
+    /// Throws for several, and says how to choose.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
         guard sites.count > 1 else { return sites.first }
         let names = sites.compactMap { $0.origin?.site }

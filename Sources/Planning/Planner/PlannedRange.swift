@@ -19,7 +19,7 @@ public struct PlannedRange: Hashable, Sendable {
     ///   - sensitivity: The weakest that the receiver hears, in dBm.
     ///   - shadowing: The standard deviation of the shadowing of each link, in dB.
     ///
-    /// Refuses a link whose range has no end, and one that carries nothing at any distance.
+    /// Throws for a link whose range has no end, and one that carries nothing at any distance.
     public init(
         radioPower: Double, sensitivity: Double, pathLoss: NamedPathLoss, shadowing: Double
     ) throws(PlanError) {
@@ -69,7 +69,7 @@ public struct NamedPathLoss: Hashable, Sendable {
     /// Reads `log-distance` with the loss at 1 m and the exponent, `itu` with the coefficient and the floors' loss, each
     /// with or without its two numbers (`log-distance:65,2.03`), `heydon` or `thesis`.
     ///
-    /// Refuses everything else, and numbers that the model refuses.
+    /// Throws for everything else, and numbers that the model refuses.
     public init(_ text: String) throws(PlanError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let texts = parts.count > 1 ? parts[1].split(separator: ",", omittingEmptySubsequences: false) : []

@@ -29,7 +29,7 @@ public struct ProfileRevision: Sendable {
     ///   - text: What `profile` was read from.
     ///   - numbers: Which advertisements, counted from 1; empty for the most frequent one.
     ///
-    /// Refuses numbers that the profile does not have, and intervals that no controller can keep together.
+    /// Throws for numbers that the profile does not have, and intervals that no controller can keep together.
     public init(
         of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
     ) throws(PlanError) {

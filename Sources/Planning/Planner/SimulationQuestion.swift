@@ -59,7 +59,7 @@ extension SimulationQuestion {
         progress(outcome.tally, batches: outcome.batches).total.map { $0 * 5 / 4 / shard.count + SimulationShard.block }
     }
 
-    /// Refuses what cannot be told of, and ends the answer with how it came about.
+    /// Throws for what cannot be told of, and ends the answer with how it came about.
     func finish(_ answer: inout PlanAnswer, _ outcome: SimulationOutcome) {
         answer.state("seed", .identifier(seed))
         answer.state("batches", .count(outcome.batches), as: "batches", remark: "seed \(seed)")

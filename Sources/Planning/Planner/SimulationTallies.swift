@@ -98,7 +98,7 @@ public struct MergedTallies: Sendable {
     ///   - files: The files with their names, in any order; each part once.
     ///   - program: The version of the program that merges; `nil` takes parts of any one version.
     ///
-    /// Refuses what is no tally, parts of different runs, a part that is missing, and one that is there twice.
+    /// Throws for what is no tally, parts of different runs, a part that is missing, and one that is there twice.
     public init(files: [(name: String, octets: [UInt8])], program: String? = nil) throws(PlanError) {
         var head: TallyHead?
         var parts: [Int: (lines: [ArraySlice<UInt8>], name: String)] = [:]

@@ -12,7 +12,7 @@ public struct FloorOutline: Hashable, Sendable {
         case crossing(Int, Int)
     }
 
-    /// Refuses what encloses nothing and what crosses itself.
+    /// Throws for what encloses nothing and what crosses itself.
     public init(corners: [FloorPosition]) throws(Fault) {
         self.corners = corners
         guard corners.count >= 3 else { throw .noArea }

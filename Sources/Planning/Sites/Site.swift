@@ -198,7 +198,7 @@ public struct SiteBeacon: Hashable, Sendable {
     /// its own packets.
     public let companions: [AdvertiserGroup]
 
-    /// Refuses what `AdvertiserGroup` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
+    /// Throws for what `AdvertiserGroup` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         radioPower: Double, companions: [AdvertiserGroup] = []
@@ -232,7 +232,7 @@ public struct SiteRadio: Hashable, Sendable {
     /// The weakest power that is received, in dBm.
     public let sensitivity: Double
 
-    /// Refuses a shadowing outside 0...20 dB and a sensitivity outside -130...0 dBm.
+    /// Throws for a shadowing outside 0...20 dB and a sensitivity outside -130...0 dBm.
     public init(
         pathLoss: PathLoss, shadowing: Double, sensitivity: Double
     ) throws(AirtimeError) {

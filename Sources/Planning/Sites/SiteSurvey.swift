@@ -19,7 +19,7 @@ public struct SiteSurvey: Sendable {
         public let seconds: Double
         public let probability: Double
 
-        /// Refuses times outside 0.01 s...1 h and probabilities outside 0.01...0.9999.
+        /// Throws for times outside 0.01 s...1 h and probabilities outside 0.01...0.9999.
         public init(seconds: Double, probability: Double) throws(AirtimeError) {
             guard seconds >= 0.01, seconds <= 3600 else {
                 throw .quantity(name: "a time in s (0.01...3600)", value: seconds)

@@ -98,7 +98,7 @@ import Testing
             .detect(withinSeconds: 15, probability: 0.95), beacons: 100, scanner: "android-low-power")
         let range = AdvertisingInterval(rawValue: 600)...AdvertisingInterval(rawValue: 3000)
         let even = try advice.curve(over: range, points: 5, horizonSeconds: 30)
-        let curve = try advice.curve(over: range, points: 5, between: 2, resonances: 2, horizonSeconds: 30)
+        let curve = try advice.curve(over: range, points: 5, between: 2, resonances: 5, horizonSeconds: 30)
         let peak = 1_000_000...1_040_000
         #expect(!even.contains { peak.contains($0.interval.microseconds) })
         #expect(curve.contains { peak.contains($0.interval.microseconds) && $0.p99 ?? .infinity > 30 })

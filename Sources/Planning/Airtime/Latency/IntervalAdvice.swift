@@ -7,7 +7,7 @@ public import BluetoothTypes
 /// controllers take. Latency is not monotonic in the interval, because of resonance: an interval counts only when
 /// its neighbors at 1 % on both sides hold as well.
 public struct IntervalAdvice: Sendable {
-    /// What was asked for.
+    /// The goal of the advice.
     public let goal: IntervalGoal
     /// The interval to set.
     public let interval: AdvertisingInterval
@@ -29,7 +29,7 @@ public struct IntervalAdvice: Sendable {
     /// - Parameter logSparingOther: ln of the probability that what one beacon sends beside the advertisement in question
     ///   spares a packet (``BoxSurroundings/logSparingOther``); 0 for beacons that send nothing else.
     ///
-    /// Refuses an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
+    /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset, logSparingOther: Double = 0
@@ -75,7 +75,7 @@ public enum IntervalOutcome: Hashable, Sendable {
     /// No interval meets the goal; the best there is, and what would have to change.
     case impossible(Shortfall)
 
-    /// What is missing, and each change that would do alone where it is known.
+    /// The shortfall, and changes each of which would be enough.
     public struct Shortfall: Hashable, Sendable {
         /// The share received in time at the best interval.
         public let share: Double
@@ -90,7 +90,7 @@ public enum IntervalOutcome: Hashable, Sendable {
 }
 
 /// Intervals to spread a fleet over, so that beacons that met once do not meet again: around or below the advised
-/// interval, clear of the stretches that keep step with the scanner.
+/// interval, outside the intervals that resonate with the scanner.
 public struct IntervalSpread: Hashable, Sendable {
     /// The shortest and the longest interval that a beacon gets.
     public let intervals: ClosedRange<AdvertisingInterval>
@@ -98,10 +98,10 @@ public struct IntervalSpread: Hashable, Sendable {
     /// negative for fewer. Energy goes with it.
     public let extraEvents: Double
 
-    /// Narrower spreads than this share of the interval pull nobody apart.
+    /// Spreads narrower than this share of the interval do not separate beacons.
     static let narrowest = 0.02
 
-    /// A beacon's own interval: the same for the same identity, and even over the spread over many of them.
+    /// The interval of a beacon. It depends on the identity only, and many identities are spread evenly.
     public func interval(of identity: String) -> AdvertisingInterval {
         Self.interval(of: identity.utf8, within: intervals)
     }
@@ -121,7 +121,7 @@ public struct IntervalSpread: Hashable, Sendable {
 
 extension IntervalAdvice {
     /// The widest spread within `share` of the advised interval to both sides that holds no interval to avoid, and whose
-    /// ends reach the goal; `nil` where there is none that is wide enough to be of use, and for a single beacon.
+    /// ends reach the goal; nil if none is wide enough to be of use, and for a single beacon.
     public func spread(within share: Double = 0.1) throws(AirtimeError) -> IntervalSpread? {
         guard search.count > 1 else { return nil }
         let center = Double(interval.microseconds)
@@ -163,18 +163,18 @@ public struct IntervalPoint: Hashable, Sendable {
     public let interval: AdvertisingInterval
     /// Of a packet on one channel, 0...1.
     public let collisionFreeProbability: Double
-    /// Percentiles of the latency in seconds; nil where they lie beyond the horizon.
+    /// Percentiles of the latency in seconds; nil beyond the horizon.
     public let p50: Double?
     public let p90: Double?
     public let p99: Double?
-    /// The percentile that was asked for beside them, in seconds; nil where none was, or beyond the horizon.
+    /// The additional percentile in seconds; nil if none was requested, or beyond the horizon.
     public let wanted: Double?
     /// Whether it stands between the even ones.
     public let isExtra: Bool
 }
 
 extension IntervalAdvice {
-    /// The latency of the same fleet at another interval before another scanner, within `horizonSeconds`.
+    /// The latency of the fleet at another interval with another scanner, within `horizonSeconds`.
     public func distribution(
         intervalMicroseconds: Double, preset: ScannerPreset, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
@@ -182,7 +182,7 @@ extension IntervalAdvice {
     }
 
     /// What other intervals would give, in ascending order: `count` of them (2...1000), spread evenly over `range` on a
-    /// logarithmic scale; `between` more between any two of these; and the middles and ends of the slowest `resonances`.
+    /// logarithmic scale; `between` more between any two of these; and the middles of the slowest `resonances`.
     ///
     /// Percentiles are sought within `horizonSeconds`, that of `wantedShare` (0..<1) in addition to the usual ones. Throws
     /// what `LatencyModel` throws.
@@ -227,20 +227,20 @@ extension IntervalSearch {
             wanted: wantedShare.flatMap(distribution.percentile), isExtra: isExtra)
     }
 
-    /// The middles and ends of the slowest resonances, which may lie between two points that show nothing of them.
+    /// The middles of the slowest resonances, which may lie between two points that show nothing of them.
     fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
         guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds
         let bands = try Resonance.bands(
             within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: preset.pattern,
             airtimeMicroseconds: airtime)
-        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).flatMap { band in
+        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).map { band in
             // Where k·E = m·I.
             let scanInterval = Double(preset.pattern.intervalMicroseconds)
             let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
             let ends = band.intervalsMicroseconds
             let middle = min(ends.upperBound, max(ends.lowerBound, period - AdvertisingDelay.meanMicroseconds))
-            return [ends.lowerBound, middle, ends.upperBound].map { UInt32(($0 / step).rounded()) }
+            return UInt32((middle / step).rounded())
         }
     }
 }

@@ -1,11 +1,11 @@
 /// The most beacons in range of one receiver of which each is received in time.
 public struct LargestFleet: Sendable {
-    /// None, where not even a single beacon is received in time often enough.
+    /// 0 if not even a single beacon is received in time often enough.
     public let beacons: Int
-    /// The latency in that fleet; a single beacon's, where there is none.
+    /// The latency in that fleet; if there is none, that of a single beacon.
     public let latency: LatencyDistribution
 
-    /// More are not looked for.
+    /// The largest number that is searched for.
     public static let countLimit = 100_000_000
 
     /// `probability` of all detections are to take at most `seconds`.

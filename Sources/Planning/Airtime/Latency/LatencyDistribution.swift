@@ -65,7 +65,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         }
     }
 
-    private static let pointsPerPeriod = 32
+    private static let pointsPerPeriod = 64
 
     /// The time by which `share` of all are received, in seconds; nil where that is not reached within the horizon,
     /// and for what is no share between 0 and 1.

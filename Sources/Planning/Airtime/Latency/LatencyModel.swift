@@ -26,7 +26,7 @@ public struct LatencyModel: Hashable, Sendable {
     /// The longest time that a distribution may be asked for, in seconds.
     public static let longestHorizonSeconds = 86_400.0
 
-    /// The fleet within range, the asked advertiser included.
+    /// The fleet within range, including the target advertiser.
     public let group: AdvertiserGroup
     public let pattern: ScanPattern
     /// c in µs, from the start of one copy to the start of the next.
@@ -35,13 +35,13 @@ public struct LatencyModel: Hashable, Sendable {
     public let windowGapMicroseconds: Double
     /// t_d in µs: how long the scanner is deaf after each packet that it decoded.
     public let deadTimeMicroseconds: Double
-    /// The probability that nothing else spoils a packet: strangers, fading.
+    /// The probability that nothing else destroys a packet: other devices, fading.
     public let otherClearProbability: Double
     public let losses: Losses
     /// J in µs: 10 ms, or 0 for an advertiser without advDelay (which the specification does not allow).
     public let advertisingDelayMicroseconds: Double
 
-    /// Refuses an empty fleet, an interval outside 20 ms...10.24 s, a scan interval above 40.96 s, an airtime above
+    /// Throws for an empty fleet, an interval outside 20 ms...10.24 s, a scan interval above 40.96 s, an airtime above
     /// 5 ms, a copy spacing shorter than the airtime or above 1 s, negative times, and a probability outside 0...1.
     public init(
         group: AdvertiserGroup, pattern: ScanPattern, copySpacingMicroseconds: Double = 1000,

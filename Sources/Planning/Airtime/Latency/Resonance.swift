@@ -20,13 +20,13 @@ public struct Resonance: Hashable, Sendable {
 
     /// From this slowness on an interval is worth avoiding.
     public static let avoidedSlowness = 2.0
-    /// Slower sweeps than this, in seconds, are not told apart: about a year.
+    /// Slower sweeps than this, in seconds, are not distinguished: about a year.
     private static let slowestSweep = 3e7
 
     /// The slowest resonance of an advertising interval with a scanner for packets of that airtime (µs); nil where
     /// there is none: for a scanner without a pause, or when each window sees an event anyhow.
     ///
-    /// Refuses an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
+    /// Throws for an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
     /// 40.96 s.
     public static func slowest(
         interval: AdvertisingInterval, pattern: ScanPattern, airtimeMicroseconds: Double
@@ -36,7 +36,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
@@ -63,7 +63,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with a range in µs.
+    /// As above, with a range in µs.
     package static func bands(
         within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {

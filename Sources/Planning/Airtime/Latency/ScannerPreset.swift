@@ -22,12 +22,12 @@ public struct ScannerPreset: Hashable, Sendable {
 
     /// A scanner that goes by its window and interval, such as `30/60 ms`.
     ///
-    /// Refuses an empty window, and one longer than the interval.
+    /// Throws for an empty window, and one longer than the interval.
     public init(window: ScanInterval, interval: ScanInterval) throws(AirtimeError) {
         try self.init(windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds)
     }
 
-    /// The same with lengths in µs that no controller needs to know.
+    /// As above, with lengths in µs that need not be ones that controllers support.
     package init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
@@ -43,7 +43,7 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner("android-low-power", 512, 5120), scanner("android-balanced", 1024, 4096),
         scanner("android-low-latency", 4096, 4096), scanner("ios-find-my", 30, 300), scanner("harmony", 20, 600),
         continuous, scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
-        // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms where nobody sets others.
+        // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms by default.
         scanner("esp32-proxy", 30, 320),
         // What a passive scan of Pharos asks of a Linux box: it never pauses, and changes the channel every 60 ms.
         scanner("linux", 60, 60),
@@ -72,14 +72,14 @@ public struct ScanPattern: Hashable, Sendable {
     /// 3; or 1 for a receiver that stays on one channel.
     public let channelCount: Int
 
-    /// Refuses an empty window, one longer than the interval, and other than one or three channels.
+    /// Throws for an empty window, one longer than the interval, and other than one or three channels.
     public init(window: ScanInterval, interval: ScanInterval, channelCount: Int = 3) throws(AirtimeError) {
         try self.init(
             windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds,
             channelCount: channelCount)
     }
 
-    /// The same with lengths in µs that no controller needs to know.
+    /// As above, with lengths in µs that need not be ones that controllers support.
     package init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)

@@ -1,4 +1,4 @@
-/// Packets of strangers on the same advertising channel: a stationary Poisson stream of equal packets.
+/// Packets of other devices on the same advertising channel: a stationary Poisson stream of equal packets.
 ///
 /// Symbols: O the share of time that strangers, not the fleet itself, keep the channel busy; tau_b the airtime of one of
 /// their packets; λ_b = -ln(1 - O) / tau_b the rate at which their packets start. A packet of airtime tau misses them
@@ -8,10 +8,10 @@
 public struct BackgroundLoad: Hashable, Sendable {
     /// O, 0 up to, but without, 1.
     public let share: Double
-    /// tau_b in µs; `nil` when strangers' packets are as long as the one that is asked about.
+    /// tau_b in µs; `nil` when other devices' packets are as long as the one that is asked about.
     public let airtimeMicroseconds: Double?
 
-    /// Refuses a share outside 0..<1 (a channel that is always busy lets nothing through) and an airtime that is no
+    /// Throws for a share outside 0..<1 (a channel that is always busy lets nothing through) and an airtime that is no
     /// positive number.
     public init(share: Double, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {
         guard share >= 0, share < 1 else {
@@ -24,7 +24,7 @@ public struct BackgroundLoad: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// The same with strangers' packets of a length.
+    /// The same with other devices' packets of a length.
     ///
     /// - Parameter payloadOctets: Octets of advertising data in each; `nil` for packets as long as the one that is asked
     ///   about. Other than 0...31 is refused.
@@ -42,10 +42,10 @@ public struct BackgroundLoad: Hashable, Sendable {
         airtimeMicroseconds = nil
     }
 
-    /// Nobody else on the channel.
+    /// No other device on the channel.
     public static let none = BackgroundLoad()
 
-    /// λ_b in packets a µs; `airtime` in µs stands in where strangers' packets are as long as ours.
+    /// λ_b in packets a µs; `airtime` in µs stands in where other devices' packets are as long as ours.
     public func arrivalsPerMicrosecond(forPacketOf airtime: Double) -> Double {
         -log1p(-share) / (airtimeMicroseconds ?? airtime)
     }
@@ -74,7 +74,7 @@ public struct ScanAnswer: Hashable, Sendable {
     /// SCAN_REQ: preamble, access address, header, two device addresses and CRC, 22 octets on LE 1M.
     public static let requestAirtimeMicroseconds = 176.0
 
-    /// Refuses an airtime that is no positive number and a share outside 0...1.
+    /// Throws for an airtime that is no positive number and a share outside 0...1.
     public init(responseAirtimeMicroseconds: Double, answeredShare: Double = 1) throws(AirtimeError) {
         guard responseAirtimeMicroseconds > 0, responseAirtimeMicroseconds.isFinite else {
             throw .airtime(responseAirtimeMicroseconds)

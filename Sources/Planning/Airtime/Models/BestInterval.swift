@@ -9,10 +9,10 @@ public struct BestInterval: Hashable, Sendable {
     public let beacons: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
-    /// Strangers' packets. They leave the throughput's optimum where it is, and move the latency's towards it.
+    /// Other devices' packets. They leave the throughput's optimum where it is, and move the latency's towards it.
     public let background: BackgroundLoad
 
-    /// Refuses fewer than one beacon and an airtime that is no positive number.
+    /// Throws for fewer than one beacon and an airtime that is no positive number.
     public init(
         beacons: Int, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -38,9 +38,9 @@ public struct BestInterval: Hashable, Sendable {
     }
 
     /// The shortest E in µs at which a packet is clear with `probability`, background included; `nil` when the
-    /// background alone takes more than that. 2·tau for a lone beacon, which collides with nobody.
+    /// background alone takes more than that. 2·tau for a lone beacon, which has no beacon to collide with.
     ///
-    /// Refuses a probability outside 0<..<1.
+    /// Throws for a probability outside 0<..<1.
     public func meanPeriodMicroseconds(holding probability: Double) throws(AirtimeError) -> Double? {
         guard probability > 0, probability < 1 else { throw .share(probability) }
         let own = log(probability) - background.logClearProbability(forPacketOf: airtimeMicroseconds)
@@ -69,7 +69,7 @@ public struct BestInterval: Hashable, Sendable {
     }
 }
 
-/// An advertising interval that a controller can be told, for a mean period that was wanted.
+/// The advertising interval that a controller supports for a wanted mean period.
 public struct IntervalSetting: Hashable, Sendable {
     /// Which end of the controller's range stood in the way.
     public enum Limit: Hashable, Sendable {
@@ -99,7 +99,7 @@ public struct IntervalSetting: Hashable, Sendable {
             throw .interval(meanPeriodMicroseconds)
         }
         let wanted = (meanPeriodMicroseconds - AdvertisingDelay.meanMicroseconds) / 625
-        // A period computed from a whole number of units must come back as that number, not one beside it.
+        // A period computed from a whole number of units must come back as that number, not its neighbor.
         let whole = wanted.rounded()
         let units = abs(wanted - whole) < 1e-6 ? whole : wanted.rounded(rounding)
         if units < Double(range.lowerBound.rawValue) {

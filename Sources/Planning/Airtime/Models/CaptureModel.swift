@@ -16,12 +16,12 @@
 public struct CaptureModel: Hashable, Sendable {
     /// Equal beacons at one mean level.
     public struct Interferers: Hashable, Sendable {
-        /// The asked beacon is not among them.
+        /// The target beacon is not among them.
         public let group: AdvertiserGroup
-        /// D_j in dB, positive where the asked beacon is louder.
+        /// D_j in dB, positive where the target beacon is louder.
         public let advantageDecibels: Double
 
-        /// Refuses an advantage outside -300...300 dB.
+        /// Throws for an advantage outside -300...300 dB.
         public init(_ group: AdvertiserGroup, advantageDecibels: Double) throws(AirtimeError) {
             try Quantity.check(advantageDecibels, in: -300...300, "a difference of levels (-300...300 dB)")
             self.group = group
@@ -40,14 +40,14 @@ public struct CaptureModel: Hashable, Sendable {
         public let withoutCapture: Double
     }
 
-    /// tau_0 of the asked packet in µs.
+    /// tau_0 of the target packet in µs.
     public let airtimeMicroseconds: Double
     public let interferers: [Interferers]
     /// θ in dB.
     public let thresholdDecibels: Double
     /// σ in dB.
     public let shadowingDecibels: Double
-    /// The asked beacon's mean level over the receiver's sensitivity, in dB; infinite when every interferer is heard.
+    /// The target beacon's mean level over the receiver's sensitivity, in dB; infinite when every interferer is heard.
     public let marginDecibels: Double
     public let background: BackgroundLoad
 

@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 /// How likely a packet meets no other packet on its channel: exact, for any mix of independent advertisers.
 ///
-/// Symbols: tau_i the airtime of the asked packet, tau_j and E_j = T_j + J/2 airtime and mean period of another
+/// Symbols: tau_i the airtime of the target packet, tau_j and E_j = T_j + J/2 airtime and mean period of another
 /// advertiser; p_i = Π_{j≠i} [1 - (tau_i + tau_j)/E_j], times the background's exp(-λ_b·(tau_i + tau_b)).
 ///
 /// Assumptions: the advertisers' phases are independent and stationary (they were not started together), packets that touch end to end do not collide, packets that overlap are both lost (see
@@ -15,7 +15,7 @@ public import BluetoothTypes
 public struct CollisionModel: Hashable, Sendable {
     /// Equal advertisers, and what follows their packets.
     public struct Source: Hashable, Sendable {
-        /// The asked beacon is counted in its group.
+        /// The target beacon is counted in its group.
         public let group: AdvertiserGroup
         /// SCAN_REQ and SCAN_RSP behind each packet; `nil` for non-scannable advertising and passive scanners.
         public let answer: ScanAnswer?
@@ -69,7 +69,7 @@ public struct CollisionModel: Hashable, Sendable {
         try self.init(sources: groups.map { Source($0) }, background: background)
     }
 
-    /// N equal beacons, the asked one included, with T, and tau in µs.
+    /// N equal beacons, including the target beacon, with T, and tau in µs.
     public init(
         beacons: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -78,7 +78,7 @@ public struct CollisionModel: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -178,7 +178,7 @@ extension CollisionModel {
     /// The most equal beacons at which a packet is still clear with `probability`, the asked one included; `nil` when
     /// not even one beacon reaches it, because of the background.
     ///
-    /// Refuses a probability outside 0<..<1 (any number holds 0; only a lone beacon has 1).
+    /// Throws for a probability outside 0<..<1 (any number holds 0; only a lone beacon has 1).
     public static func largestFleet(
         holding probability: Double, interval: AdvertisingInterval, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
@@ -188,7 +188,7 @@ extension CollisionModel {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package static func largestFleet(
         holding probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
@@ -228,7 +228,7 @@ extension CollisionModel {
 /// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
 ///
 /// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T.
-/// Strangers' packets hit each channel independently. A scanner with one radio hears one channel at a time: ask
+/// Other devices' packets hit each channel independently. A scanner with one radio hears one channel at a time: ask
 /// ``CollisionModel`` for it. With identical firmware the three windows coincide and three copies are worth one:
 /// 0.491 for 100 beacons at 100 ms, where 1 - (1 - p)³ would promise 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
@@ -237,7 +237,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public let spacing: CopySpacing
     public let background: BackgroundLoad
 
-    /// Refuses a fleet without a beacon, and with
+    /// Throws for a fleet without a beacon, and with
     /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` intervals that the windows of one box
     /// outlast.
     public init(
@@ -269,7 +269,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return min(1, clear / offered)
     }
 
-    /// The same for an event of one of ``groups``, averaged over the asked box's own spacing by Simpson's rule: the
+    /// The same for an event of one of ``groups``, averaged over the target box's own spacing by Simpson's rule: the
     /// integrand has a kink in no more than its second derivative.
     private func atLeastOneProbability(ofGroup asked: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds
@@ -284,7 +284,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return sum / Double(3 * panels)
     }
 
-    /// Given the asked box's c: with separations d and 2d of the windows, one channel has the window L, a pair of
+    /// Given the target box's c: with separations d and 2d of the windows, one channel has the window L, a pair of
     /// neighbors L + min(d, L), the outer pair L + min(2d, L), all three L + 2·min(d, L).
     private func atLeastOneProbability(ofGroup asked: Int, spacing own: Double) -> Double {
         var one = 0.0

@@ -11,7 +11,7 @@ public struct CopySpacing: Hashable, Sendable {
     /// The longest time between the starts of two copies, in µs.
     public static let maximumMicroseconds = 10_000.0
 
-    /// Refuses spacings outside 0...10 ms, and a range whose end lies before its start.
+    /// Throws for spacings outside 0...10 ms, and a range whose end lies before its start.
     public init(lowMicroseconds: Double, highMicroseconds: Double) throws(AirtimeError) {
         for value in [lowMicroseconds, highMicroseconds] where !(value >= 0 && value <= Self.maximumMicroseconds) {
             throw .quantity(name: "a spacing of the three copies (0...10 000 µs)", value: value)
@@ -49,7 +49,7 @@ public struct CopyOffsets: Hashable, Sendable {
     /// Channel 37, 38, 39.
     public let microseconds: [Double]
 
-    /// Refuses offsets outside 0...20 ms.
+    /// Throws for offsets outside 0...20 ms.
     public init(_ first: Double, _ second: Double, _ third: Double) throws(AirtimeError) {
         for value in [first, second, third] where !(value >= 0 && value <= 2 * CopySpacing.maximumMicroseconds) {
             throw .quantity(name: "an offset of a copy (0...20 000 µs)", value: value)
@@ -57,7 +57,7 @@ public struct CopyOffsets: Hashable, Sendable {
         microseconds = [first, second, third]
     }
 
-    /// Equal boxes that disturb the asked one: their group, the asked box not counted, and their offsets.
+    /// Equal boxes that disturb the target box: their group, the target box not counted, and their offsets.
     public struct Interferers: Hashable, Sendable {
         public let group: AdvertiserGroup
         public let offsets: CopyOffsets
@@ -70,7 +70,7 @@ public struct CopyOffsets: Hashable, Sendable {
 
     /// The probability that at least one of this box's copies, of `airtime` µs, is clear among `others`. Exact.
     ///
-    /// Refuses an airtime that is no positive number, and interferers whose windows together outlast their interval.
+    /// Throws for an airtime that is no positive number, and interferers whose windows together outlast their interval.
     public func atLeastOneProbability(
         airtimeMicroseconds airtime: Double, among others: [Interferers], background: BackgroundLoad = .none
     ) throws(AirtimeError) -> Double {

@@ -19,7 +19,7 @@ public struct EnergyModel: Hashable, Sendable {
 
     /// - Parameter companions: Other advertisements of the same box, with the same chip and battery.
     ///
-    /// Refuses an interval that is no positive number or over a day, and more octets than a legacy packet holds.
+    /// Throws for an interval that is no positive number or over a day, and more octets than a legacy packet holds.
     public init(
         chip: BeaconChip, battery: BeaconBattery, interval: AdvertisingInterval, payloadOctets: Int,
         companions: [EnergyModel] = []
@@ -29,7 +29,7 @@ public struct EnergyModel: Hashable, Sendable {
             payloadOctets: payloadOctets, companions: companions)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package init(
         chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
         companions: [EnergyModel] = []
@@ -61,7 +61,7 @@ public struct EnergyModel: Hashable, Sendable {
     /// (Q_event + I_sleep·E)·V/p in µJ: what the battery gives for one advertisement that is received with
     /// `probability`, on one channel; where the box sends several, for an average one of them.
     ///
-    /// Refuses a probability outside 0<...1.
+    /// Throws for a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {
         guard probability > 0, probability <= 1 else { throw .share(probability) }
         let others = (chip.sleepMicroamperes + companionMicroamperes) * meanPeriodSeconds
@@ -86,7 +86,7 @@ public struct BeaconChip: Hashable, Sendable {
     /// Where the figures come from, and for which radio power.
     public let source: String
 
-    /// Refuses charges outside 0.01...10,000 µC, and sleep currents outside 0...100,000 µA.
+    /// Throws for charges outside 0.01...10,000 µC, and sleep currents outside 0...100,000 µA.
     public init(
         name: String, emptyEventMicrocoulombs: Double, fullEventMicrocoulombs: Double, sleepMicroamperes: Double,
         source: String
@@ -155,7 +155,7 @@ public struct BeaconBattery: Hashable, Sendable {
     /// The η of the tables here.
     public static let defaultEfficiency = 0.85
 
-    /// Refuses a capacity outside 0.1...10⁶ mAh, a voltage outside 0.5...60 V, and an efficiency outside 0.01...1.
+    /// Throws for a capacity outside 0.1...10⁶ mAh, a voltage outside 0.5...60 V, and an efficiency outside 0.01...1.
     public init(
         name: String, capacityMilliampereHours: Double, nominalVolts: Double,
         efficiency: Double = Self.defaultEfficiency, source: String

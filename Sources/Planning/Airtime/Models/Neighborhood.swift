@@ -11,7 +11,7 @@ public enum Neighborhood {
     /// The beacons of a square grid within `radius` meters, those on the rim counted: 317 for 100 m and a spacing of
     /// 10 m, 137 for 15 m; from a cell's center 316 and 140. (The thesis says 250 and 130.) Work: radius/spacing.
     ///
-    /// Refuses numbers that are not positive, and a radius of more than 100,000 spacings.
+    /// Throws for numbers that are not positive, and a radius of more than 100,000 spacings.
     public static func gridCount(
         radiusMeters radius: Double, spacingMeters spacing: Double, from place: GridPlace = .beacon
     ) throws(AirtimeError) -> Int {
@@ -38,7 +38,7 @@ public enum Neighborhood {
 
     /// The densest square grid, by its spacing in meters, that has at most `beacons` within `radius` meters.
     ///
-    /// Refuses fewer than one beacon, more than 10⁹, and a radius that is not positive.
+    /// Throws for fewer than one beacon, more than 10⁹, and a radius that is not positive.
     public static func gridSpacing(
         holding beacons: Int, radiusMeters radius: Double, from place: GridPlace = .beacon
     ) throws(AirtimeError) -> Double {
@@ -69,7 +69,7 @@ public enum Neighborhood {
     }
 }
 
-/// Somebody with a receiver walks past a beacon in a straight line: for how long is it within range, and is it seen?
+/// A receiver is carried past a beacon in a straight line: the time within range, and the probability of discovery.
 ///
 /// Symbols: R the detection range, y the closest distance to the beacon, v the speed. dwell = 2·√(R² - y²)/v, and
 /// P(seen) = F_L(dwell) with F_L the distribution of the time until the beacon is first received. Assumption: within R
@@ -82,7 +82,7 @@ public struct WalkPast: Hashable, Sendable {
     /// R in meters.
     public let rangeMeters: Double
 
-    /// Refuses a speed outside 0.001...1000 m/s, and a distance or range outside 0...10⁶ m.
+    /// Throws for a speed outside 0.001...1000 m/s, and a distance or range outside 0...10⁶ m.
     public init(
         speedMetersPerSecond: Double, closestDistanceMeters: Double, rangeMeters: Double
     ) throws(AirtimeError) {

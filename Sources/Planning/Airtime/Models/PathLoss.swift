@@ -22,7 +22,7 @@ public struct PathLoss: Hashable, Sendable {
     /// PL(1 m) + 10·n·log10 d dB. Measured with Bluetooth indoors: n = 2.03, shadowing of 3.5...5.9 dB (Strzoda, 2022).
     /// What is nearer than 0.1 m counts as 0.1 m: the formula means nothing that near.
     ///
-    /// Refuses a loss outside 0...120 dB and an exponent outside 0.5...10.
+    /// Throws for a loss outside 0...120 dB and an exponent outside 0.5...10.
     public static func logDistance(
         lossAtOneMeterDecibels: Double, exponent: Double
     ) throws(AirtimeError) -> PathLoss {
@@ -103,7 +103,7 @@ public struct PathLoss: Hashable, Sendable {
     /// loss of r dB. Meters off at both ends of its range, where ``meters(atDecibels:)`` is exact: 17.6 m for 85 dB,
     /// which p1 reaches at 18.5 m.
     ///
-    /// Refuses a loss outside 32...85 dB, p1's own range; the formula has a pole at 97.4 dB.
+    /// Throws for a loss outside 32...85 dB, p1's own range; the formula has a pole at 97.4 dB.
     public static func thesisDistanceMeters(atDecibels loss: Double) throws(AirtimeError) -> Double {
         try Quantity.check(loss, in: 32...85, "a path loss of the thesis (32...85 dB)")
         return max(0, -3.2584 - 262.4872 / (loss - 97.4118) - 25 / loss)
@@ -123,7 +123,7 @@ public struct RadioLink: Hashable, Sendable {
     /// σ.
     public let shadowingDecibels: Double
 
-    /// Refuses a radio power outside -127...40 dBm, a sensitivity outside -150...0 dBm, and a shadowing outside
+    /// Throws for a radio power outside -127...40 dBm, a sensitivity outside -150...0 dBm, and a shadowing outside
     /// 0...20 dB.
     public init(
         radioPowerDBm: Double, sensitivityDBm: Double, pathLoss: PathLoss, shadowingDecibels: Double = 0
@@ -158,7 +158,7 @@ public struct RadioLink: Hashable, Sendable {
     /// `probability`, at the median level for 1/2. 0 when there is none; infinite where the path loss has an end (the
     /// thesis') and the link carries it.
     ///
-    /// Refuses a probability outside 0.001...0.999 (with shadowing, no distance is sure).
+    /// Throws for a probability outside 0.001...0.999 (with shadowing, no distance is sure).
     public func rangeMeters(probability: Double = 0.5) throws(AirtimeError) -> Double {
         guard probability >= 0.001, probability <= 0.999 else { throw .share(probability) }
         let reserve = shadowingDecibels * NormalDistribution.quantile(probability)

@@ -150,7 +150,7 @@ extension SplitMix64 {
 }
 
 extension AirBatch {
-    /// Draws when every advertiser and the strangers start first.
+    /// Draws when every advertiser and every other device start first.
     mutating func beginTraffic(_ begin: Double) {
         for (index, advertiser) in scene.advertisers.enumerated() {
             switch advertiser.start {

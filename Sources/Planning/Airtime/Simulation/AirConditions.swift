@@ -10,7 +10,7 @@ public struct AirConditions: Sendable {
         case powerSum(thresholdDecibels: Double)
     }
 
-    /// Packets of strangers that start at random, on each channel by itself.
+    /// Packets of other devices that start at random, on each channel by itself.
     public struct Strangers: Hashable, Sendable {
         /// The share of a channel that they keep busy.
         public var busyShare: Double
@@ -140,7 +140,7 @@ public struct AirPath: Hashable, Sendable {
 
     /// The walk begins at the first point with the beginning of each batch.
     ///
-    /// Refuses a path without points, points that are no numbers, and a speed outside 0...100 m/s.
+    /// Throws for a path without points, points that are no numbers, and a speed outside 0...100 m/s.
     public init(walking points: [FloorPosition], metersPerSecond: Double) throws(AirtimeError) {
         guard !points.isEmpty else { throw .quantity(name: "a number of points of a path", value: 0) }
         guard metersPerSecond >= 0, metersPerSecond <= 100 else {
@@ -177,7 +177,7 @@ public struct FloorPosition: Hashable, Sendable {
     public let x: Double
     public let y: Double
 
-    /// Any numbers; whoever reads them from outside makes sure that they are finite.
+    /// Any numbers. Callers that read them from files must check that they are finite.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y

@@ -1,10 +1,10 @@
 public import BluetoothTypes
 
-/// Advertisers, receivers and strangers on three channels, played packet by packet.
+/// Advertisers, receivers and other devices on three channels, played packet by packet.
 ///
 /// Answers what no closed model does: positions, capture by power sums, walking receivers, dead times, clocks that
 /// drift, fleets that are powered on together. A batch is `conditions.durationMicroseconds` of air from a state in which
-/// everything has long been running; phases, shadowing and delays are drawn anew for each batch.
+/// everything has long been running; phases, shadowing and delays are drawn again for each batch.
 public struct AirSimulation: BatchedSimulation {
     public static let maximumAdvertisers = 20_000
     public static let maximumReceivers = 256
@@ -24,7 +24,7 @@ public struct AirSimulation: BatchedSimulation {
     public let conditions: AirConditions
     public let seed: UInt64
 
-    /// Refuses an empty or too large scene, quantities out of range, and batches that would take minutes.
+    /// Throws for an empty or too large scene, quantities out of range, and batches that would take minutes.
     public init(
         advertisers: [AirAdvertiser], receivers: [AirReceiver], conditions: AirConditions = AirConditions(),
         seed: UInt64
@@ -124,7 +124,7 @@ public struct AirAdvertiser: Hashable, Sendable {
         self.init(intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with an interval in µs that no controller needs to know.
+    /// As above, with an interval in µs that need not be one that controllers support.
     package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
@@ -158,7 +158,7 @@ public struct AirAdvertiser: Hashable, Sendable {
     }
 }
 
-/// Refuses quantities out of range, NaN included.
+/// Throws for quantities out of range, NaN included.
 enum AirLimit {
     static func check(_ value: Double, _ range: ClosedRange<Double>, _ name: String) throws(AirtimeError) {
         guard range.contains(value) else { throw .quantity(name: name, value: value) }

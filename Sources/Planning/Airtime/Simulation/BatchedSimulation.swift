@@ -20,7 +20,7 @@ public protocol SimulationTally: Sendable {
 
 /// Sums what the batches of a simulation counted, until a goal is met.
 ///
-/// A value without threads and clocks: whoever has the cores plays the batches anywhere and hands in their tallies in
+/// A value without threads and clocks: the caller plays the batches on any thread and adds their tallies in
 /// the order of the batches' numbers. The goal is judged after each, and what comes behind the batch that met it is
 /// dropped. So the result depends on neither the number of cores nor on who was faster. To stop early, as at Ctrl-C,
 /// hand in no more: ``tally`` holds the batches so far.
@@ -52,7 +52,7 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
 }
 
 extension SplitMix64 {
-    /// The generator of one batch: the same for one seed and index, whichever core runs the batch and whenever.
+    /// The random numbers of one batch. They depend on the seed and the index only.
     ///
     /// Neighboring indices give unrelated streams: the index goes through the generator's own mixing first.
     init(seed: UInt64, batch index: Int) {
@@ -150,7 +150,7 @@ public struct Estimate: Hashable, Sendable {
     }
 }
 
-/// When a simulation has seen enough: its confidence interval is narrower than asked, or it has run its most batches.
+/// When a simulation stops: its confidence interval is narrow enough, or it has run its maximum of batches.
 public struct PrecisionGoal: Hashable, Sendable {
     /// What half the width of the 95 % confidence interval is compared with.
     public enum Width: Hashable, Sendable {
@@ -165,7 +165,7 @@ public struct PrecisionGoal: Hashable, Sendable {
     public let minimumBatches: Int
     public let maximumBatches: Int
 
-    /// Refuses a width that is no positive number, fewer than two batches, and a maximum below the minimum.
+    /// Throws for a width that is no positive number, fewer than two batches, and a maximum below the minimum.
     public init(
         halfWidth: Width, minimumBatches: Int = 20, maximumBatches: Int = 100_000
     ) throws(AirtimeError) {

@@ -11,7 +11,7 @@ public struct SimulationShard: Hashable, Sendable {
     /// More parts than these are refused.
     public static let countLimit = 100_000
 
-    /// Refuses a number of parts outside 1...100,000, and a part that is none of them.
+    /// Throws for a number of parts outside 1...100,000, and a part that is none of them.
     public init(_ index: Int, of count: Int) throws(AirtimeError) {
         guard (1...Self.countLimit).contains(count) else {
             throw .quantity(name: "a number of parts of a simulation", value: Double(count))
@@ -104,7 +104,7 @@ public struct BatchCounts: Hashable, Sendable {
         numbers = [shares.count] + shares.flatMap { [$0.hits, $0.trials] } + all.latency.numbers
     }
 
-    /// Refuses numbers that no batch counts.
+    /// Throws for numbers that no batch counts.
     public init?(numbers: [Int], batch: Int) {
         self.numbers = numbers
         guard tally(batch: batch) != nil else { return nil }

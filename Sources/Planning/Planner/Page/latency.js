@@ -119,7 +119,7 @@ const latency = (() => {
     const times = [0], shares = [0], { received, E, isComplete } = result;
     let sum = 0;
     for (let event = 0; event < received.length + (isComplete ? 1 : 0) && times.at(-1) < horizon; event++) {
-      const share = received[event] || 0, parts = event <= spread ? 32 : 1;
+      const share = received[event] || 0, parts = event <= spread ? 64 : 1;
       for (let part = 1; part <= parts; part++) {
         const time = (event + part / parts) * E;
         times.push(time);

@@ -92,7 +92,7 @@ extension PlanPageContent {
     /// program for them. The page draws the curve over the interval from the settings and computes all numbers again
     /// whenever a control moves.
     public struct Explorer: Hashable, Sendable {
-        /// N, the asked beacon included.
+        /// N, the target beacon included.
         public var beacons: Int
         /// T, today's setting or the proposed one, in ms.
         public var intervalMs: Double
@@ -108,7 +108,7 @@ extension PlanPageContent {
         public var shadowingDecibels: Double
         /// The share of the channel that strangers keep busy, 0..<1.
         public var backgroundLoad: Double
-        /// The airtime of the strangers' packets; nil where they are as long as ours.
+        /// The airtime of the other devices' packets; nil where they are as long as ours.
         public var backgroundAirtimeMicroseconds: Double?
         /// Copy spacing c, start to start, in ms.
         public var copySpacingMs: Double
