@@ -11,7 +11,16 @@ public struct SilenceModel: Sendable {
     /// The octets that the model takes at most: longer advertisements are sent on other channels.
     private static let octetLimit = PacketTiming.payloadRange.upperBound
 
-    private var patterns: [Int: HitPatterns] = [:]
+    private var models: [Question: RunsModel] = [:]
+
+    /// What a model of losses depends on.
+    private struct Question: Hashable {
+        var radios: Int
+        var interval: Double
+        var octets: Int
+        /// The probability that nothing but a collision destroys a packet, in hundredths.
+        var clearPercent: Int
+    }
 
     /// Nothing computed yet.
     public init() {}
@@ -56,14 +65,12 @@ public struct SilenceModel: Sendable {
             let group = try? AdvertiserGroup(
                 count: max(1, radios), intervalMicroseconds: interval, airtimeMicroseconds: airtime)
         else { return nil }
-        // A table for each length, whatever the fleet: it takes longer than all the rest.
-        if radios > 1, patterns[octets] == nil {
-            patterns[octets] = HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds)
+        // Rounded down, so that many advertisements share a model: more losses allow a longer silence.
+        let percent = Int((min(1, max(0, clear)) * 100 + 1e-9).rounded(.down))
+        let question = Question(radios: group.count, interval: interval, octets: octets, clearPercent: percent)
+        if models[question] == nil {
+            models[question] = try? RunsModel(group: group, otherClearProbability: Double(percent) / 100)
         }
-        // A single advertiser needs none.
-        let table = patterns[octets]
-        return try? RunsModel(
-            group: group, otherClearProbability: clear,
-            patterns: table ?? HitPatterns(width: airtime / AdvertisingDelay.maximumMicroseconds))
+        return models[question]
     }
 }
