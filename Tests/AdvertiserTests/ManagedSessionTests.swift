@@ -73,7 +73,7 @@ import Testing
         kernel.settings = []
         kernel.refusals = [ReadAdvertisingFeatures.opcode: .rejected]
         let channel = KernelChannel(kernel)
-        #expect(throws: AdvertisingError.self) { try ManagedAdapter(channel.host, index: 0) }
+        #expect(throws: SessionError.self) { try ManagedAdapter(channel.host, index: 0) }
         #expect(channel.kernel.settings == [])
     }
 
@@ -111,14 +111,14 @@ import Testing
         try session.start()
         #expect(channel.steps == ["54:5", "54:5", "55:5"])
         channel.kernel.refusals = [AddExtendedAdvertisingParameters.opcode: .failed]
-        #expect(throws: AdvertisingError.self) { try session.rearm() }
+        #expect(throws: SessionError.self) { try session.rearm() }
     }
 
     @Test func theSecondOfTwoThatFailsTakesTheFirstAway() throws {
         let channel = KernelChannel(FakeKernel())
         let broken = PayloadSource(try Sample.ephemeral(exponent: 4))
         let session = try session(channel, PayloadSource(try Sample.iBeacon()), broken)
-        #expect(throws: AdvertisingError.self) { try session.start() }
+        #expect(throws: SessionError.self) { try session.start() }
         #expect(channel.kernel.instances.isEmpty)
     }
 
@@ -233,7 +233,7 @@ import Testing
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
         channel.script = [(2000, ManagementEvent(index: 0, .advertisingAdded(instance: 5)))]
-        #expect(throws: AdvertisingError.self) { try session.run(until: instant(60)) }
+        #expect(throws: SessionError.self) { try session.run(until: instant(60)) }
         try session.stop()
         #expect(channel.kernel.instances[5] != nil)
     }
@@ -267,7 +267,7 @@ import Testing
         channel.kernel.settings = [.powered, .lowEnergy, .advertising]
         #expect(try !session.verify())
         channel.kernel.refusals = [ReadControllerInformation.opcode: .invalidIndex]
-        #expect(throws: AdvertisingError.self) { try session.verify() }
+        #expect(throws: SessionError.self) { try session.verify() }
     }
 
     /// What is off the air is not counted; time goes by all the same.

@@ -255,11 +255,11 @@ extension VirtualControllerModel {
 }
 
 /// The error of `body`, if it has one.
-func failure(_ body: () throws -> Void) -> AdvertisingError? {
+func failure(_ body: () throws -> Void) -> SessionError? {
     do {
         try body()
         return nil
     } catch {
-        return error as? AdvertisingError
+        return error as? SessionError
     }
 }

@@ -15,7 +15,7 @@ final class TestService {
     private(set) var log: [String] = []
     /// What the machine's clock shows, in seconds since 1970, and whether somebody says that it is right.
     var wall = (unixSeconds: 0, isTrusted: false)
-    private var box: ServiceBox?
+    private var environment: ServiceEnvironment?
     private var service: Service?
 
     init(_ profile: String = TestService.profile(), at place: String = "etc/lobby.json") throws {
@@ -59,13 +59,13 @@ final class TestService {
         let signals = try ServiceSignals(stop: [SIGUSR1], reload: [SIGUSR2])
         let notifier = try ServiceNotifier { _ in nil }
         let job = try ServiceJob(path: folder.place(place), adapter: adapter)
-        let box = ServiceBox(
+        let environment = ServiceEnvironment(
             job, ServiceDirectories(state: folder.path, runtime: folder.path), notifier: notifier, signals: signals,
             journal: Journal { [unowned self] _, text in log.append(text) },
             wallClock: { [unowned self] in (wall.unixSeconds * 1_000_000, wall.isTrusted) })
-        try box.begin()
-        let service = Service(box, notifier: notifier, signals: signals)
-        (self.box, self.service) = (box, service)
+        try environment.begin()
+        let service = Service(environment, notifier: notifier, signals: signals)
+        (self.environment, self.service) = (environment, service)
         service.begin()
     }
 
@@ -78,7 +78,7 @@ final class TestService {
     }
 
     /// The machine's clock was set, or a minute has gone.
-    func lookAtTheClock() throws { box?.lookAtTheClock() }
+    func lookAtTheClock() throws { environment?.lookAtTheClock() }
 
     /// One thing that is due.
     func turn() throws { try service?.turn() }

@@ -7,7 +7,7 @@ import Sightings
 import VirtualController
 
 /// A listener and a beacon, each with a virtual controller on one air.
-final class Ear: ScanSurroundings {
+final class Ear: AdapterEnvironment {
     let air: VirtualAir
     var channel: VirtualChannel
     var host: HCIHost
@@ -26,7 +26,7 @@ final class Ear: ScanSurroundings {
     private(set) var notices: [Supervisor.Notice] = []
     var isStopWanted = false
     /// What the next attempts to open find.
-    var openFaults: [BeaconFault] = []
+    var openFaults: [AdapterFault] = []
     private(set) var opened = 0
 
     init(_ model: VirtualControllerModel = .raspberryPi, isExclusive: Bool = true) {
@@ -40,15 +40,31 @@ final class Ear: ScanSurroundings {
     var now: HCIInstant { air.now }
     var controller: VirtualController { channel.controller }
 
-    func session() throws -> ScanSession { try makeSession(after: nil) }
+    func newSession() throws -> ScanSession { try makeSession(after: nil) }
 
-    func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
+    private(set) var scan: ScanSession?
+    var session: (any AdapterSession)? { scan }
+
+    func startSession() throws(SessionError) -> any AdapterSession {
+        let started = try makeSession(after: scan)
+        scan = started
+        try started.start()
+        return started
+    }
+
+    func runner(_ adapter: String, _ pacing: SupervisorPacing) -> AdapterRunner {
+        AdapterRunner(Supervisor(adapter: adapter, activity: .listening, pacing: pacing, at: now), in: self)
+    }
+
+    func state(_ runner: AdapterRunner) -> ListeningState { ListeningState(runner.supervisor.state, scan?.state) }
+
+    func makeSession(after previous: ScanSession?) throws(SessionError) -> ScanSession {
         let capabilities: ControllerCapabilities
         do throws(HCICommandError) {
             // The kernel has set a shared controller up.
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive || opened < 2)
         } catch {
-            throw .command(error)
+            throw .command(error, remedy: nil)
         }
         let session = ScanSession(
             host: host, capabilities, isExclusive: isExclusive, isAmongListeners: isAmongListeners,
@@ -89,18 +105,19 @@ final class Ear: ScanSurroundings {
         while now < end {
             let due = session.nextWakeUp ?? end
             _ = try host.nextEvent(until: min(due, end))
-            try session.receive()
+            try session.receive(until: .distantPast)
             if let due = session.nextWakeUp, due <= now { try session.wake(now) }
         }
     }
 
-    func run(_ keeper: ScanKeeper, seconds: Double) {
+    func run(_ runner: AdapterRunner, seconds: Double) {
         let end = now.advanced(byMicroseconds: Int(seconds * 1_000_000))
-        while now < end, keeper.ended == nil {
-            let due = min(keeper.nextWakeUp ?? end, end, now.advanced(byMicroseconds: 100_000))
+        while now < end, runner.ended == nil {
+            let due = min(runner.nextWakeUp ?? end, end, now.advanced(byMicroseconds: 100_000))
             air.advance(to: max(now, due))
-            keeper.receive()
-            keeper.wake()
+            runner.receive()
+            if isStopWanted { runner.handle(.stop) }
+            runner.wake()
         }
     }
 
@@ -110,7 +127,7 @@ final class Ear: ScanSurroundings {
     /// Reports since `instant`.
     func heard(since instant: HCIInstant) -> Int { reports.count { $0 >= instant } }
 
-    func open() throws(BeaconFault) {
+    func open() throws(AdapterFault) {
         if !openFaults.isEmpty { throw openFaults.removeFirst() }
         opened += 1
         if opened > 1 {
@@ -121,7 +138,7 @@ final class Ear: ScanSurroundings {
     }
 
     func close() {}
-    func explain(_ error: HCIChannelError) -> BeaconFault { BeaconFault(.adapterGone, "\(error)") }
+    func explain(_ error: HCIChannelError) -> AdapterFault { AdapterFault(.adapterGone, "\(error)") }
     func log(_ priority: Supervisor.LogPriority, _ text: String) { logged.append(text) }
     func notify(_ notice: Supervisor.Notice) { notices.append(notice) }
 }

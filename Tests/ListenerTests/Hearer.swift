@@ -6,7 +6,7 @@ import Sightings
 final class Hearer: SightingConsumer {
     private(set) var reports: [HeardReport] = []
     private(set) var data: [[UInt8]] = []
-    private(set) var states: [ScanKeeper.State] = []
+    private(set) var states: [ListeningState] = []
     /// When they changed.
     private(set) var changes: [HeardInstant] = []
     private(set) var sentences: [String] = []
@@ -27,7 +27,7 @@ final class Hearer: SightingConsumer {
         data.append(range.map { octets[$0] })
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         states.append(state)
         changes.append(now)
     }

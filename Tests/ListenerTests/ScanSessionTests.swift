@@ -14,7 +14,7 @@ import VirtualController
     ) throws {
         let ear = Ear(model)
         try ear.startBeacon()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         let start = ear.now
         try ear.run(session, seconds: 10)
@@ -30,7 +30,7 @@ import VirtualController
 
     @Test func theWatchdogFindsAScanThatWentOff() throws {
         let ear = Ear()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         #expect(try session.verify())
         #expect(session.restarts == 0)
@@ -63,7 +63,7 @@ import VirtualController
         let ear = Ear(model, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 2)
         let commandsBefore = ear.commands.count
@@ -87,7 +87,7 @@ import VirtualController
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true).packet)
         try session.start()
         #expect(session.state == .foreign)
@@ -105,7 +105,7 @@ import VirtualController
         ear.isAmongListeners = true
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true).packet)
         try session.start()
         try ear.run(session, seconds: 3)
@@ -122,7 +122,7 @@ import VirtualController
 
     @Test func aLeftoverOnAnExclusiveControllerIsReplaced() throws {
         let ear = Ear(.core4)
-        let session = try ear.session()
+        let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
         try session.start()
         #expect(session.state == .listening)
@@ -134,7 +134,7 @@ import VirtualController
         ear.hasLeftover = true
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
         try session.start()
         try ear.run(session, seconds: 2)
@@ -151,7 +151,7 @@ import VirtualController
     @Test func aRefusedCommandOfOthersIsNothing() throws {
         let ear = Ear(.core4, isExclusive: false)
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         ear.foreign(
             try LESetScanParameters(
@@ -166,7 +166,7 @@ import VirtualController
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         let address = LESetRandomAddress(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))).packet
         ear.foreign(address)
@@ -187,7 +187,7 @@ import VirtualController
         let ear = Ear(model, isExclusive: isExclusive)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 2)
         let reset = ear.now
@@ -211,7 +211,7 @@ import VirtualController
         let ear = Ear(model, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 2)
         let before = ear.commands.count
@@ -236,7 +236,7 @@ import VirtualController
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
-        let session = try ear.session()
+        let session = try ear.newSession()
         var isFirst = true
         ear.controller.commandHook = { [controller = ear.controller] packet in
             if packet.octets.starts(with: [0x0C, 0x20]), isFirst {
@@ -253,7 +253,7 @@ import VirtualController
     @Test func aLegacyRadioPausesForANewAddress() throws {
         let ear = Ear(.core4)
         try ear.startBeacon()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         let address = DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))
         let host = ear.host
@@ -269,7 +269,7 @@ import VirtualController
     @Test func aPauseThatFailsEndsAllTheSame() throws {
         struct Fault: Error {}
         let ear = Ear(.core4)
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         #expect(throws: Fault.self) { try session.paused { throw Fault() } }
         try ear.run(session, seconds: 0.1)
@@ -280,12 +280,12 @@ import VirtualController
     @Test func aRadioThatHearsNothingAnyMoreIsDeaf() throws {
         let ear = Ear()
         try ear.startBeacon()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 20)
         let last = ear.now
         ear.controller.eventHook = { $0.octets.first == 0x3E ? .drop : .pass }
-        #expect(throws: ScanError.self) { try ear.run(session, seconds: 60) }
+        #expect(throws: SessionError.self) { try ear.run(session, seconds: 60) }
         #expect(session.state == .deaf)
         #expect((24_000_000...26_000_000).contains(ear.now.microseconds(since: last)))
         ear.controller.eventHook = nil
@@ -295,7 +295,7 @@ import VirtualController
 
     @Test func whereNobodySendsNobodyIsDeaf() throws {
         let ear = Ear()
-        let session = try ear.session()
+        let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 7200)
         #expect(session.state == .listening)
@@ -316,12 +316,12 @@ import VirtualController
 
     @Test func aScanOfTheOtherFamilyIsRefusedForGood() throws {
         let ear = Ear(.core4)
-        let session = try ear.session()
+        let session = try ear.newSession()
         ear.controller.commandHook = { $0.octets.starts(with: [0x0B, 0x20]) ? .fail(.invalidParameters) : .pass }
         #expect {
             try session.start()
         } throws: {
-            if case .impossible? = $0 as? ScanError { true } else { false }
+            if case .impossible? = $0 as? SessionError { true } else { false }
         }
     }
 

@@ -6,15 +6,15 @@ public import HCI
 /// Data stands before enabling, so that no stale payload is ever on the air.
 protocol AdvertisingCommands {
     /// Sets address, parameters and radio power. Advertising is off afterwards, whatever it was before.
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) -> RadioPowerGrant
+    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant
     /// Replaces the data in place; used from the next advertising event on.
-    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError)
-    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError)
-    func enable(_ host: HCIHost) throws(AdvertisingError)
+    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
+    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
+    func enable(_ host: HCIHost) throws(SessionError)
     /// No error when it was off already: controllers disagree on what to answer then.
-    func disable(_ host: HCIHost) throws(AdvertisingError)
+    func disable(_ host: HCIHost) throws(SessionError)
     /// After ``disable(_:)``: gives back what the controller kept for us.
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError)
+    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError)
 }
 
 extension HCICommandError {
@@ -56,7 +56,7 @@ extension HCIHost {
 
 /// The legacy family: one advertiser, no handle. Core Specification 5.4, Vol 4 Part E 7.8.4...7.8.9.
 struct LegacyAdvertising: AdvertisingCommands {
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) -> RadioPowerGrant {
+    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
         // Neither the address nor the parameters can be changed while advertising is on.
         try disable(host)
         if let address = plan.randomAddress {
@@ -70,24 +70,24 @@ struct LegacyAdvertising: AdvertisingCommands {
         return try advertising { try setPower(plan, host) }
     }
 
-    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
         try advertising { _ = try host.execute(LESetAdvertisingData(data.octets)) }
     }
 
-    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
         try advertising { _ = try host.execute(LESetScanResponseData(data.octets)) }
     }
 
-    func enable(_ host: HCIHost) throws(AdvertisingError) {
+    func enable(_ host: HCIHost) throws(SessionError) {
         try advertising { _ = try host.execute(LESetAdvertisingEnable(true)) }
     }
 
-    func disable(_ host: HCIHost) throws(AdvertisingError) {
+    func disable(_ host: HCIHost) throws(SessionError) {
         // The specification calls a second disable without effect; Broadcom's firmware and btvirt refuse it.
         try advertising { try host.execute(LESetAdvertisingEnable(false), tolerating: .commandDisallowed) }
     }
 
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) {
+    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) {
         try setData(AdvertisingData(octets: []), host)
         try setScanResponse(AdvertisingData(octets: []), host)
         if plan.radioPower != nil { try advertising { try VendorPower(plan.powerControl).giveBack(host) } }
@@ -155,7 +155,7 @@ extension AdvertisingPDU {
 struct ExtendedAdvertising: AdvertisingCommands {
     let handle: UInt8
 
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) -> RadioPowerGrant {
+    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
         // A set that an earlier run left behind would refuse new parameters while it is enabled.
         try disable(host)
         let stuck =
@@ -173,21 +173,21 @@ struct ExtendedAdvertising: AdvertisingCommands {
         return plan.radioPower == nil ? .reported(selected) : .granted(selected)
     }
 
-    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+    func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
         try advertising { _ = try host.execute(LESetExtendedAdvertisingData(handle: handle, data: data.octets)) }
     }
 
-    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(AdvertisingError) {
+    func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
         try advertising { _ = try host.execute(LESetExtendedScanResponseData(handle: handle, data: data.octets)) }
     }
 
-    func enable(_ host: HCIHost) throws(AdvertisingError) {
+    func enable(_ host: HCIHost) throws(SessionError) {
         try advertising {
             _ = try host.execute(LESetExtendedAdvertisingEnable(true, [.init(handle: handle)]))
         }
     }
 
-    func disable(_ host: HCIHost) throws(AdvertisingError) {
+    func disable(_ host: HCIHost) throws(SessionError) {
         try advertising {
             try host.execute(
                 LESetExtendedAdvertisingEnable(false, [.init(handle: handle)]),
@@ -195,7 +195,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
         }
     }
 
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(AdvertisingError) {
+    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) {
         try advertising {
             try host.execute(LERemoveAdvertisingSet(handle: handle), tolerating: .unknownAdvertisingIdentifier)
         }
@@ -237,7 +237,7 @@ public struct PassiveScan: Sendable {
     private static let window = ScanInterval(rawValue: 96)
 
     /// Sets the scan up and enables it; reports come as events of `host`.
-    public func start(_ host: HCIHost) throws(AdvertisingError) {
+    public func start(_ host: HCIHost) throws(SessionError) {
         try advertising {
             if isExtended {
                 _ = try host.execute(

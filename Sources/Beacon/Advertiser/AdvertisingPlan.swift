@@ -31,14 +31,14 @@ public struct AdvertisingPlan: Hashable, Sendable {
     /// - Throws: `impossible` when the controller cannot do it.
     public init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, isExclusive: Bool
-    ) throws(AdvertisingError) {
+    ) throws(SessionError) {
         try self.init(advertisement, on: capabilities, handle: isExclusive ? 0 : Self.sharedHandle)
     }
 
     /// - Parameter handle: of the set, where the controller has sets.
     init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, handle: UInt8
-    ) throws(AdvertisingError) {
+    ) throws(SessionError) {
         let range = capabilities.intervalRange(for: advertisement.pdu)
         guard range.contains(advertisement.interval) else {
             throw .impossible(Self.refusal(advertisement, range, capabilities))

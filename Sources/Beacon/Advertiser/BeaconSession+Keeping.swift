@@ -2,14 +2,22 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 
-extension BeaconSession: KeptSession {
-    public func receive() throws(AdvertisingError) {
-        try takeEvents({ try host.nextEvent(until: host.now) }, handle)
+extension BeaconSession: AdvertisingSession {
+    public func receive(until deadline: HCIInstant) throws(SessionError) {
+        try takeEvents(until: deadline, { try host.nextEvent(until: max($0, host.now)) }, handle)
+    }
+
+    public var watched: ForeignActivity.Watched {
+        let handles = plan.allocation.sets.compactMap { set -> UInt8? in
+            guard case .extended(let handle) = set.plan.family else { return nil }
+            return handle
+        }
+        return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
     /// Each set is asked by setting the parameters that it has: a controller refuses that while it advertises, and is
     /// left as it was in both cases (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
-    public func verify() throws(AdvertisingError) -> Bool {
+    public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         return try advertising {
             for set in sets where try !host.isAdvertising(set.currentPlan) { return false }
@@ -17,9 +25,9 @@ extension BeaconSession: KeptSession {
         }
     }
 
-    public func rearm() throws(AdvertisingError) { try rearm(on: nil, plan: nil) }
+    public func rearm() throws(SessionError) { try rearm(on: nil, plan: nil) }
 
-    public func stop(by deadline: HCIInstant) throws(AdvertisingError) {
+    public func stop(by deadline: HCIInstant) throws(SessionError) {
         host.latestAnswer = deadline
         try stop()
     }
@@ -44,7 +52,7 @@ extension BeaconSession {
     /// Takes an event that is no answer to a command.
     ///
     /// - Throws: `ended` where it says that nothing, or not everything, is on the air any more.
-    public func handle(_ event: HCIEvent) throws(AdvertisingError) {
+    public func handle(_ event: HCIEvent) throws(SessionError) {
         guard stoppedAt == nil, onAirSince != nil else { return }
         switch event {
         case .hardwareError(let code):
@@ -76,8 +84,8 @@ extension BeaconSession {
 
     /// Somebody connected, which ends connectable advertising; it goes on for the next one. A controller that cannot
     /// while the connection lasts can again when it is over.
-    private func enableAgain(_ index: Int) throws(AdvertisingError) {
-        do throws(AdvertisingError) {
+    private func enableAgain(_ index: Int) throws(SessionError) {
+        do throws(SessionError) {
             try sets[index].commands.enable(host)
         } catch {
             let passing: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]

@@ -47,7 +47,7 @@ public final class BeaconSession {
     /// counters begin anew.
     ///
     /// When it fails half-way, what was set is taken back before the error is thrown.
-    public func start() throws(AdvertisingError) {
+    public func start() throws(SessionError) {
         onAirSince = nil
         stoppedAt = nil
         eventsOfOthers = 0
@@ -61,7 +61,7 @@ public final class BeaconSession {
     /// Turns advertising off and gives back what was taken. All that can be tried has been tried when this returns.
     ///
     /// - Throws: when the controller did not confirm that advertising is off: it may still be on the air.
-    public func stop() throws(AdvertisingError) {
+    public func stop() throws(SessionError) {
         let failure = turnOff()
         stoppedAt = host.now
         if let failure { throw failure }
@@ -90,7 +90,7 @@ public final class BeaconSession {
     /// Does what is due: turns ids over, gives shared sets to whoever's turn it is, and renews telemetry.
     ///
     /// - Throws: when a command failed; what is on the air is then what it was, or less, until ``rearm(on:plan:)``.
-    public func wake(_ now: HCIInstant) throws(AdvertisingError) {
+    public func wake(_ now: HCIInstant) throws(SessionError) {
         guard isOnAir else { return }
         for index in live.turns.indices {
             if let turn = live.turnIfDue(index, at: now) { try turnOver(turn) }
@@ -121,7 +121,7 @@ public final class BeaconSession {
     /// Keeps the beacon on the air until `deadline`.
     ///
     /// - Throws: `ended` when the controller stopped, `command` with `interrupted` inside when a signal came.
-    public func run(until deadline: HCIInstant) throws(AdvertisingError) {
+    public func run(until deadline: HCIInstant) throws(SessionError) {
         while true {
             let wakeUp = nextWakeUp
             let event = try advertising { try host.nextEvent(until: min(wakeUp ?? deadline, deadline)) }
@@ -141,7 +141,7 @@ extension BeaconSession {
     ///   - newHost: where the controller is reached by another way now. Its clock must be that of the old one.
     ///   - newPlan: where the controller is another, or can do something else than it could.
     /// - Throws: what failed. Nothing is on the air then that could be turned off, and counters stand still.
-    public func rearm(on newHost: HCIHost? = nil, plan newPlan: SendingPlan? = nil) throws(AdvertisingError) {
+    public func rearm(on newHost: HCIHost? = nil, plan newPlan: SendingPlan? = nil) throws(SessionError) {
         silence(since: (newHost ?? host).now)
         if let newHost { host = newHost }
         if let newPlan { adopt(newPlan) }
@@ -161,10 +161,10 @@ extension BeaconSession {
     /// parameters stay the same is replaced in place, any other set is off for no longer than its commands take.
     ///
     /// - Throws: what failed. The old plan is on the air again then, unless ``isOnAir`` says that it is not.
-    public func replace(with newPlan: SendingPlan) throws(AdvertisingError) {
+    public func replace(with newPlan: SendingPlan) throws(SessionError) {
         let old = (plan, sets, frames, eventsOfOthers)
         let turns = live.turns
-        do throws(AdvertisingError) {
+        do throws(SessionError) {
             try takeOver(newPlan)
         } catch {
             let begun = sets
@@ -181,7 +181,7 @@ extension BeaconSession {
         }
     }
 
-    private func takeOver(_ newPlan: SendingPlan) throws(AdvertisingError) {
+    private func takeOver(_ newPlan: SendingPlan) throws(SessionError) {
         let before = sets
         let now = host.now
         for index in sets.indices { sets[index].tally.end(at: now) }
@@ -196,7 +196,7 @@ extension BeaconSession {
         }
     }
 
-    private func continueSet(_ index: Int, from old: ActiveSet) throws(AdvertisingError) {
+    private func continueSet(_ index: Int, from old: ActiveSet) throws(SessionError) {
         let now = host.now
         sets[index].grant = old.grant
         sets[index].address = old.address
@@ -241,11 +241,11 @@ extension BeaconSession {
     private func keepTurns() { live.keep(plan.allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
     /// Puts all sets up and on the air; when it fails, what was set is taken back.
-    private func arm() throws(AdvertisingError) {
-        do throws(AdvertisingError) {
+    private func arm() throws(SessionError) {
+        do throws(SessionError) {
             var ready = 0
             while ready < sets.count {
-                do throws(AdvertisingError) {
+                do throws(SessionError) {
                     try setUp(ready)
                     ready += 1
                 } catch {
@@ -267,7 +267,7 @@ extension BeaconSession {
     /// time of one command, and should come soon after it.
     private static let patience = 500_000
 
-    private func turnOff(after error: AdvertisingError) {
+    private func turnOff(after error: SessionError) {
         let latest = host.latestAnswer
         defer { host.latestAnswer = latest }
         if error.isHopeless { host.latestAnswer = min(latest, host.now.advanced(byMicroseconds: Self.patience)) }
@@ -275,7 +275,7 @@ extension BeaconSession {
     }
 
     /// Puts a set up and on the air, whatever state it was in.
-    private func setUp(_ index: Int) throws(AdvertisingError) {
+    private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
         if let turn = live.turn(of: sets[index].allocation.rotatingKey) { sets[index].address = turn.address }
         let commands = sets[index].commands
@@ -290,7 +290,7 @@ extension BeaconSession {
         sets[index].begin(at: host.now)
     }
 
-    private func disable(_ index: Int) throws(AdvertisingError) {
+    private func disable(_ index: Int) throws(SessionError) {
         end(index)
         try sets[index].commands.disable(host)
     }
@@ -302,7 +302,7 @@ extension BeaconSession {
 /// What the sets hold: made when they are set up, and made anew when it is due.
 extension BeaconSession {
     /// Gives the set to whoever's turn it is, with octets that are true enough.
-    private func renew(_ index: Int, _ now: HCIInstant) throws(AdvertisingError) {
+    private func renew(_ index: Int, _ now: HCIInstant) throws(SessionError) {
         let (current, isAnother) = sets[index].turn(at: now)
         if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: isAnother) {
             try make(current, sets[index], now)
@@ -311,7 +311,7 @@ extension BeaconSession {
     }
 
     /// Replaces the data in place, where it is another.
-    private func show(_ index: Int, _ frame: Int) throws(AdvertisingError) {
+    private func show(_ index: Int, _ frame: Int) throws(SessionError) {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
         sets[index].data = nil
@@ -320,7 +320,7 @@ extension BeaconSession {
     }
 
     /// Makes the octets of an advertisement that is sent from `set`.
-    private func make(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(AdvertisingError) {
+    private func make(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(SessionError) {
         let payload = try live.payload(
             frames[frame].source, power: set.grant.power, counters: counters(at: now),
             isFirst: frames[frame].madeAt == nil, at: now)
@@ -333,7 +333,7 @@ extension BeaconSession {
 
     /// An id and its address turn over together, in all sets that carry them. Neither family lets the address of an
     /// enabled advertiser change in every state, so this costs an event.
-    private func turnOver(_ turn: EphemeralTurn) throws(AdvertisingError) {
+    private func turnOver(_ turn: EphemeralTurn) throws(SessionError) {
         let affected = sets.indices.filter { sets[$0].allocation.rotatingKey == turn.key }
         // All at once: the old address must not be heard beside the new one.
         if affected.count > 1 {
@@ -346,8 +346,8 @@ extension BeaconSession {
 /// Turning off, under all circumstances.
 extension BeaconSession {
     /// Returns why advertising may still be on, if it may.
-    private func turnOff() -> AdvertisingError? {
-        var failure: AdvertisingError?
+    private func turnOff() -> SessionError? {
+        var failure: SessionError?
         silence(since: host.now)
         for index in sets.indices {
             // A controller that is gone or does not answer is not asked about every set.
@@ -364,7 +364,7 @@ extension BeaconSession {
             }
         }
         for set in sets {
-            do throws(AdvertisingError) {
+            do throws(SessionError) {
                 try set.commands.release(set.plan, host)
             } catch {
                 if error.isHopeless { break }
@@ -376,7 +376,7 @@ extension BeaconSession {
     /// Takes sets off the air that are not needed any more, as far as the controller lets us.
     private func release(_ sets: [ActiveSet]) {
         for set in sets {
-            do throws(AdvertisingError) {
+            do throws(SessionError) {
                 try set.commands.disable(host)
                 try set.commands.release(set.plan, host)
             } catch {
@@ -386,9 +386,9 @@ extension BeaconSession {
     }
 
     /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
-    private func disableDespiteSignals(_ index: Int) -> AdvertisingError? {
+    private func disableDespiteSignals(_ index: Int) -> SessionError? {
         for _ in 0..<2 {
-            do throws(AdvertisingError) {
+            do throws(SessionError) {
                 try disable(index)
                 return nil
             } catch {

@@ -152,14 +152,14 @@ public final class ManagedAdapter {
     ///
     /// - Throws: `impossible` for an adapter without LE, `management` for what the kernel refuses. What was changed
     ///   until then has been undone.
-    public init(_ host: ManagementHost, index: UInt16) throws(AdvertisingError) {
+    public init(_ host: ManagementHost, index: UInt16) throws(SessionError) {
         self.host = host
         let information = try advertising { try host.execute(ReadControllerInformation(), index: index) }
         guard information.supported.contains(.lowEnergy) else {
             throw .impossible("hci\(index):mgmt: this adapter has no LE; only LE sends beacons")
         }
         var raised = ManagementSettings()
-        do throws(AdvertisingError) {
+        do throws(SessionError) {
             capabilities = try advertising {
                 var current = information.current
                 if !current.contains(.lowEnergy) {

@@ -79,7 +79,7 @@ struct LiveContent {
     /// - Returns: `nil` where encryption has no salt or number left: what was told before goes on until the window ends.
     mutating func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
-    ) throws(AdvertisingError) -> AdvertisingData? {
+    ) throws(SessionError) -> AdvertisingData? {
         let content = source.advertisement.content
         // For an ephemeral id and its telemetry the counter of the window which is on the air.
         var moment = PayloadSource.Moment(

@@ -42,7 +42,7 @@ public struct ManagedPlan: Hashable, Sendable {
     /// - Throws: `impossible` when the kernel cannot do it on this adapter.
     public init(
         _ advertisements: [Advertisement], on capabilities: ManagedCapabilities
-    ) throws(AdvertisingError) {
+    ) throws(SessionError) {
         guard !capabilities.current.contains(.advertising) else {
             throw .impossible(
                 "\(capabilities.name): a program has turned the adapter's own advertising on, which keeps all others "
@@ -81,7 +81,7 @@ public struct ManagedPlan: Hashable, Sendable {
     static let turnSeconds: UInt16 = 1
 
     /// The highest free numbers: bluetoothd and others begin at 1, whatever the kernel's list says.
-    private static func numbers(_ count: Int, _ capabilities: ManagedCapabilities) throws(AdvertisingError) -> [UInt8] {
+    private static func numbers(_ count: Int, _ capabilities: ManagedCapabilities) throws(SessionError) -> [UInt8] {
         let taken = Set(capabilities.instances)
         let limit = min(capabilities.maximumInstances, 254)
         let free = limit == 0 ? [] : (1...limit).reversed().filter { !taken.contains($0) }
@@ -98,7 +98,7 @@ public struct ManagedPlan: Hashable, Sendable {
 /// The messages, each complete: what a session sends, and what a dry run shows.
 extension ManagedPlan {
     /// What stands before the data: the parameters, where they have a message of their own.
-    public func parameters(_ instance: Instance) throws(AdvertisingError) -> AddExtendedAdvertisingParameters? {
+    public func parameters(_ instance: Instance) throws(SessionError) -> AddExtendedAdvertisingParameters? {
         guard form == .extended else { return nil }
         return try advertising {
             try AddExtendedAdvertisingParameters(
@@ -109,7 +109,7 @@ extension ManagedPlan {
     }
 
     /// Puts `data` on the air, or replaces what is there.
-    public func data(_ instance: Instance, _ data: AdvertisingData) throws(AdvertisingError) -> ManagementPacket {
+    public func data(_ instance: Instance, _ data: AdvertisingData) throws(SessionError) -> ManagementPacket {
         try check(data, instance)
         let response = instance.advertisement.scanResponse.octets
         return try advertising {
@@ -128,12 +128,12 @@ extension ManagedPlan {
     }
 
     /// The command that takes an instance off the air again (Remove Advertising).
-    public func removal(_ instance: Instance) throws(AdvertisingError) -> RemoveAdvertising {
+    public func removal(_ instance: Instance) throws(SessionError) -> RemoveAdvertising {
         try advertising { try RemoveAdvertising(instance: instance.number) }
     }
 
     /// What the kernel would refuse with no more than Invalid Parameters.
-    private func check(_ data: AdvertisingData, _ instance: Instance) throws(AdvertisingError) {
+    private func check(_ data: AdvertisingData, _ instance: Instance) throws(SessionError) {
         let maximum = min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
         let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
         guard data.octets.count <= room else {
@@ -247,7 +247,7 @@ private struct InstanceDraft {
         self.position = position
     }
 
-    func check() throws(AdvertisingError) {
+    func check() throws(SessionError) {
         let range =
             capabilities.hasExtendedAdvertising ? AdvertisingInterval.extendedRange : AdvertisingInterval.legacyRange
         guard range.contains(advertisement.interval) else {

@@ -2,19 +2,21 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 
-extension ManagedSession: KeptSession {
+extension ManagedSession: AdvertisingSession {
     public var isOnAir: Bool { onAirSince != nil && !isSilent }
 
-    public func receive() throws(AdvertisingError) {
-        try takeEvents({ try host.nextEvent(until: host.now) }, handle)
+    public func receive(until deadline: HCIInstant) throws(SessionError) {
+        try takeEvents(until: deadline, { try host.nextEvent(until: max($0, host.now)) }, handle)
     }
+
+    public var watched: ForeignActivity.Watched { .managed(instances: Set(plan.instances.map(\.number))) }
 
     /// Asks the kernel as far as that disturbs nothing.
     ///
     /// Its list of instances leaves some out. Where the controller has sets, the same data is sent again: the kernel
     /// refuses that for an instance that is gone, and enables one that somebody turned off behind its back. On a legacy
     /// controller that would draw a new address, so there the adapter's settings have to do.
-    public func verify() throws(AdvertisingError) -> Bool {
+    public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
             try host.execute(ReadControllerInformation(), index: plan.index).current
@@ -22,7 +24,7 @@ extension ManagedSession: KeptSession {
         guard settings.isSuperset(of: [.powered, .lowEnergy]), !settings.contains(.advertising) else { return false }
         guard plan.form == .extended, plan.capabilities.hasExtendedAdvertising else { return true }
         for (instance, state) in zip(plan.instances, onAir) {
-            do throws(AdvertisingError) {
+            do throws(SessionError) {
                 try send(plan.data(instance, state.payload))
             } catch {
                 guard case .management(.refused(_, _, .invalidParameters)) = error else { throw error }
@@ -32,7 +34,7 @@ extension ManagedSession: KeptSession {
         return true
     }
 
-    public func stop(by deadline: HCIInstant) throws(AdvertisingError) {
+    public func stop(by deadline: HCIInstant) throws(SessionError) {
         host.latestAnswer = deadline
         try stop()
     }
@@ -77,7 +79,7 @@ extension ManagedSession {
     /// Takes what the kernel has said by itself.
     ///
     /// - Throws: `ended` when it says that ours are off the air.
-    public func handle(_ event: ManagementEvent) throws(AdvertisingError) {
+    public func handle(_ event: ManagementEvent) throws(SessionError) {
         guard event.index == plan.index else { return }
         switch event.content {
         case .indexRemoved:
@@ -106,7 +108,7 @@ extension ManagedSession {
         }
     }
 
-    private func lost(_ cause: SupervisorCause, _ text: String) -> AdvertisingError {
+    private func lost(_ cause: SupervisorCause, _ text: String) -> SessionError {
         .ended(cause, "hci\(plan.index):mgmt: \(text)")
     }
 }

@@ -55,12 +55,12 @@ public final class ManagedSession {
     }
 
     /// Adds the instances, one after the other. When one fails those before it are removed, and the error is thrown.
-    public func start() throws(AdvertisingError) {
+    public func start() throws(SessionError) {
         stoppedAt = nil
         onAirSince = nil
         onAir = []
         live.keep(sources.compactMap(\.advertisement.content.rotatingKey), at: host.now)
-        do throws(AdvertisingError) {
+        do throws(SessionError) {
             for (instance, source) in zip(plan.instances, sources) {
                 let grant = try prepare(instance)
                 guard let payload = try makePayload(source, grant) else {
@@ -79,7 +79,7 @@ public final class ManagedSession {
 
     /// Begins anew after whatever happened to the adapter or to our instances: the kernel is asked what there is now, and
     /// instances that others have taken meanwhile are left to them. Counters go on.
-    public func restart() throws(AdvertisingError) {
+    public func restart() throws(SessionError) {
         let soFar = counters
         _ = removeAll()
         let adapter = try ManagedAdapter(host, index: plan.index)
@@ -90,7 +90,7 @@ public final class ManagedSession {
 
     /// Puts every instance on the air again in its place, after somebody turned advertising off behind the kernel's
     /// back. Counters and time go on.
-    public func rearm() throws(AdvertisingError) {
+    public func rearm() throws(SessionError) {
         guard stoppedAt == nil, added == plan.instances else { return try restart() }
         for position in onAir.indices {
             onAir[position].grant = try prepare(plan.instances[position])
@@ -102,7 +102,7 @@ public final class ManagedSession {
     ///
     /// - Throws: `ended` when they are not any more, with the reason; `management` with `interrupted` inside when a
     ///   signal came.
-    public func run(until deadline: HCIInstant) throws(AdvertisingError) {
+    public func run(until deadline: HCIInstant) throws(SessionError) {
         while true {
             let event = try advertising { try host.nextEvent(until: min(nextWakeUp ?? deadline, deadline)) }
             if let event { try handle(event) }
@@ -119,7 +119,7 @@ public final class ManagedSession {
     }
 
     /// Renews what is out of date.
-    public func wake(_ now: HCIInstant) throws(AdvertisingError) {
+    public func wake(_ now: HCIInstant) throws(SessionError) {
         if let due = nextWakeUp, due <= now { try renew() }
     }
 
@@ -155,7 +155,7 @@ public final class ManagedSession {
     /// Removes our instances. All that can be tried has been tried when this returns.
     ///
     /// - Throws: when the kernel did not confirm it: something may still be on the air.
-    public func stop() throws(AdvertisingError) {
+    public func stop() throws(SessionError) {
         let failure = removeAll()
         stoppedAt = host.now
         if let failure { throw failure }
@@ -182,7 +182,7 @@ public final class ManagedSession {
 /// What is sent to the kernel for each instance.
 extension ManagedSession {
     /// Sends the parameters, where they have a message of their own. A new instance, and a new random address.
-    private func prepare(_ instance: ManagedPlan.Instance) throws(AdvertisingError) -> RadioPowerGrant {
+    private func prepare(_ instance: ManagedPlan.Instance) throws(SessionError) -> RadioPowerGrant {
         let asked = instance.advertisement.radioPower
         guard let parameters = try plan.parameters(instance) else {
             return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
@@ -212,7 +212,7 @@ extension ManagedSession {
     }
 
     /// `packet` is Add Advertising or Add Extended Advertising Data.
-    func send(_ packet: ManagementPacket) throws(AdvertisingError) {
+    func send(_ packet: ManagementPacket) throws(SessionError) {
         let octets = packet.parameters
         try advertising {
             if let command = AddExtendedAdvertisingData(parameters: octets.span),
@@ -226,7 +226,7 @@ extension ManagedSession {
     }
 
     /// Turns ids over, and renews telemetry.
-    private func renew() throws(AdvertisingError) {
+    private func renew() throws(SessionError) {
         let now = host.now
         for index in live.turns.indices {
             guard let turn = live.turnIfDue(index, at: now) else { continue }
@@ -243,7 +243,7 @@ extension ManagedSession {
         }
     }
 
-    private func renew(_ position: Int) throws(AdvertisingError) {
+    private func renew(_ position: Int) throws(SessionError) {
         // Out of salts, what was told before goes on until the window ends.
         if let payload = try makePayload(sources[position], onAir[position].grant) {
             onAir[position].payload = payload
@@ -255,7 +255,7 @@ extension ManagedSession {
     /// `nil` for encrypted telemetry where no salt is left.
     private func makePayload(
         _ source: PayloadSource, _ grant: RadioPowerGrant
-    ) throws(AdvertisingError) -> AdvertisingData? {
+    ) throws(SessionError) -> AdvertisingData? {
         try live.payload(
             source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
     }
@@ -266,10 +266,10 @@ extension ManagedSession {
     }
 
     /// Returns why something may still be on the air, if it may.
-    private func removeAll() -> AdvertisingError? {
-        var failure: AdvertisingError?
+    private func removeAll() -> SessionError? {
+        var failure: SessionError?
         for instance in added {
-            do throws(AdvertisingError) {
+            do throws(SessionError) {
                 try removeDespiteSignals(instance)
             } catch {
                 failure = failure ?? error
@@ -280,7 +280,7 @@ extension ManagedSession {
     }
 
     /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
-    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(AdvertisingError) {
+    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(SessionError) {
         let command = try plan.removal(instance)
         for attempt in 0..<3 {
             do throws(ManagementError) {

@@ -61,7 +61,7 @@ public struct PayloadSource: Sendable {
     }
 
     /// The octets to send at `moment`.
-    public func payload(_ moment: Moment) throws(AdvertisingError) -> AdvertisingData {
+    public func payload(_ moment: Moment) throws(SessionError) -> AdvertisingData {
         var live = Advertisement.LiveValues(radioPower: moment.radioPower)
         switch advertisement.content {
         case .eddystoneTLM(let source, let encryption):
@@ -106,7 +106,7 @@ public struct PayloadSource: Sendable {
 
     static let shortestRenewalMicroseconds = 1_000_000
 
-    private func packet(_ source: Advertisement.BTHomeSource, _ moment: Moment) throws(AdvertisingError) -> BTHome {
+    private func packet(_ source: Advertisement.BTHomeSource, _ moment: Moment) throws(SessionError) -> BTHome {
         let plain: BTHome
         do throws(BeaconFrameError) {
             plain = try source.packet(
@@ -132,7 +132,7 @@ public struct PayloadSource: Sendable {
     private func withKey<Result>(
         _ rotation: Advertisement.RotatingKey,
         _ body: (IdentityKey, RotationExponent) throws(EddystoneSecurityError) -> Result
-    ) throws(AdvertisingError) -> Result {
+    ) throws(SessionError) -> Result {
         guard let identityKey, let exponent = RotationExponent(rawValue: rotation.rotationExponent) else {
             throw .payload("this advertisement needs an identity key, and a rotation exponent of 0...15")
         }

@@ -27,7 +27,7 @@ public struct SetAllocation: Hashable, Sendable {
     public init(
         _ advertisements: [Advertisement], on capabilities: ControllerCapabilities, isExclusive: Bool,
         setLimit: Int? = nil
-    ) throws(AdvertisingError) {
+    ) throws(SessionError) {
         let limit = max(1, min(setLimit ?? .max, capabilities.advertisingSets, Int(AdvertisingPlan.sharedHandle) + 1))
         let rules = SharingRules(advertisements)
         try rules.check()
@@ -56,7 +56,7 @@ public struct SetAllocation: Hashable, Sendable {
     /// The interval at which one set meets all of these, if the controller has it.
     private static func interval(
         _ members: [Advertisement], _ pdu: AdvertisingPDU, _ capabilities: ControllerCapabilities
-    ) throws(AdvertisingError) -> AdvertisingInterval {
+    ) throws(SessionError) -> AdvertisingInterval {
         let intervals = members.map(\.interval)
         let range = capabilities.intervalRange(for: pdu)
         let pace = SharedPace(intervals)
@@ -100,7 +100,7 @@ public struct SendingPlan: Sendable {
     /// - Throws: `impossible`, saying what this controller cannot do and what could be changed.
     public init(
         _ sources: [PayloadSource], on capabilities: ControllerCapabilities, isExclusive: Bool, setLimit: Int? = nil
-    ) throws(AdvertisingError) {
+    ) throws(SessionError) {
         allocation = try SetAllocation(
             sources.map(\.advertisement), on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
         self.sources = sources
@@ -109,7 +109,7 @@ public struct SendingPlan: Sendable {
     }
 
     /// The same on fewer sets: somebody else holds the others.
-    func limited(toSets limit: Int) throws(AdvertisingError) -> SendingPlan {
+    func limited(toSets limit: Int) throws(SessionError) -> SendingPlan {
         try SendingPlan(sources, on: capabilities, isExclusive: isExclusive, setLimit: limit)
     }
 }

@@ -24,7 +24,7 @@ struct SharingRules {
     }
 
     /// What holds whatever the controller can do.
-    func check() throws(AdvertisingError) {
+    func check() throws(SessionError) {
         for member in advertisements.indices {
             if rotatingKey(of: member) != nil, !advertisements[member].scanResponse.octets.isEmpty {
                 throw .impossible(
@@ -36,7 +36,7 @@ struct SharingRules {
     }
 
     /// Telemetry says nothing of whose it is: it is known by the address of the frame that it belongs to.
-    private func checkTelemetry(_ member: Int) throws(AdvertisingError) {
+    private func checkTelemetry(_ member: Int) throws(SessionError) {
         let telemetry = advertisements[member]
         guard case .eddystoneTLM = telemetry.content, rotatingKey(of: member) == nil else { return }
         let others = advertisements.indices.filter { other in
@@ -52,7 +52,7 @@ struct SharingRules {
     }
 
     /// The members of each set, every one in the order of the advertisements.
-    func groups(sets: Int, hasExtendedAdvertising: Bool) throws(AdvertisingError) -> [[Int]] {
+    func groups(sets: Int, hasExtendedAdvertising: Bool) throws(SessionError) -> [[Int]] {
         var groups: [[Int]] = []
         for member in advertisements.indices {
             if let index = groups.firstIndex(where: { differences($0[0], member).isEmpty }) {

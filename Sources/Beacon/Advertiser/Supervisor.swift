@@ -6,6 +6,7 @@ public import HCI
 /// outcome as the next input. It never gives up a beacon that has been on the air.
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
+    let activity: Activity
     /// How the adapter is called in sentences, and told from another one that a new profile names.
     public private(set) var adapter: String
     /// How often the beacon was brought back, by what had taken it off the air.
@@ -66,8 +67,12 @@ public struct Supervisor: Sendable {
     }
 
     /// - Parameter now: the start; the first action comes from ``wake(at:)``.
-    public init(adapter: String, pacing: SupervisorPacing = SupervisorPacing(), at now: HCIInstant) {
+    public init(
+        adapter: String, activity: Activity = .advertising, pacing: SupervisorPacing = SupervisorPacing(),
+        at now: HCIInstant
+    ) {
         self.adapter = adapter
+        self.activity = activity
         self.pacing = pacing
         nextAttempt = now
         nextTick = now.advanced(byMicroseconds: pacing.verification)
@@ -141,7 +146,7 @@ public struct Supervisor: Sendable {
         case .impossible(let text):
             return hasBeenOnAir ? fail(.refused, text, now) : giveUp(text)
         case .adapterArrived, .rfkillUnblocked, .resumed:
-            return hurry(input, now)
+            return retryNow(after: input, now)
         case .reloadRequested, .reloadGood, .reloadBad, .adopted:
             return handleReload(input, now)
         case .stop:
@@ -200,17 +205,19 @@ extension Supervisor {
         lastVerified = now
         onAirSince = now
         nextAttempt = nil
-        var actions: [Action] = []
-        if !hasBeenOnAir {
-            attempt = 0
-            actions = [.log(.notice, text), .notify(.ready)]
-        } else if let episode, let cause = episode.weightiest {
+        var message = activity == .listening ? "listening \(hasBeenOnAir ? "again " : "")on \(adapter)" : text
+        if hasBeenOnAir, let episode, let cause = episode.weightiest {
             let outage = Outage(cause: cause, from: episode.since, until: now)
             lastOutage = outage
             rearms[cause, default: 0] += 1
-            actions = [.log(.notice, "back on the air after \(Self.seconds(outage.microseconds)) s: \(text)")]
-        } else {
-            actions = [.log(.notice, text)]
+            if activity == .advertising {
+                message = "back on the air after \(Self.seconds(outage.microseconds)) s: \(text)"
+            }
+        }
+        var actions = [Action.log(.notice, message)]
+        if !hasBeenOnAir {
+            attempt = 0
+            actions.append(.notify(.ready))
         }
         hasBeenOnAir = true
         hasSlept = false
@@ -220,7 +227,7 @@ extension Supervisor {
 
     /// The beacon is off the air, or an attempt to bring it back has failed.
     private mutating func fail(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) -> [Action] {
-        guard matters(cause) else { return [] }
+        guard affectsSession(cause) else { return [] }
         var actions: [Action] = phase == .closed || cause.leavesAdapterOpen ? [] : [.close]
         // Verification came in time, and recovery begins in time.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
@@ -251,7 +258,7 @@ extension Supervisor {
 
     /// Whether it changes anything: what happens to an adapter that is not open is of interest only where it changes
     /// what is waited for.
-    private func matters(_ cause: SupervisorCause) -> Bool {
+    private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
         case .onAir, .verifying: true
         case .opening, .starting: !cause.leavesAdapterOpen
@@ -264,7 +271,7 @@ extension Supervisor {
     private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
 
     /// Something came for which a wait can be cut short.
-    private mutating func hurry(_ input: Input, _ now: HCIInstant) -> [Action] {
+    private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
         case .onAir where input == .resumed:
             // It slept so shortly, or so deeply, that nothing was noticed: look.

@@ -1,6 +1,19 @@
 public import HCI
 
 extension Supervisor {
+    /// What is kept running on the adapter. It decides how messages name success.
+    public enum Activity: Hashable, Sendable {
+        case advertising
+        case listening
+
+        var verb: String {
+            switch self {
+            case .advertising: "advertising"
+            case .listening: "listening"
+            }
+        }
+    }
+
     /// What happened. Whoever runs a supervisor tells it each of these once.
     public enum Input: Hashable, Sendable {
         /// The answer to ``Action/open``: the adapter is open.

@@ -56,7 +56,7 @@ public final class AdapterFinder {
         // The error of an adapter that is not there, unless another one has been in its place for long.
         let other = try complete(index)
         guard now - since >= Self.patience else {
-            throw BeaconFault(
+            throw AdapterFault(
                 .adapterMissing, "hci\(index) is another adapter now (\(other.address)); waiting for \(known.address)")
         }
         return remember(other)
@@ -66,7 +66,7 @@ public final class AdapterFinder {
     private func complete(_ index: UInt16) throws -> BlueZAdapter {
         let adapter = try BlueZAdapter(index: index)
         guard adapter.isBeingSetUp else { return adapter }
-        throw BeaconFault(.adapterMissing, "hci\(index): the kernel is setting this adapter up")
+        throw AdapterFault(.adapterMissing, "hci\(index): the kernel is setting this adapter up")
     }
 
     private func remember(_ adapter: BlueZAdapter) -> UInt16 {
@@ -76,42 +76,42 @@ public final class AdapterFinder {
     }
 
     /// What has happened to the adapter in use when its channel gives this error.
-    public func explain(_ error: HCIChannelError) -> BeaconFault {
-        guard let inUse else { return BeaconFault(.adapterGone, "\(error)") }
+    public func explain(_ error: HCIChannelError) -> AdapterFault {
+        guard let inUse else { return AdapterFault(.adapterGone, "\(error)") }
         switch error {
-        case .system(_, SystemError.notPermitted, _): return BeaconFault(.system, "\(error)", isPermanent: true)
-        case .system: return BeaconFault(.system, "\(error)")
-        case .interrupted, .framing: return BeaconFault(.controllerReset, "\(error)")
+        case .system(_, SystemError.notPermitted, _): return AdapterFault(.system, "\(error)", isPermanent: true)
+        case .system: return AdapterFault(.system, "\(error)")
+        case .interrupted, .framing: return AdapterFault(.controllerReset, "\(error)")
         case .gone: break
         }
-        guard let index = inUse.kernelIndex else { return BeaconFault(.peerGone, "\(error)") }
+        guard let index = inUse.kernelIndex else { return AdapterFault(.peerGone, "\(error)") }
         guard let adapter = try? BlueZAdapter(index: index), adapter.address == known?.address else {
-            return BeaconFault(.adapterGone, "\(inUse): the adapter was unplugged")
+            return AdapterFault(.adapterGone, "\(inUse): the adapter was unplugged")
         }
         return adapter.isUp
-            ? BeaconFault(.controllerReset, "\(inUse): the adapter was reset")
-            : BeaconFault(.poweredDown, "\(inUse): the adapter was powered down")
+            ? AdapterFault(.controllerReset, "\(inUse): the adapter was reset")
+            : AdapterFault(.poweredDown, "\(inUse): the adapter was powered down")
     }
 
     /// What an error of finding or opening means.
-    public static func fault(_ error: any Error) -> BeaconFault {
+    public static func fault(_ error: any Error) -> AdapterFault {
         switch error {
-        case let fault as BeaconFault: fault
+        case let fault as AdapterFault: fault
         case let error as TransportError:
             switch error.reason {
-            case .missing: BeaconFault(.adapterMissing, "\(error)")
-            case .notPermitted: BeaconFault(.system, "\(error)", isPermanent: true)
-            case .noHCI: BeaconFault(.system, "\(error)", isPermanent: true)
-            case .down: BeaconFault(.poweredDown, "\(error)")
-            case .rfkilled: BeaconFault(.rfkill, "\(error)")
-            case .busy: BeaconFault(.adapterBusy, "\(error)")
-            case .unreachable: BeaconFault(.peerGone, "\(error)")
-            case .system: BeaconFault(.system, "\(error)")
+            case .missing: AdapterFault(.adapterMissing, "\(error)")
+            case .notPermitted: AdapterFault(.system, "\(error)", isPermanent: true)
+            case .noHCI: AdapterFault(.system, "\(error)", isPermanent: true)
+            case .down: AdapterFault(.poweredDown, "\(error)")
+            case .rfkilled: AdapterFault(.rfkill, "\(error)")
+            case .busy: AdapterFault(.adapterBusy, "\(error)")
+            case .unreachable: AdapterFault(.peerGone, "\(error)")
+            case .system: AdapterFault(.system, "\(error)")
             }
-        case let error as AdapterLockError: BeaconFault(.adapterBusy, "\(error)", isPermanent: true)
+        case let error as AdapterLockError: AdapterFault(.adapterBusy, "\(error)", isPermanent: true)
         case BeaconServiceError.refused(.unavailable, let messages):
-            BeaconFault(.adapterMissing, messages.joined(separator: "; "))
-        default: BeaconFault(.system, "\(error)")
+            AdapterFault(.adapterMissing, messages.joined(separator: "; "))
+        default: AdapterFault(.system, "\(error)")
         }
     }
 }

@@ -121,7 +121,7 @@ public struct AdvertisingJob {
             }
             try session.stop()
             view.offAir(session, listener?.heard)
-        } catch let error as AdvertisingError {
+        } catch let error as SessionError {
             // A signal during set-up or in the middle of a command is an ordinary end.
             if case .command(.channel(.interrupted), _) = error { return }
             throw error
@@ -136,7 +136,7 @@ public struct AdvertisingJob {
 
     func makeSession(
         _ host: HCIHost, _ capabilities: ControllerCapabilities, isExclusive: Bool
-    ) throws(AdvertisingError) -> BeaconSession {
+    ) throws(SessionError) -> BeaconSession {
         let plan = try SendingPlan(frames.map(\.source), on: capabilities, isExclusive: isExclusive)
         return BeaconSession(
             host: host, plan: plan, clock: EIDClock(saved: eidTime, at: host.now), countersAtStart: counters,
@@ -157,7 +157,7 @@ public struct AdvertisingJob {
                 try listener?.listen()
                 view.update(session, listener?.heard)
             }
-        } catch AdvertisingError.command(.channel(.interrupted), _) {
+        } catch SessionError.command(.channel(.interrupted), _) {
             return
         }
     }
@@ -222,20 +222,20 @@ public protocol AdvertisingView {
     /// How often something is drawn anew, in microseconds; `nil` for never.
     var microsecondsBetweenUpdates: Int? { get }
     /// All advertisements are on the air.
-    func onAir(_ session: some KeptSession)
+    func onAir(_ session: some AdvertisingSession)
     /// Time has passed.
     ///
     /// - Parameter heard: What a second virtual controller hears of it; `nil` on real adapters.
-    func update(_ session: some KeptSession, _ heard: HeardOnAir?)
+    func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
     /// Nothing is on the air any more, as it was asked for.
     ///
     /// - Parameter heard: What a second virtual controller has heard of it; `nil` on real adapters.
-    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?)
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
 }
 
 extension AdvertisingView {
     public var microsecondsBetweenUpdates: Int? { nil }
-    public func update(_ session: some KeptSession, _ heard: HeardOnAir?) {}
+    public func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
 }
 
 /// What a second controller on the same virtual air has heard so far.

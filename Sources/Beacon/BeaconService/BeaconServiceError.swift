@@ -28,7 +28,7 @@ public enum BeaconServiceError: Error, Sendable {
     /// An adapter cannot be opened.
     case transport(TransportError)
     /// The advertisements cannot be sent, or not any more.
-    case advertising(AdvertisingError)
+    case advertising(SessionError)
     /// Another instance has the adapter.
     case adapterLock(AdapterLockError)
     /// Another instance has the name.
@@ -45,7 +45,7 @@ public enum BeaconServiceError: Error, Sendable {
             switch error {
             case let error as BeaconServiceError: error
             case let error as TransportError: .transport(error)
-            case let error as AdvertisingError: .advertising(error)
+            case let error as SessionError: .advertising(error)
             case let error as HCICommandError: .advertising(.command(error, remedy: nil))
             case let error as ManagementError: .advertising(.management(error))
             case let error as AdapterLockError: .adapterLock(error)

@@ -24,7 +24,7 @@ struct ManagedJob {
             let adapter = try ManagedAdapter(ManagementHost(channel: socket), index: index)
             defer { adapter.restore() }
             try advertise(adapter, [socket.descriptor, signals.descriptor])
-        } catch let error as AdvertisingError where error.isInterruption {
+        } catch let error as SessionError where error.isInterruption {
             // A signal during set-up or in the middle of a command is an ordinary end.
             return
         }
@@ -77,8 +77,8 @@ struct ManagedJob {
     }
 
     /// Does what is due. Returns whether no signal came.
-    private func goOn(_ session: ManagedSession) throws(AdvertisingError) -> Bool {
-        do throws(AdvertisingError) {
+    private func goOn(_ session: ManagedSession) throws(SessionError) -> Bool {
+        do throws(SessionError) {
             try session.run(until: session.now)
             return true
         } catch {
@@ -88,7 +88,7 @@ struct ManagedJob {
     }
 
     /// Says what others did.
-    private func tellCauses(_ watch: ForeignWatch) throws(AdvertisingError) -> [ForeignActivity.Cause] {
+    private func tellCauses(_ watch: ForeignWatch) throws(SessionError) -> [ForeignActivity.Cause] {
         do throws(HCIChannelError) {
             let causes = try watch.causes()
             for cause in causes { job.output.warn("hci\(index):mgmt: \(cause)") }

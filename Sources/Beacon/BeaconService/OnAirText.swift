@@ -11,7 +11,7 @@ public enum OnAirText {
     ///   - heard: what a second virtual controller hears of it; `nil` on real adapters.
     ///   - width: longer lines are cut, because a wrapped one could not be drawn over.
     public static func lines(
-        _ facts: OnAirFacts, _ session: some KeptSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
+        _ facts: OnAirFacts, _ session: some AdvertisingSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
     ) -> [String] {
         let advertisements = session.advertisements
         let title = "\(facts.name) on \(facts.adapter) · \(controller(session.controller, advertisements))"
@@ -32,7 +32,7 @@ public enum OnAirText {
     }
 
     /// What is said in the end: how long it was on the air, and how often.
-    public static func farewell(_ session: some KeptSession, _ heard: HeardOnAir?) -> [String] {
+    public static func farewell(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> [String] {
         var lines = [
             "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
         ]
@@ -133,7 +133,7 @@ public enum OnAirText {
         return asked + status.grant.description
     }
 
-    private static func events(_ session: some KeptSession) -> String {
+    private static func events(_ session: some AdvertisingSession) -> String {
         let who = session.controller.family == .managed ? "the kernel" : "this controller"
         return "\(session.computedEvents) (computed: \(who) does not count them)"
     }
@@ -147,7 +147,7 @@ public enum OnAirText {
 /// `advertise --json`: one object for each thing that happens.
 public enum OnAirJSON {
     /// The event `on-air`.
-    public static func onAir(_ facts: OnAirFacts, _ session: some KeptSession) -> JSONValue {
+    public static func onAir(_ facts: OnAirFacts, _ session: some AdvertisingSession) -> JSONValue {
         let advertisements = zip(session.advertisements, facts.asked).map(members)
         var line: [(String, JSONValue)] = [
             ("event", .string("on-air")),
@@ -188,7 +188,7 @@ public enum OnAirJSON {
     /// The event `off-air`.
     ///
     /// - Parameter heard: What a second virtual controller has heard of it; `nil` on real adapters.
-    public static func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) -> JSONValue {
+    public static func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),
             ("eventsCounted", .boolean(false)),

@@ -8,12 +8,12 @@ internal import LinuxHost
 /// A supervised beacon: one thread that waits for the adapter, for signals, for what the kernel tells, and for the time
 /// of the next thing to do.
 public final class Service {
-    private let box: ServiceBox
-    private let keeper: BeaconKeeper<ServiceBox>
+    private let environment: ServiceEnvironment
+    private let runner: AdapterRunner
     private let signals: ServiceSignals
     /// What is waited for: the signals, what tells of things beside the adapter, and the adapter's channel, if it is open.
     private var poll = PollList(reading: [])
-    /// The box's ``ServiceBox/linkChanges`` when that list was made.
+    /// The environment's ``ServiceEnvironment/linkChanges`` when that list was made.
     private var linkChanges: Int?
 
     /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
@@ -39,9 +39,9 @@ public final class Service {
             let signals = try ServiceSignals()
             let job = try ServiceJob(path: path, adapter: adapter)
             try Privileges.keepOnly(job.neededPrivileges)
-            let box = ServiceBox(job, directories, notifier: manager, signals: signals)
-            try box.begin()
-            try Service(box, notifier: manager, signals: signals).run()
+            let environment = ServiceEnvironment(job, directories, notifier: manager, signals: signals)
+            try environment.begin()
+            try Service(environment, notifier: manager, signals: signals).run()
         } catch {
             let reason = BeaconServiceError(error)
             switch reason {
@@ -55,15 +55,16 @@ public final class Service {
         }
     }
 
-    init(_ box: ServiceBox, notifier: ServiceNotifier, signals: ServiceSignals) {
-        self.box = box
+    init(_ environment: ServiceEnvironment, notifier: ServiceNotifier, signals: ServiceSignals) {
+        self.environment = environment
         self.signals = signals
         var pacing = SupervisorPacing()
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        box.listen(&pacing)
-        keeper = BeaconKeeper(Supervisor(adapter: box.job.adapterText, pacing: pacing, at: box.now), in: box)
+        environment.listen(&pacing)
+        runner = AdapterRunner(
+            Supervisor(adapter: environment.job.adapterText, pacing: pacing, at: environment.now), in: environment)
     }
 
     /// Runs until it is told to end.
@@ -75,48 +76,48 @@ public final class Service {
         try finish()
     }
 
-    var isOver: Bool { keeper.ended != nil }
+    var isOver: Bool { runner.ended != nil }
 
     func begin() {
-        keeper.wake()
-        box.report(keeper)
+        runner.wake()
+        environment.report(runner)
     }
 
     /// Leaves everything in order.
     ///
     /// - Throws: why the beacon could never go on the air.
     func finish() throws(BeaconServiceError) {
-        box.finish()
-        guard keeper.ended == false else { return }
-        throw box.permanentFailure ?? .refused(.invalid, keeper.supervisor.lastError ?? "")
+        environment.finish()
+        guard runner.ended == false else { return }
+        throw environment.permanentFailure ?? .refused(.invalid, runner.supervisor.lastError ?? "")
     }
 
     /// Waits for the next thing to happen, and does what it asks for.
     func turn() throws(SystemError) {
-        let sources = box.sources
-        if box.linkChanges != linkChanges {
-            linkChanges = box.linkChanges
+        let sources = environment.sources
+        if environment.linkChanges != linkChanges {
+            linkChanges = environment.linkChanges
             poll = PollList(
                 reading: [signals.stop.descriptor, signals.reload.descriptor] + sources.map(\.descriptor)
-                    + [box.channelDescriptor].compactMap(\.self))
+                    + [environment.channelDescriptor].compactMap(\.self))
         }
-        let due = keeper.nextWakeUp ?? .distantFuture
-        let deadline = min(due, box.nextWakeUp)
-        box.tellAgain()
+        let due = runner.nextWakeUp ?? .distantFuture
+        let deadline = min(due, environment.nextWakeUp)
+        environment.tellAgain()
         try poll.wait(until: deadline.nanoseconds)
         // Whoever heard the signal first may have been busy with something else.
-        if poll.isReady(0) || signals.isStopTaken, box.isStopWanted { keeper.handle(.stop) }
-        if poll.isReady(1), signals.reload.take() != nil { keeper.handle(.reloadRequested) }
+        if poll.isReady(0) || signals.isStopTaken, environment.isStopWanted { runner.handle(.stop) }
+        if poll.isReady(1), signals.reload.take() != nil { runner.handle(.reloadRequested) }
         let channelIsReady = poll.count > 2 + sources.count && poll.isReady(2 + sources.count)
-        let now = box.now
+        let now = environment.now
         for (position, source) in sources.enumerated()
         where poll.isReady(2 + position) || source.nextWakeUp.map({ $0 <= now }) == true {
-            for input in source.take() { keeper.handle(input) }
+            for input in source.take() { runner.handle(input) }
         }
         // Unless it has been closed because of what the kernel told.
-        if channelIsReady, box.linkChanges == linkChanges { keeper.receive() }
-        if due <= now { keeper.wake() }
-        box.report(keeper)
+        if channelIsReady, environment.linkChanges == linkChanges { runner.receive() }
+        if due <= now { runner.wake() }
+        environment.report(runner)
     }
 }
 

@@ -30,18 +30,18 @@ struct ServiceReport {
         self.log = log
     }
 
-    mutating func update(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox) {
-        guard keeper.changes != changesSeen || box.eidClockAhead != last?.eidClockAhead else { return }
-        changesSeen = keeper.changes
-        let supervisor = keeper.supervisor
+    mutating func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
+        guard runner.changes != changesSeen || environment.eidClockAhead != last?.eidClockAhead else { return }
+        changesSeen = runner.changes
+        let supervisor = runner.supervisor
         let change = Change(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
-            rearms: supervisor.rearms.values.reduce(0, +), hash: box.job.hash, error: supervisor.lastError,
-            eidClockAhead: box.eidClockAhead)
+            rearms: supervisor.rearms.values.reduce(0, +), hash: environment.job.hash, error: supervisor.lastError,
+            eidClockAhead: environment.eidClockAhead)
         guard change != last else { return }
         if change.state != last?.state { stateSince = .now }
         last = change
-        let status = status(keeper, box, change)
+        let status = status(runner, environment, change)
         let directory = directories.runtime
         let isOnAir = change.state == .onAir
         write(directories.statusFile(status.name), isOnAir: isOnAir) { () throws(SystemError) in
@@ -66,22 +66,24 @@ struct ServiceReport {
         }
     }
 
-    private func status(_ keeper: BeaconKeeper<ServiceBox>, _ box: ServiceBox, _ change: Change) -> InstanceStatus {
-        let supervisor = keeper.supervisor
-        var status = InstanceStatus(name: box.job.name, adapter: box.job.adapterText, state: change.state)
+    private func status(_ runner: AdapterRunner, _ environment: ServiceEnvironment, _ change: Change) -> InstanceStatus
+    {
+        let supervisor = runner.supervisor
+        var status = InstanceStatus(
+            name: environment.job.name, adapter: environment.job.adapterText, state: change.state)
         status.since = stateSince
         status.lastVerified = supervisor.lastVerified.map(RFC3339Time.init)
-        status.profileHash = box.job.hash
+        status.profileHash = environment.job.hash
         status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
         status.lastError = supervisor.lastError
         status.process = .current
         status.eidClockAhead = change.eidClockAhead
-        if let session = keeper.session {
+        if let session = environment.advertising {
             status.address = session.controller.address
             status.controller = session.controller.description
             status.advertisements = session.advertisements.map(InstanceStatus.AdvertisementStatus.init)
         }
-        status.telemetry = telemetry(box.sensors)
+        status.telemetry = telemetry(environment.sensors)
         return status
     }
 

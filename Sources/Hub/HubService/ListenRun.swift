@@ -106,7 +106,7 @@ final class ListenRun: SightingConsumer {
 
     func advance(to now: HeardInstant) { handle(monitor.advance(to: now)) }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         handle(monitor.change(state, at: now))
         if state.isHearing, !isReady {
             isReady = true

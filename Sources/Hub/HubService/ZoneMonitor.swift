@@ -36,7 +36,7 @@ public final class ZoneMonitor {
     public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
 
     /// Notes whether the receiver works, and returns the events that follow up to `now`.
-    public func change(_ state: ScanKeeper.State, at now: HeardInstant) -> [ZoneEvent] {
+    public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         var events: [ZoneEvent]
         if state.isHearing {
             events = engine.startListening(at: now)

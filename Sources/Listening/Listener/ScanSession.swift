@@ -5,7 +5,7 @@ public import HCI
 /// A scan on one controller: turned on, watched, and turned on again when others have turned it off.
 ///
 /// For the thread that owns the host. Reports reach whoever set ``onPacket``, before they are looked at here.
-public final class ScanSession {
+public final class ScanSession: AdapterSession {
     /// How listening is.
     public enum State: String, Hashable, Sendable {
         /// Not started, or stopped.
@@ -23,7 +23,7 @@ public final class ScanSession {
 
     /// How long another program that turned the scan on or off, or reset the controller, is left alone, in microseconds:
     /// 200 ms.
-    static let courtesy = 200_000
+    static let restartDelay = 200_000
     /// How long scanning stops for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
     static let yielding = 300_000
     /// How often is looked whether another program's scan goes on, in microseconds: 1 s.
@@ -95,7 +95,7 @@ public final class ScanSession {
     private var isExtended: Bool { capabilities.hasExtendedAdvertising }
 
     /// Turns scanning on, or finds that another program has done so.
-    public func start() throws(ScanError) {
+    public func start() throws(SessionError) {
         foreignSeen = nil
         nextProbe = nil
         deafness.breakOff(at: host.now)
@@ -116,7 +116,7 @@ public final class ScanSession {
             try enable(true)
             change(.listening)
         } else {
-            beForeign()
+            enterForeignState()
         }
         expectSetUpIfReset()
     }
@@ -128,27 +128,39 @@ public final class ScanSession {
         expectSetUp(host.now)
     }
 
-    private func openEventMasks() throws(ScanError) {
+    private func openEventMasks() throws(SessionError) {
         do throws(HCICommandError) {
             try capabilities.openEventMasks(host)
         } catch {
-            throw .command(error)
+            throw .command(error, remedy: nil)
         }
     }
 
     private func expectSetUp(_ now: HCIInstant) {
-        nextProbe = now.advanced(byMicroseconds: isAmongListeners ? 2 * Self.courtesy : Self.courtesy)
+        nextProbe = now.advanced(byMicroseconds: isAmongListeners ? 2 * Self.restartDelay : Self.restartDelay)
         change(.reset)
     }
 
-    /// The controller was out of reach, and has lost what was set in it: a scan that is on when it is back is not ours.
-    public func lose() { isLost = true }
+    public var isOnAir: Bool { state != .off }
+
+    public var isRestarting: Bool { state == .reset }
+
+    public var summary: String { "listening" }
+
+    /// Does nothing: reports are not counted here.
+    public func silence(since instant: HCIInstant) {}
+
+    /// Turns scanning on again.
+    public func rearm() throws(SessionError) { try start() }
+
+    /// The controller was out of reach and has lost its settings: if it scans when it is back, the scan is not ours.
+    public func markLost() { isLost = true }
 
     /// Whether a scan of ours stays on where nobody stops it.
     private var leavesScan: Bool { !isLost && !isOthers && (state == .listening || state == .deaf) }
 
     /// Turns scanning off, unless it is another program's.
-    public func stop(by deadline: HCIInstant = .distantFuture) throws(ScanError) {
+    public func stop(by deadline: HCIInstant = .distantFuture) throws(SessionError) {
         let wasOurs = leavesScan
         host.latestAnswer = deadline
         change(.off)
@@ -157,7 +169,7 @@ public final class ScanSession {
 
     /// Whether scanning is on, by its parameters: a controller refuses them while it scans. Where it was off it is
     /// turned on again.
-    public func verify() throws(ScanError) -> Bool {
+    public func verify() throws(SessionError) -> Bool {
         guard state != .off else { return false }
         // Both end by themselves.
         if state == .paused || state == .reset { return true }
@@ -166,9 +178,9 @@ public final class ScanSession {
         return true
     }
 
-    private func look() throws(ScanError) {
+    private func look() throws(SessionError) {
         guard try setParameters() else {
-            if foreignSeen != nil { beForeign() }
+            if foreignSeen != nil { enterForeignState() }
             foreignSeen = nil
             return
         }
@@ -203,7 +215,7 @@ public final class ScanSession {
     }
 
     /// Takes what has arrived, or what arrives first until `deadline`.
-    public func receive(until deadline: HCIInstant = .distantPast) throws(ScanError) {
+    public func receive(until deadline: HCIInstant = .distantPast) throws(SessionError) {
         guard var event = try next(until: max(deadline, host.now)) else { return }
         for _ in 0..<eventsInATurn {
             if case .hardwareError(let code) = event { throw .hardwareError(code) }
@@ -212,16 +224,16 @@ public final class ScanSession {
         }
     }
 
-    private func next(until deadline: HCIInstant) throws(ScanError) -> HCIEvent? {
+    private func next(until deadline: HCIInstant) throws(SessionError) -> HCIEvent? {
         do throws(HCICommandError) {
             return try host.nextEvent(until: deadline)
         } catch {
-            throw .command(error)
+            throw .command(error, remedy: nil)
         }
     }
 
     /// Does what is due: looks after a scan that others have touched, and at a silence.
-    public func wake(_ now: HCIInstant) throws(ScanError) {
+    public func wake(_ now: HCIInstant) throws(SessionError) {
         if state == .paused || state == .reset {
             guard let due = nextProbe, due <= now else { return }
             if wasReset {
@@ -248,7 +260,8 @@ public final class ScanSession {
         case .probe: _ = try verify()
         case .deaf(let since):
             change(.deaf)
-            throw .deaf(forMicroseconds: now.microseconds(since: since))
+            let seconds = now.microseconds(since: since) / 1_000_000
+            throw .ended(.noAnswer, "the radio is deaf: the scan is on, but nothing was received for \(seconds) s")
         }
     }
 
@@ -268,7 +281,7 @@ public final class ScanSession {
             case .changed where state == .off || state == .reset: break
             case .changed:
                 foreignSeen = now
-                nextProbe = now.advanced(byMicroseconds: Self.courtesy)
+                nextProbe = now.advanced(byMicroseconds: Self.restartDelay)
             case .hindered where !isExtended && (state == .listening || state == .deaf):
                 isHindrance = true
                 nextProbe = now
@@ -277,7 +290,7 @@ public final class ScanSession {
         }
     }
 
-    private func beForeign() {
+    private func enterForeignState() {
         isOthers = true
         nextProbe = host.now.advanced(byMicroseconds: Self.foreignProbe)
         change(isAmongListeners ? .listening : .foreign)
@@ -292,7 +305,7 @@ public final class ScanSession {
     }
 
     /// Whether the controller took the parameters, because it does not scan.
-    private func setParameters() throws(ScanError) -> Bool {
+    private func setParameters() throws(SessionError) -> Bool {
         do {
             if isExtended {
                 try host.execute(settings.extendedParameters())
@@ -303,11 +316,11 @@ public final class ScanSession {
         } catch HCICommandError.refused(_, _, .commandDisallowed) {
             return false
         } catch {
-            throw Self.scanError(error)
+            throw Self.sessionError(error)
         }
     }
 
-    private func enable(_ isOn: Bool) throws(ScanError) {
+    private func enable(_ isOn: Bool) throws(SessionError) {
         isOthers = false
         do {
             if isExtended {
@@ -317,16 +330,16 @@ public final class ScanSession {
                 try host.execute(LESetScanEnable(isOn, filterDuplicates: isOn && settings.filtersDuplicates))
             }
         } catch {
-            throw Self.scanError(error)
+            throw Self.sessionError(error)
         }
     }
 
-    private static func scanError(_ error: any Error) -> ScanError {
+    private static func sessionError(_ error: any Error) -> SessionError {
         guard let error = error as? HCICommandError else { return .impossible("\(error)") }
         switch error {
         case .refused(_, _, .unsupportedFeatureOrParameterValue), .refused(_, _, .invalidParameters):
             return .impossible("\(error)")
-        default: return .command(error)
+        default: return .command(error, remedy: nil)
         }
     }
 }

@@ -50,26 +50,3 @@ extension ScanSettings: CustomStringConvertible {
         "\(isActive ? "active" : "passive"), \(window) of every \(interval)"
     }
 }
-
-/// Why listening failed.
-public enum ScanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A command was refused, not answered, or could not be sent.
-    case command(HCICommandError)
-    /// The controller will never take these parameters.
-    case impossible(String)
-    /// The controller reports that it has failed, with a code of its own (Core Specification 5.4, Vol 4 Part E 7.7.16).
-    case hardwareError(UInt8)
-    /// Nothing is heard any more although the scan is on; since when, in microseconds.
-    case deaf(forMicroseconds: Int)
-
-    public var description: String {
-        switch self {
-        case .command(let error): error.description
-        case .impossible(let reason): reason
-        case .hardwareError(let code):
-            "the controller reports a hardware error (code \(Hexadecimal.number(code, width: 2)))"
-        case .deaf(let duration):
-            "the radio is deaf: the scan is on, and nothing was heard for \(duration / 1_000_000) s"
-        }
-    }
-}

@@ -61,7 +61,7 @@ package enum ExitStatus: Int32 {
     private static func classify(_ error: any Error) -> (ExitStatus, [String])? {
         switch error {
         case let error as TransportError: (status(error), ["\(error)"])
-        case let error as AdvertisingError: (status(error), ["\(error)"])
+        case let error as SessionError: (status(error), ["\(error)"])
         case let error as HCICommandError: (status(error), ["\(error)"])
         case let error as SystemError: (status(error), ["\(error)"])
         case let error as AdapterLockError: (status(error), ["\(error)"])
@@ -117,7 +117,7 @@ package enum ExitStatus: Int32 {
         }
     }
 
-    private static func status(_ error: AdvertisingError) -> ExitStatus {
+    private static func status(_ error: SessionError) -> ExitStatus {
         switch error {
         case .impossible, .payload: .configuration
         case .command(let error, _): status(error)

@@ -70,7 +70,7 @@ package final class FindListener: SightingConsumer {
     }
 
     /// Silence counts only while somebody listens.
-    package func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    package func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
     }
 

@@ -27,8 +27,8 @@ private func say(_ text: String) {
 
 /// `--quiet`.
 struct QuietView: AdvertisingView {
-    func onAir(_ session: some KeptSession) {}
-    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {}
+    func onAir(_ session: some AdvertisingSession) {}
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
 }
 
 /// `--json`: one line for each thing that happens.
@@ -39,9 +39,9 @@ struct JSONView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: some KeptSession) { say(OnAirJSON.onAir(facts, session).line + "\n") }
+    func onAir(_ session: some AdvertisingSession) { say(OnAirJSON.onAir(facts, session).line + "\n") }
 
-    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         say(OnAirJSON.offAir(session, heard).line + "\n")
     }
 }
@@ -54,11 +54,11 @@ struct LineView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: some KeptSession) {
+    func onAir(_ session: some AdvertisingSession) {
         say(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
     }
 
-    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 }
@@ -74,15 +74,15 @@ final class LiveView: AdvertisingView {
 
     var microsecondsBetweenUpdates: Int? { 200_000 }
 
-    func onAir(_ session: some KeptSession) { draw(session, nil) }
-    func update(_ session: some KeptSession, _ heard: HeardOnAir?) { draw(session, heard) }
+    func onAir(_ session: some AdvertisingSession) { draw(session, nil) }
+    func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?) { draw(session, heard) }
 
-    func offAir(_ session: some KeptSession, _ heard: HeardOnAir?) {
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         draw(session, heard)
         say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
     }
 
-    private func draw(_ session: some KeptSession, _ heard: HeardOnAir?) {
+    private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         // A frame that the terminal does not take at once is left out: waiting would hold up the beacon.
         guard Terminal.takesOutput() else { return }
         let width = Terminal.columns

@@ -1,3 +1,4 @@
+internal import Advertiser
 internal import ArgumentParser
 internal import BeaconFrames
 internal import BluetoothTypes
@@ -49,51 +50,20 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 }
 
 extension FrameOptions {
-    /// The octets that the options describe.
+    /// The bytes that the options describe, at the moment that they describe.
     func payload() throws -> AdvertisingData {
-        let content = try content()
+        let live = try liveOptions()
+        let advertisement = Advertisement(
+            content: try content(), interval: AdvertisingInterval(rawValue: 160),
+            measuredPower: try measuredPowerRule(),
+            address: live.deviceAddress.map { .staticRandom($0) } ?? .public)
+        let moment = PayloadSource.Moment(
+            counters: live.counters, eidTime: live.eidTime ?? IdentityKey.firstCounter, salt: live.salt ?? 0,
+            packet: live.counter ?? 0)
         do {
-            return try content.payload(measuredPower: measuredPowerRule(), liveOptions().values(for: content))
-        } catch let error as PayloadError {
-            throw Failure(.usage, "\(error)")
-        } catch let error as EddystoneSecurityError {
+            return try PayloadSource(advertisement, live: live).payload(moment)
+        } catch {
             throw Failure(.usage, "\(error)")
         }
-    }
-}
-
-extension LiveOptions {
-    /// What the payload of one moment needs beside its content.
-    fileprivate func values(for content: Advertisement.Content) throws -> Advertisement.LiveValues {
-        switch content {
-        case .eddystoneTLM(let source, let encryption):
-            let telemetry = source.telemetry(
-                sensorBattery: nil, sensorTemperature: nil, advertisements: advertisements,
-                uptimeDeciseconds: uptimeDeciseconds)
-            guard let encryption else { return .init(telemetry: telemetry) }
-            guard let salt, let (key, exponent, time) = rotation(encryption) else { return .init() }
-            return .init(
-                encryptedTelemetry: try key.seal(telemetry, at: time, exponent: exponent, salt: salt))
-        case .eddystoneEID(let rotating):
-            guard let (key, exponent, time) = rotation(rotating) else { return .init() }
-            return .init(ephemeralID: try key.ephemeralID(at: time, exponent: exponent))
-        case .btHome(let source):
-            let packet: BTHome
-            do throws(BeaconFrameError) { packet = try BTHome(source.objects) } catch {
-                throw PayloadError.frame(error)
-            }
-            guard source.isEncrypted else { return .init(btHome: packet) }
-            guard let identityKey, let deviceAddress, let counter else { return .init() }
-            return .init(btHome: try identityKey.seal(packet, from: deviceAddress, counter: counter))
-        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: return .init()
-        }
-    }
-
-    /// `nil` where the options do not give all of it, which is an error of its own for the payload.
-    private func rotation(_ key: Advertisement.RotatingKey) -> (IdentityKey, RotationExponent, UInt32)? {
-        guard let identityKey, let eidTime, let exponent = RotationExponent(rawValue: key.rotationExponent) else {
-            return nil
-        }
-        return (identityKey, exponent, eidTime)
     }
 }

@@ -7,7 +7,7 @@ public import VirtualController
 /// A box with one adapter under a hand-moved clock, on which everything goes wrong that can, and a beacon that is to
 /// stay on the air all the same.
 ///
-/// It drives a keeper exactly as the service does, jumping from one moment at which something happens to the next.
+/// It drives a runner exactly as the service does, jumping from one moment at which something happens to the next.
 public final class EnduranceWorld {
     public let pacing: SupervisorPacing
     /// Breaches of what must always hold, in words.
@@ -47,7 +47,8 @@ public final class EnduranceWorld {
     private var nextMinor: UInt16 = 1
     var lastFed: HCIInstant
     private var lastHeard: (at: HCIInstant, minor: UInt16)?
-    private var keeper: BeaconKeeper<EnduranceWorld>?
+    private var runner: AdapterRunner?
+    private var beacon: BeaconSession?
 
     struct Refusal: Error {}
 
@@ -70,33 +71,33 @@ public final class EnduranceWorld {
     }
 
     public var now: HCIInstant { air.now }
-    public var supervisor: Supervisor? { keeper?.supervisor }
+    public var supervisor: Supervisor? { runner?.supervisor }
     /// Advertising events that the session has counted; `nil` before it is there.
-    public var countedEvents: Int? { (keeper?.session).map { Int(clamping: $0.computedEvents) } }
-    public var hasEnded: Bool { keeper?.ended != nil }
+    public var countedEvents: Int? { beacon.map { Int(clamping: $0.computedEvents) } }
+    public var hasEnded: Bool { runner?.ended != nil }
 
     /// Switches the box on.
     public func begin() {
-        let keeper = BeaconKeeper(Supervisor(adapter: "hci0", pacing: pacing, at: now), in: self)
-        self.keeper = keeper
-        keeper.wake()
+        let runner = AdapterRunner(Supervisor(adapter: "hci0", pacing: pacing, at: now), in: self)
+        self.runner = runner
+        runner.wake()
     }
 
     /// Lets time pass until `end`.
     public func run(until end: HCIInstant) {
-        guard let keeper else { return }
-        while now < end, keeper.ended == nil {
-            let wake = [isAsleep ? nil : keeper.nextWakeUp, nextIncident].compactMap { $0 }.min() ?? end
+        guard let runner else { return }
+        while now < end, runner.ended == nil {
+            let wake = [isAsleep ? nil : runner.nextWakeUp, nextIncident].compactMap { $0 }.min() ?? end
             let hasNews = waitForNews(until: max(now, min(wake, end)))
             happen()
             if isAsleep { continue }
             if isStopWanted {
-                keeper.handle(.stop)
+                runner.handle(.stop)
                 return
             }
-            while !inputs.isEmpty { keeper.handle(inputs.removeFirst()) }
-            if hasNews || channel?.isEnded == true { keeper.receive() }
-            if let due = keeper.nextWakeUp, due <= now { keeper.wake() }
+            while !inputs.isEmpty { runner.handle(inputs.removeFirst()) }
+            if hasNews || channel?.isEnded == true { runner.receive() }
+            if let due = runner.nextWakeUp, due <= now { runner.wake() }
         }
     }
 
@@ -104,7 +105,7 @@ public final class EnduranceWorld {
         run(until: now.advanced(byMicroseconds: microseconds))
     }
 
-    public func handle(_ input: Supervisor.Input) { keeper?.handle(input) }
+    public func handle(_ input: Supervisor.Input) { runner?.handle(input) }
 
     private func waitForNews(until deadline: HCIInstant) -> Bool {
         guard let channel, !isAsleep else {
@@ -154,13 +155,13 @@ public final class EnduranceWorld {
     }
 }
 
-extension EnduranceWorld: BeaconSurroundings {
+extension EnduranceWorld: AdapterEnvironment {
     public var isStopWanted: Bool { stopWantedAt != nil }
 
-    public func open() throws(BeaconFault) {
-        guard let virtual else { throw BeaconFault(.adapterMissing, "there is no hci0") }
-        if isBusy { throw BeaconFault(.adapterBusy, "hci0 is in use") }
-        if isBlocked { throw BeaconFault(.rfkill, "hci0 is switched off by rfkill") }
+    public func open() throws(AdapterFault) {
+        guard let virtual else { throw AdapterFault(.adapterMissing, "there is no hci0") }
+        if isBusy { throw AdapterFault(.adapterBusy, "hci0 is in use") }
+        if isBlocked { throw AdapterFault(.rfkill, "hci0 is switched off by rfkill") }
         isPowered = true
         channel = WorldChannel(virtual, self)
     }
@@ -170,26 +171,30 @@ extension EnduranceWorld: BeaconSurroundings {
         channel = nil
     }
 
-    public func start(_ session: BeaconSession?) throws(AdvertisingError) -> BeaconSession {
+    public var session: (any AdapterSession)? { beacon }
+
+    public func startSession() throws(SessionError) -> any AdapterSession {
         guard let channel else { throw .ended(.adapterGone, "the adapter is closed") }
         let host = HCIHost(channel: channel)
         let plan = try SendingPlan([source(minor)], on: capabilities(host), isExclusive: false)
-        if let session {
-            try session.rearm(on: host, plan: plan)
-            return session
+        if let beacon {
+            try beacon.rearm(on: host, plan: plan)
+            return beacon
         }
         let first = BeaconSession(host: host, plan: plan, randomness: SplitMix64(seed: 1))
         try first.start()
+        beacon = first
         return first
     }
 
-    public func changeOver(_ session: BeaconSession) throws(AdvertisingError) -> BeaconSession {
-        let capabilities = session.plan.capabilities
-        try session.replace(with: SendingPlan([source(nextMinor)], on: capabilities, isExclusive: false))
-        return session
+    public func changeOver() throws(SessionError) -> any AdapterSession {
+        guard let beacon else { throw .ended(.adapterGone, "the adapter is closed") }
+        let capabilities = beacon.plan.capabilities
+        try beacon.replace(with: SendingPlan([source(nextMinor)], on: capabilities, isExclusive: false))
+        return beacon
     }
 
-    private func capabilities(_ host: HCIHost) throws(AdvertisingError) -> ControllerCapabilities {
+    private func capabilities(_ host: HCIHost) throws(SessionError) -> ControllerCapabilities {
         do throws(HCICommandError) {
             return try ControllerCapabilities.read(from: host, isExclusive: false)
         } catch {
@@ -214,10 +219,10 @@ extension EnduranceWorld: BeaconSurroundings {
 
     public func adoptProfile() { minor = nextMinor }
 
-    public func explain(_ error: HCIChannelError) -> BeaconFault {
-        if virtual == nil { return BeaconFault(.adapterGone, "hci0 was unplugged") }
-        if !isPowered { return BeaconFault(.poweredDown, "hci0 was powered down") }
-        return BeaconFault(.controllerReset, "hci0 was reset")
+    public func explain(_ error: HCIChannelError) -> AdapterFault {
+        if virtual == nil { return AdapterFault(.adapterGone, "hci0 was unplugged") }
+        if !isPowered { return AdapterFault(.poweredDown, "hci0 was powered down") }
+        return AdapterFault(.controllerReset, "hci0 was reset")
     }
 
     public func log(_ priority: Supervisor.LogPriority, _ text: String) {

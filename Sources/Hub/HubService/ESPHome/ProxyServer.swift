@@ -107,7 +107,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    public func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    public func change(_ state: ListeningState, at now: HeardInstant) {
         let scanner: ProxyScannerState =
             switch state {
             case .starting: .starting

@@ -295,7 +295,7 @@ private final class CountConsumer: SightingConsumer {
         session.hear(report.sighting, octets, range)
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { session.becomeHearing(at: now) } else if state != .starting { session.becomeDeaf(at: now) }
     }
 

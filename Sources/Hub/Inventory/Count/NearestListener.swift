@@ -56,7 +56,7 @@ public final class NearestListener: SightingConsumer {
         pick.hear(report.sighting, octets, range)
     }
 
-    public func change(_ state: ScanKeeper.State, at now: HeardInstant) { pick.change(isHearing: state.isHearing) }
+    public func change(_ state: ListeningState, at now: HeardInstant) { pick.change(isHearing: state.isHearing) }
     public func rest(at now: HeardInstant) { onProgress(pick.atHand) }
     public func say(_ sentence: String, isWarning: Bool) { if isWarning { onWarning(sentence) } }
     public func finish(at now: HeardInstant) { pick.finish(at: now) }

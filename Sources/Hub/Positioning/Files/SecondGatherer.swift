@@ -203,7 +203,7 @@ public final class SecondGatherer: SightingConsumer {
         onSentence("\(BeaconKey(identity)) is sent by several devices at once: they are told apart by address", true)
     }
 
-    public func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    public func change(_ state: ListeningState, at now: HeardInstant) {
         // Another program's scan is heard too, perhaps with fewer packets.
         isDeaf = !state.isHearing && state != .foreign
         wasDeaf = wasDeaf || isDeaf

@@ -143,7 +143,7 @@ public final class AuditRun: Sendable {
             run.auditor.withLock { $0.hear(sighting, octets, range, by: receiver) }
         }
 
-        func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+        func change(_ state: ListeningState, at now: HeardInstant) {
             isHearing = state.isHearing
             guard offset != nil else { return }
             run.auditor.withLock {

@@ -9,7 +9,7 @@ internal import VirtualController
 
 /// An adapter as a source of packets: listens until it is told to stop, and comes back after everything that takes the
 /// adapter away once it has listened.
-final class LiveFeed: SightingFeed, ScanSurroundings {
+final class LiveFeed: SightingFeed, AdapterEnvironment {
     /// How long is waited at most, in microseconds: whether an adapter has been powered down shows only when it is asked.
     private static let longestWait = 250_000
 
@@ -27,6 +27,9 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     private var sample: SampleBeacon?
     /// What kept the first attempt from listening: it ends the run.
     private var refusal: (any Error)?
+    private var scan: ScanSession?
+    /// The error of the latest attempt to start a scan.
+    private var startError: SessionError?
     private var hasListened = false
     private var hasNamedOthers = false
     private var lostBefore: Int?
@@ -49,41 +52,41 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         (self.source, self.consumer) = (source, consumer)
         defer { (self.source, self.consumer) = (nil, nil) }
         recording?.onEnd = { consumer.say($0, isWarning: true) }
-        let keeper = ScanKeeper(
-            adapter: options.adapter?.description ?? "the adapter", isProven: options.waitsForAdapter, in: self)
+        let runner = AdapterRunner(
+            Supervisor(adapter: options.adapter?.description ?? "the adapter", activity: .listening, at: now), in: self)
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
-        keeper.wake()
+        runner.wake()
         // What has never listened ends with its error, and a signal in the middle of a start is an ordinary end.
-        if !keeper.isListening, !isStopWanted, !options.waitsForAdapter {
-            keeper.handle(.stop)
-            throw reason(keeper)
+        if !runner.isOnAir, !isStopWanted, !options.waitsForAdapter {
+            runner.handle(.stop)
+            throw reason
         }
-        if keeper.isListening { consumer.begin(at: heard(now)) }
-        while keeper.ended == nil, !consumer.isSatisfied {
+        if runner.isOnAir { consumer.begin(at: heard(now)) }
+        while runner.ended == nil, !consumer.isSatisfied {
             // Once a report: no list is made of these.
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
-            if let due = keeper.nextWakeUp { deadline = min(deadline, due) }
+            if let due = runner.nextWakeUp { deadline = min(deadline, due) }
             if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
-            if keeper.isListening { keeper.receive(until: deadline) } else { try wait(until: deadline, keeper) }
+            if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
             // On a busy machine what was noticed just now may be mended in the same turn: it is told all the same.
-            if keeper.state != source.state { source.change(keeper.state, at: heard(now)) }
-            keeper.wake()
+            if state(runner) != source.state { source.change(state(runner), at: heard(now)) }
+            runner.wake()
             sample?.wake(at: now)
-            source.counts.restarts = keeper.session?.restarts ?? source.counts.restarts
-            source.counts.foreignRestarts = keeper.session?.foreignRestarts ?? source.counts.foreignRestarts
-            if keeper.state == .foreign { nameOthers() }
+            source.counts.restarts = scan?.restarts ?? source.counts.restarts
+            source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
+            if state(runner) == .foreign { nameOthers() }
             let current = self.now
-            source.change(keeper.state, at: heard(current))
+            source.change(state(runner), at: heard(current))
             if current >= nextLook {
                 nextLook = current.advanced(byMicroseconds: Self.longestWait)
                 source.counts.lostInKernel = lost
             }
             source.advance(to: heard(current))
             consumer.rest(at: heard(current))
-            if current >= end { keeper.handle(.stop) }
+            if current >= end { runner.handle(.stop) }
         }
-        if keeper.ended == nil { keeper.handle(.stop) }
+        if runner.ended == nil { runner.handle(.stop) }
         source.counts.lostInKernel = lost
         consumer.finish(at: heard(now))
         if let lost = source.counts.lostInKernel, lost > 0 {
@@ -92,8 +95,8 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                     + "than they were read", isWarning: true)
         }
         // Why it cannot go on has been said, but for what could never begin.
-        if keeper.ended == false, let refusal { throw ListenerServiceError(refusal) }
-        if keeper.ended == false { throw .service(.refused(.unavailable, [])) }
+        if runner.ended == false, let refusal { throw ListenerServiceError(refusal) }
+        if runner.ended == false { throw .service(.refused(.unavailable, [])) }
     }
 
     /// Says once who else scans, as far as the kernel tells.
@@ -108,17 +111,22 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
                 + "hears is heard, perhaps without repeats, and this scan goes on afterwards", isWarning: true)
     }
 
-    private func reason(_ keeper: ScanKeeper) -> ListenerServiceError {
+    /// Why listening could never begin.
+    private var reason: ListenerServiceError {
         if let refusal { return ListenerServiceError(refusal) }
-        switch keeper.lastError {
-        case .command(let error): return ListenerServiceError(error)
+        switch startError {
+        case .command(let error, _): return ListenerServiceError(error)
         case let error?: return .refused(.unavailable, "\(error)")
-        case nil: return .refused(.unavailable, "nothing can be heard here")
+        case nil: return .refused(.unavailable, "nothing can be received here")
         }
     }
 
+    private func state(_ runner: AdapterRunner) -> ListeningState {
+        ListeningState(runner.supervisor.state, scan?.state)
+    }
+
     /// Nothing to wait for but time and a signal.
-    private func wait(until deadline: HCIInstant, _ keeper: ScanKeeper) throws(ListenerServiceError) {
+    private func wait(until deadline: HCIInstant, _ runner: AdapterRunner) throws(ListenerServiceError) {
         let ready: [Bool]
         do throws(SystemError) {
             ready = try Poller.wait([.init(signals.descriptor, .read)], until: deadline.nanoseconds)
@@ -126,7 +134,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
             throw ListenerServiceError(error)
         }
         if ready.contains(true) { _ = signals.take() }
-        if isStopWanted { keeper.handle(.stop) }
+        if isStopWanted { runner.handle(.stop) }
     }
 
     private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
@@ -134,7 +142,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
     var isStopWanted: Bool { signals.takenAt != nil }
 
-    func open() throws(BeaconFault) {
+    func open() throws(AdapterFault) {
         do {
             let name = try finder.find(options.adapter)
             if name == .virtual, air == nil {
@@ -178,14 +186,14 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     }
 
     /// What has never listened ends with its error; what has is waited for.
-    private func fault(_ error: any Error) -> BeaconFault {
+    private func fault(_ error: any Error) -> AdapterFault {
         let fault = AdapterFinder.fault(error)
         guard !hasListened || Self.isForGood(error) else { return fault }
         refusal = error
         if let error = error as? TransportError, error.reason == .notPermitted(.netRaw), let name = source?.adapter {
             refusal = Self.missingRight(for: name, []) ?? error
         }
-        return BeaconFault(fault.cause, fault.text, isPermanent: true)
+        return AdapterFault(fault.cause, fault.text, isPermanent: true)
     }
 
     /// What no waiting helps against: this user may not listen.
@@ -209,15 +217,40 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
     /// What the kernel has thrown away of all that was opened so far; `nil` where it never told.
     private var lost: Int? { opened?.lostPackets.map { $0 + (lostBefore ?? 0) } ?? lostBefore }
 
-    func makeSession(after previous: ScanSession?) throws(ScanError) -> ScanSession {
-        guard let opened, let channel else { throw .command(.channel(.gone("the adapter is closed"))) }
+    var session: (any AdapterSession)? { scan }
+
+    func startSession() throws(SessionError) -> any AdapterSession {
+        startError = nil
+        do throws(SessionError) {
+            let started = try makeSession(after: scan)
+            scan = started
+            try started.start()
+            if options.waitsForAdapter { try confirm(started) }
+            return started
+        } catch {
+            startError = error
+            throw error
+        }
+    }
+
+    /// Asks the controller whether it really scans.
+    private func confirm(_ session: ScanSession) throws(SessionError) {
+        let restarts = session.restarts
+        guard try session.verify(), session.restarts == restarts else {
+            let name = options.adapter?.description ?? "the adapter"
+            throw .ended(.refused, "\(name) confirmed the scan but does not scan")
+        }
+    }
+
+    private func makeSession(after previous: ScanSession?) throws(SessionError) -> ScanSession {
+        guard let opened, let channel else { throw .command(.channel(.gone("the adapter is closed")), remedy: nil) }
         let host = HCIHost(channel: channel)
         let capabilities: ControllerCapabilities
         do throws(HCICommandError) {
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
         } catch {
             if !hasListened { refusal = error }
-            throw .command(error)
+            throw .command(error, remedy: nil)
         }
         let session = ScanSession(
             host: host, capabilities, options.settings, isExclusive: opened.isExclusive,
@@ -231,7 +264,7 @@ final class LiveFeed: SightingFeed, ScanSurroundings {
         return session
     }
 
-    func explain(_ error: HCIChannelError) -> BeaconFault {
+    func explain(_ error: HCIChannelError) -> AdapterFault {
         let fault = finder.explain(error)
         if !hasListened { refusal = refusal ?? HCICommandError.channel(error) }
         return fault

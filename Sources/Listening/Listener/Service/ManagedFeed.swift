@@ -88,7 +88,7 @@ final class ManagedFeed: SightingFeed {
                 consumer.say("\(error)", isWarning: true)
                 restartsBefore += 1
                 running = nil
-            } else if case .management(.refused)? = error as? AdvertisingError {
+            } else if case .management(.refused)? = error as? SessionError {
                 // The adapter is there, and its power may come back.
             } else {
                 restartsBefore += session?.restarts ?? 0

@@ -250,12 +250,7 @@ public final class QualificationRun {
         do {
             try body()
             return nil
-        } catch let error as ScanError {
-            switch error {
-            case .command(.refused), .impossible: return "\(error)"
-            default: throw error
-            }
-        } catch let error as AdvertisingError {
+        } catch let error as SessionError {
             switch error {
             case .command(.refused, _), .impossible: return "\(error)"
             default: throw error

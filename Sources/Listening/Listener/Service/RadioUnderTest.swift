@@ -80,7 +80,7 @@ final class RadioUnderTest {
     }
 
     /// As beside others: a session that has a controller for itself ends with a reset, which closes the event masks.
-    private func plan(_ advertisement: Advertisement) throws(AdvertisingError) -> SendingPlan {
+    private func plan(_ advertisement: Advertisement) throws(SessionError) -> SendingPlan {
         try SendingPlan([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
     }
 
@@ -153,9 +153,9 @@ final class RadioUnderTest {
             return
         }
         try scan.receive()
-        do throws(ScanError) {
+        do throws(SessionError) {
             if let due = scan.nextWakeUp, due <= host.now { try scan.wake(host.now) }
-        } catch .deaf {
+        } catch .ended(.noAnswer, _) {
             // That is what is to be found out.
         }
     }

@@ -12,7 +12,7 @@ struct RecordedScan {
     struct Gap: Equatable {
         /// Since the last sign that the scan was on, or since it was turned off.
         let since: HeardInstant
-        let state: ScanKeeper.State
+        let state: ListeningState
     }
 
     /// What an event says of the time before it.
@@ -96,7 +96,7 @@ struct RecordedScan {
         return .listened(gap)
     }
 
-    private mutating func lose(since instant: HeardInstant, _ state: ScanKeeper.State) {
+    private mutating func lose(since instant: HeardInstant, _ state: ListeningState) {
         guard proven != nil, gap == nil, !isOfSeveral else { return }
         gap = Gap(since: instant, state: state)
     }

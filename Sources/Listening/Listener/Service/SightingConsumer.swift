@@ -16,8 +16,8 @@ public protocol SightingConsumer: AnyObject {
     func advance(to now: HeardInstant)
     /// An advertisement, whose data is `range` of `octets`.
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
-    /// How listening is from now on: silence counts only while `Listener/ScanKeeper/State/isHearing`.
-    func change(_ state: ScanKeeper.State, at now: HeardInstant)
+    /// How listening is from now on: silence counts only while `Listener/ListeningState/isHearing`.
+    func change(_ state: ListeningState, at now: HeardInstant)
     /// Nothing more is there for the moment: time to show what was taken.
     func rest(at now: HeardInstant)
     /// A sentence for whoever watches, of what happens to the adapter or the recording.
@@ -34,7 +34,7 @@ extension SightingConsumer {
     /// Nothing is to be done.
     public func begin(at now: HeardInstant) {}
     /// Nothing is to be done.
-    public func change(_ state: ScanKeeper.State, at now: HeardInstant) {}
+    public func change(_ state: ListeningState, at now: HeardInstant) {}
     /// Nothing is to be done.
     public func rest(at now: HeardInstant) {}
 }

@@ -119,7 +119,7 @@ public struct SightingJSON {
     }
 
     /// How listening is from now on.
-    public func state(_ state: ScanKeeper.State, at now: HeardInstant) -> JSONValue {
+    public func state(_ state: ListeningState, at now: HeardInstant) -> JSONValue {
         .record([
             ("event", "state"), ("at", source.clock.json(now)), ("state", .string(state.rawValue)),
             ("restarts", .integer(source.counts.restarts)),

@@ -65,7 +65,7 @@ public final class SightingSource {
         set { reader.levelOffset = newValue }
     }
     /// How listening is; of a recording, how it was, as far as the recorded commands tell.
-    public private(set) var state = ScanKeeper.State.starting
+    public private(set) var state = ListeningState.starting
 
     private let feed: any SightingFeed
     private var reader: ReportReader
@@ -164,7 +164,7 @@ public final class SightingSource {
     }
 
     /// Notes how listening is, and tells it where it has changed.
-    func change(_ new: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ new: ListeningState, at now: HeardInstant) {
         guard state != new else { return }
         let now = max(latest, now)
         if let since = deafSince { counts.deafMicroseconds += now.microseconds(since: since) }

@@ -52,7 +52,7 @@ final class ListenPrinter: SightingConsumer {
         }
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing {
             hearing.becomeHearing(at: now)
             watch.becomeHearing(at: now)

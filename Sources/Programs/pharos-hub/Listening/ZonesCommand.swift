@@ -109,7 +109,7 @@ private final class ZonePrinter: SightingConsumer {
         show(monitor.receive(report, octets, range))
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) { show(monitor.change(state, at: now)) }
+    func change(_ state: ListeningState, at now: HeardInstant) { show(monitor.change(state, at: now)) }
 
     func rest(at now: HeardInstant) { flush() }
 

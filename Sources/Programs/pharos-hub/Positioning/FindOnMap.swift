@@ -124,7 +124,7 @@ private final class GuidedWalk: SightingConsumer {
         listener.hear(report, octets, range)
     }
 
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         gatherer.change(state, at: now)
         listener.change(state, at: now)
     }

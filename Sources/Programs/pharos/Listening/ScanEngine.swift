@@ -30,7 +30,7 @@ final class ScanEngine: SightingConsumer {
     }
 
     /// Silence counts only while somebody listens.
-    func change(_ state: ScanKeeper.State, at now: HeardInstant) {
+    func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
         if hasListened, state != .off { output.show(state, at: now) }
         hasListened = hasListened || state.isHearing

@@ -140,7 +140,7 @@ final class ScanOutput {
     }
 
     /// How listening is, where that has changed.
-    func show(_ state: ScanKeeper.State, at instant: HeardInstant) {
+    func show(_ state: ListeningState, at instant: HeardInstant) {
         if json { add(values.state(state, at: instant).line + "\n") }
     }
 

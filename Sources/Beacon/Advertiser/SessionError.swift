@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import HCI
 
 /// Why an advertisement is not on the air.
-public enum AdvertisingError: Error, Sendable {
+public enum SessionError: Error, Sendable {
     /// This controller cannot do what is asked: found before anything was sent.
     case impossible(String)
     /// A command was refused, not answered, or could not be sent.
@@ -17,7 +17,7 @@ public enum AdvertisingError: Error, Sendable {
     case hardwareError(UInt8)
 }
 
-extension AdvertisingError {
+extension SessionError {
     /// Whether a signal ended the wait: no fault of anybody's.
     public var isInterruption: Bool {
         switch self {
@@ -28,7 +28,7 @@ extension AdvertisingError {
     }
 }
 
-extension AdvertisingError: CustomStringConvertible {
+extension SessionError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .impossible(let reason), .payload(let reason), .ended(_, let reason): reason
@@ -44,10 +44,10 @@ extension AdvertisingError: CustomStringConvertible {
 /// Runs `body`, and tells a hint beside a refusal: the status alone says nothing of who or what is in the way.
 func advertising<Result>(
     hints: [HCIStatus: String]? = nil, _ body: () throws -> Result
-) throws(AdvertisingError) -> Result {
+) throws(SessionError) -> Result {
     do {
         return try body()
-    } catch let error as AdvertisingError {
+    } catch let error as SessionError {
         throw error
     } catch let error as HCICommandError {
         throw .command(error, remedy: error.status.flatMap { hints?[$0] })
@@ -59,7 +59,7 @@ func advertising<Result>(
     }
 }
 
-extension AdvertisingError {
+extension SessionError {
     /// The controller will answer the next command no better.
     var isHopeless: Bool {
         guard case .command(let error, _) = self else { return false }

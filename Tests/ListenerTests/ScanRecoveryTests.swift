@@ -5,7 +5,7 @@ import Listener
 import Testing
 import VirtualController
 
-@Suite struct ScanKeeperTests {
+@Suite struct ScanRecoveryTests {
     private func pacing() -> SupervisorPacing {
         var pacing = SupervisorPacing()
         pacing.hearsArrivals = false
@@ -15,32 +15,32 @@ import VirtualController
     @Test func itListensUntilItIsStopped() throws {
         let ear = Ear()
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "virtual", pacing: pacing(), in: ear)
-        #expect(keeper.state == .starting)
-        ear.run(keeper, seconds: 60)
-        #expect(keeper.state == .listening)
+        let runner = ear.runner("virtual", pacing())
+        #expect(ear.state(runner) == .starting)
+        ear.run(runner, seconds: 60)
+        #expect(ear.state(runner) == .listening)
         #expect(ear.reports.count > 500)
         #expect(ear.logged == ["listening on virtual"])
         #expect(ear.notices.contains(.ready))
         ear.isStopWanted = true
-        ear.run(keeper, seconds: 1)
-        #expect(keeper.ended == true)
-        #expect(keeper.state == .off)
+        ear.run(runner, seconds: 1)
+        #expect(runner.ended == true)
+        #expect(ear.state(runner) == .off)
         #expect(!ear.controller.isScanning)
     }
 
     @Test func anAdapterThatDisappearsIsHeardAgainWithinTwoSeconds() throws {
         let ear = Ear()
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 15)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 15)
         let before = ear.now
-        ear.openFaults = [BeaconFault(.adapterMissing, "hci0: there is no such adapter")]
+        ear.openFaults = [AdapterFault(.adapterMissing, "hci0: there is no such adapter")]
         ear.air.detach(ear.controller)
-        ear.run(keeper, seconds: 0.15)
-        #expect(keeper.state == .recovering)
-        ear.run(keeper, seconds: 10)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 0.15)
+        #expect(ear.state(runner) == .recovering)
+        ear.run(runner, seconds: 10)
+        #expect(ear.state(runner) == .listening)
         let first = try #require(ear.reports.first { $0 > before })
         #expect(first.microseconds(since: before) <= 2_000_000)
         #expect(ear.opened == 2)
@@ -51,40 +51,40 @@ import VirtualController
     @Test(arguments: [false, true]) func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears(isExclusive: Bool) throws {
         let ear = Ear(isExclusive: isExclusive)
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 10)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 10)
         try ear.stopBeacon()
-        ear.run(keeper, seconds: 40)
+        ear.run(runner, seconds: 40)
         #expect(ear.opened >= 2)
-        #expect(keeper.state == .deaf)
+        #expect(ear.state(runner) == .deaf)
         // Each start costs something: they become rare.
-        ear.run(keeper, seconds: 3600)
+        ear.run(runner, seconds: 3600)
         #expect(ear.opened < 12)
         try ear.startBeacon()
-        ear.run(keeper, seconds: 2)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 2)
+        #expect(ear.state(runner) == .listening)
     }
 
     @Test func whatNeverWorksEnds() {
         let ear = Ear()
-        ear.openFaults = [BeaconFault(.system, "hci0: CAP_NET_RAW is needed", isPermanent: true)]
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 1)
-        #expect(keeper.ended == false)
+        ear.openFaults = [AdapterFault(.system, "hci0: CAP_NET_RAW is needed", isPermanent: true)]
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 1)
+        #expect(runner.ended == false)
     }
 
     @Test func aResetIsRecoveredFromWithoutOpeningAnew() throws {
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 5)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 5)
         let reset = ear.now
         ear.foreign(HCIReset().packet)
-        ear.run(keeper, seconds: 0.1)
-        #expect(keeper.state == .recovering)
+        ear.run(runner, seconds: 0.1)
+        #expect(ear.state(runner) == .recovering)
         #expect(ear.logged.last == "hci0: the controller was reset; it is set up again")
-        ear.run(keeper, seconds: 2)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 2)
+        #expect(ear.state(runner) == .listening)
         #expect(ear.heard(since: reset) > 10 && ear.opened == 1)
         #expect(ear.logged.last == "listening again on hci0")
     }
@@ -93,8 +93,8 @@ import VirtualController
     @Test func aResetIsNotForgottenWhereTheControllerDoesNotAnswer() throws {
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 5)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 5)
         ear.foreign(HCIReset().packet)
         var isFirst = true
         ear.controller.commandHook = { _ in
@@ -102,8 +102,8 @@ import VirtualController
             return isFirst ? .drop : .pass
         }
         let reset = ear.now
-        ear.run(keeper, seconds: 5)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 5)
+        #expect(ear.state(runner) == .listening)
         #expect(ear.heard(since: reset) > 10 && ear.opened == 2)
     }
 
@@ -111,24 +111,24 @@ import VirtualController
     @Test func aPauseIsNoFault() throws {
         let ear = Ear(.core4, isExclusive: false)
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 14.8)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 14.8)
         ear.foreign(LESetRandomAddress(DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))).packet)
-        ear.run(keeper, seconds: 0.1)
-        #expect(keeper.state == .paused)
-        ear.run(keeper, seconds: 2)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 0.1)
+        #expect(ear.state(runner) == .paused)
+        ear.run(runner, seconds: 2)
+        #expect(ear.state(runner) == .listening)
         #expect(ear.opened == 1)
     }
 
     @Test func aHardwareErrorIsOutlived() throws {
         let ear = Ear()
         try ear.startBeacon()
-        let keeper = ScanKeeper(adapter: "hci0", pacing: pacing(), in: ear)
-        ear.run(keeper, seconds: 5)
+        let runner = ear.runner("hci0", pacing())
+        ear.run(runner, seconds: 5)
         ear.controller.inject(HCIEvent.hardwareError(code: 3).packet)
-        ear.run(keeper, seconds: 3)
-        #expect(keeper.state == .listening)
+        ear.run(runner, seconds: 3)
+        #expect(ear.state(runner) == .listening)
         #expect(ear.opened == 2)
     }
 }

@@ -5,8 +5,8 @@ internal import HCITransports
 internal import LinuxHost
 internal import VirtualController
 
-/// A keeper's surroundings on a real box: adapters, files, sensors, the service manager, the journal.
-final class ServiceBox {
+/// The environment of a service: adapters, files, sensors, the service manager and the log.
+final class ServiceEnvironment {
     private(set) var job: ServiceJob
     let finder = AdapterFinder()
     private(set) var sensors: ServiceSensors
@@ -19,7 +19,7 @@ final class ServiceBox {
     private let signals: ServiceSignals
     private let journal: Journal
     private let wallClock: () -> (unixMicroseconds: Int, isTrusted: Bool)
-    private var link: ServiceLink? { didSet { linkChanges += 1 } }
+    private var link: AdapterConnection? { didSet { linkChanges += 1 } }
     /// Counts how often the adapter was opened and closed: another descriptor each time.
     private(set) var linkChanges = 0
     private var foreign: ForeignEvents?
@@ -30,8 +30,8 @@ final class ServiceBox {
     private var listenLock: AdapterLock?
     /// Nobody else runs under this name.
     private var nameLock: InstanceLock?
-    /// What the keeper keeps on the air, as it came from here.
-    private var session: ServiceSession?
+    /// What is on the air, or was last.
+    private(set) var advertising: (any AdvertisingSession)?
     private var air: VirtualAirServer?
     /// Read at a reload, and not yet in use.
     private var nextJob: ServiceJob?
@@ -52,7 +52,7 @@ final class ServiceBox {
     init(
         _ job: ServiceJob, _ directories: ServiceDirectories, notifier: ServiceNotifier, signals: ServiceSignals,
         journal: Journal = Journal(),
-        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceBox.askWallClock
+        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceEnvironment.askWallClock
     ) {
         self.job = job
         self.directories = directories
@@ -104,12 +104,12 @@ final class ServiceBox {
     }
 }
 
-extension ServiceBox: BeaconSurroundings {
+extension ServiceEnvironment: AdapterEnvironment {
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
     var isStopWanted: Bool { signals.isStopWanted }
 
-    func open() throws(BeaconFault) {
+    func open() throws(AdapterFault) {
         do {
             let name = try finder.find(job.adapter)
             try takeLock(name)
@@ -119,7 +119,7 @@ extension ServiceBox: BeaconSurroundings {
             // What was told until now is about the time before, and so is what raising the adapter has told.
             for source in sources { _ = source.take() }
             try refuseWhenBlocked(name)
-            let opened = try ServiceLink(name, interruption: signals.stop, air: air, foreign: foreign)
+            let opened = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
             foreign?.skip()
             link = opened
             finder.isUserChannelOpen = opened.isUserChannel
@@ -130,13 +130,13 @@ extension ServiceBox: BeaconSurroundings {
     }
 
     /// Not every form is told by the kernel why an adapter cannot be raised. What changes after this is heard.
-    private func refuseWhenBlocked(_ name: AdapterName) throws(BeaconFault) {
+    private func refuseWhenBlocked(_ name: AdapterName) throws(AdapterFault) {
         guard let index = name.kernelIndex, let blocked = RFKill.switch(of: "hci\(index)"), let remedy = blocked.remedy
         else { return }
-        throw BeaconFault(.rfkill, "\(name): the radio is switched off by rfkill; \(remedy)")
+        throw AdapterFault(.rfkill, "\(name): the radio is switched off by rfkill; \(remedy)")
     }
 
-    private func noteRaised(_ link: ServiceLink) {
+    private func noteRaised(_ link: AdapterConnection) {
         if let index = link.raisedIndex, let adapter = try? BlueZAdapter(index: index) {
             raised.insert(adapter.address)
         }
@@ -169,29 +169,31 @@ extension ServiceBox: BeaconSurroundings {
         }
     }
 
-    private func fault(_ error: any Error) -> BeaconFault {
+    private func fault(_ error: any Error) -> AdapterFault {
         let fault = AdapterFinder.fault(error)
         if fault.isPermanent { permanentFailure = BeaconServiceError(error) }
         return fault
     }
 
-    func start(_ session: ServiceSession?) throws(AdvertisingError) -> ServiceSession {
+    var session: (any AdapterSession)? { advertising }
+
+    func startSession() throws(SessionError) -> any AdapterSession {
         guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
-        // Also when it fails: what has been raised is known only now where the kernel raises it.
+        // Also after a failure: only now is it known whether the kernel has powered the adapter on.
         defer { noteRaised(link) }
-        let started = try link.start(job, after: session, environment())
-        self.session = started
+        let started = try link.start(job, after: advertising, sessionInputs())
+        advertising = started
         return started
     }
 
-    func changeOver(_ session: ServiceSession) throws(AdvertisingError) -> ServiceSession {
-        guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
-        let changed = try link.changeOver(to: nextJob ?? job, from: session, environment())
-        self.session = changed
+    func changeOver() throws(SessionError) -> any AdapterSession {
+        guard let link, let advertising else { throw .ended(.adapterGone, "the adapter is closed") }
+        let changed = try link.changeOver(to: nextJob ?? job, from: advertising, sessionInputs())
+        self.advertising = changed
         return changed
     }
 
-    private func environment() -> ServiceLink.Environment {
+    private func sessionInputs() -> AdapterConnection.SessionInputs {
         .init(
             sensors: sensors, memory: state.saved, synchronize: { [unowned self] in synchronize($0) },
             warn: { [unowned self] in warn($0) })
@@ -227,7 +229,7 @@ extension ServiceBox: BeaconSurroundings {
         nextJob = nil
     }
 
-    func explain(_ error: HCIChannelError) -> BeaconFault {
+    func explain(_ error: HCIChannelError) -> AdapterFault {
         let fault = finder.explain(error)
         if fault.isPermanent { permanentFailure = .refused(.notPermitted, fault.text) }
         return fault
@@ -253,14 +255,14 @@ extension ServiceBox: BeaconSurroundings {
     func tellAgain() { try? notifier.flush() }
 }
 
-extension ServiceBox {
+extension ServiceEnvironment {
     /// The wall clock was set, or somebody may say by now that it is right.
     func lookAtTheClock() {
-        if let session { synchronize(session) }
+        if let advertising { synchronize(advertising) }
     }
 
     /// Compares the clock of ephemeral ids with the wall clock.
-    private func synchronize(_ session: some KeptSession) {
+    private func synchronize(_ session: any AdvertisingSession) {
         // Nobody is asked about a wall clock that does not matter.
         guard session.clock.epochUnixSeconds != nil else { return }
         let wall = wallClock()
@@ -272,11 +274,11 @@ extension ServiceBox {
     var eidClockAhead: Int? { clockWatch.ahead }
 
     /// What others read about this instance, and what it must not forget, is brought up to date.
-    func report(_ keeper: BeaconKeeper<ServiceBox>) {
+    func report(_ runner: AdapterRunner) {
         if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { lookAtTheClock() }
-        report.update(keeper, self)
-        guard let session, session.hasMemory else { return }
-        state.save(session.memory, isLast: keeper.ended != nil)
+        report.update(runner, self)
+        guard let advertising, advertising.hasMemory else { return }
+        state.save(advertising.memory, isLast: runner.ended != nil)
     }
 
     /// Leaves the adapters as they were found.

@@ -1,0 +1,226 @@
+public import HCI
+
+/// Keeps a session running on an adapter: carries out the decisions of a ``Supervisor`` and reports the results to it.
+///
+/// Use it from one thread. It sends commands and waits for their answers; between the calls nothing runs.
+public final class AdapterRunner {
+    public private(set) var supervisor: Supervisor
+    /// `true` after an end that was requested, `false` if the session can never run, `nil` before the end.
+    public private(set) var ended: Bool?
+
+    /// Increases with each input and each decision of the supervisor. As long as it stays the same, the supervisor's
+    /// state stays the same too.
+    public private(set) var changes = 0
+
+    private let environment: any AdapterEnvironment
+
+    /// The longest time for turning off at the end, in microseconds: 0.8 s.
+    private static let shutdownTimeout = 800_000
+
+    /// Creates a runner. It does nothing before the first ``wake()``.
+    public init(_ supervisor: Supervisor, in environment: any AdapterEnvironment) {
+        self.supervisor = supervisor
+        self.environment = environment
+    }
+
+    /// The latest moment for the next call of ``wake()``; `nil` if there is nothing to wait for.
+    public var nextWakeUp: HCIInstant? {
+        guard let due = supervisor.nextWakeUp else { return nil }
+        guard supervisor.isOnAir, let renewal = environment.session?.nextWakeUp else { return due }
+        return min(due, renewal)
+    }
+
+    /// Does what is due, for the supervisor and for the session.
+    public func wake() {
+        perform(supervisor.wake(at: environment.now))
+        attempt { session, now throws(SessionError) in try session.wake(now) }
+    }
+
+    /// Handles the events that have arrived. If none has, waits for the first one until `deadline`.
+    public func receive(until deadline: HCIInstant = .distantPast) {
+        attempt { session, _ throws(SessionError) in try session.receive(until: deadline) }
+    }
+
+    /// Whether the session is on the air, or listens, as far as the supervisor knows.
+    public var isOnAir: Bool { supervisor.isOnAir }
+
+    /// Passes an input to the supervisor and carries out its decisions.
+    public func handle(_ input: Supervisor.Input) {
+        changes += 1
+        perform(supervisor.handle(input, at: environment.now))
+    }
+
+    private func attempt(_ body: (any AdapterSession, HCIInstant) throws(SessionError) -> Void) {
+        guard supervisor.isOpen, let session = environment.session else { return }
+        let wasRestarting = session.isRestarting
+        do throws(SessionError) {
+            try body(session, environment.now)
+            logRestart(session, wasRestarting: wasRestarting)
+        } catch {
+            handle(input(error))
+            stopIfRequested()
+        }
+    }
+
+    private func logRestart(_ session: any AdapterSession, wasRestarting: Bool) {
+        switch (wasRestarting, session.isRestarting) {
+        case (false, true):
+            environment.log(.warning, "\(supervisor.adapter): the controller was reset; it is set up again")
+        case (true, false): environment.log(.notice, "\(supervisor.activity.verb) again on \(supervisor.adapter)")
+        default: break
+        }
+    }
+
+    /// A request to stop can arrive during any command, and the code that received it may have reported another error.
+    private func stopIfRequested() {
+        if environment.isStopWanted { perform(supervisor.handle(.stop, at: environment.now)) }
+    }
+
+    private func perform(_ actions: [Supervisor.Action]) {
+        if !actions.isEmpty { changes += 1 }
+        var queue = actions
+        var next = 0
+        while next < queue.count {
+            if let answer = perform(queue[next]) { queue += supervisor.handle(answer, at: environment.now) }
+            next += 1
+            // Earlier decisions are dropped, except for messages.
+            if supervisor.state != .off, environment.isStopWanted {
+                queue = queue[next...].filter(\.isMessage) + supervisor.handle(.stop, at: environment.now)
+                next = 0
+            }
+        }
+        // Also if the adapter stays open until the next attempt: no events are counted in this time.
+        if !supervisor.isOnAir { environment.session?.silence(since: environment.now) }
+    }
+
+    /// Carries out one action. Returns its result if the supervisor needs it.
+    private func perform(_ action: Supervisor.Action) -> Supervisor.Input? {
+        switch action {
+        case .open: return open()
+        case .start: return start()
+        case .verify: return verify()
+        case .rearm: return rearm()
+        case .close:
+            environment.session?.silence(since: environment.now)
+            environment.close()
+        case .turnOff:
+            try? environment.session?.stop(by: environment.now.advanced(byMicroseconds: Self.shutdownTimeout))
+        case .readProfile: return environment.readProfile()
+        case .adoptForNextStart: environment.adoptProfile()
+        case .adopt: return adopt()
+        case .log(let priority, let text): environment.log(priority, text)
+        case .notify(let notice): environment.notify(notice)
+        case .finish(let asWanted): ended = asWanted
+        }
+        return nil
+    }
+
+    private func open() -> Supervisor.Input {
+        do throws(AdapterFault) {
+            try environment.open()
+            return .opened
+        } catch {
+            return error.input
+        }
+    }
+
+    private func start() -> Supervisor.Input {
+        result { () throws(SessionError) in .started(try environment.startSession().summary) }
+    }
+
+    private func verify() -> Supervisor.Input {
+        guard let session = environment.session else { return .failed(.silent, "nothing is on the air") }
+        return result { () throws(SessionError) in
+            try session.verify()
+                ? .verified : .failed(.silent, "advertising was off, and no program was seen turning it off")
+        }
+    }
+
+    private func rearm() -> Supervisor.Input {
+        guard let session = environment.session else { return .failed(.adapterGone, "nothing was on the air") }
+        return result { () throws(SessionError) in
+            try session.rearm()
+            return .rearmed
+        }
+    }
+
+    private func adopt() -> Supervisor.Input {
+        guard let session = environment.session else { return .failed(.adapterGone, "nothing is on the air") }
+        do throws(SessionError) {
+            let changed = try environment.changeOver()
+            environment.adoptProfile()
+            return .adopted(changed.summary)
+        } catch {
+            // If the controller refuses the new profile, the old one stays on the air.
+            return error.isRefusal && session.isOnAir ? .reloadBad("\(error)") : input(error)
+        }
+    }
+
+    private func result(_ body: () throws(SessionError) -> Supervisor.Input) -> Supervisor.Input {
+        do throws(SessionError) {
+            return try body()
+        } catch {
+            // An attempt that ends like this has failed, whatever the state of the adapter.
+            if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
+            return input(error)
+        }
+    }
+
+    /// The meaning of a session's error for the supervisor.
+    private func input(_ error: SessionError) -> Supervisor.Input {
+        switch error {
+        case .impossible(let reason), .payload(let reason): .impossible(reason)
+        case .ended(let cause, let reason): .failed(cause, reason)
+        case .hardwareError: .failed(.hardwareError, "\(error)")
+        case .command(let command, _):
+            switch command {
+            // The controller will never accept these parameters.
+            case .refused(_, _, .unsupportedFeatureOrParameterValue), .refused(_, _, .invalidParameters):
+                .impossible("\(error)")
+            case .refused, .malformedReturn: .failed(.refused, "\(error)")
+            case .noAnswer, .notAccepted: .failed(.noAnswer, "\(error)")
+            case .channel(let channel): input(channel)
+            }
+        case .management(let management):
+            switch management {
+            case .refused(_, _, .rfkilled): .failed(.rfkill, "\(error)")
+            case .refused(_, _, .notPowered): .failed(.poweredDown, "\(error)")
+            case .refused(_, _, .invalidIndex): .failed(.adapterMissing, "\(error)")
+            case .refused(_, _, .permissionDenied): .impossible("\(error)")
+            case .refused(_, _, .busy): .failed(.adapterBusy, "\(error)")
+            case .refused, .malformedReturn: .failed(.refused, "\(error)")
+            case .noAnswer: .failed(.noAnswer, "\(error)")
+            case .channel(let channel): input(channel)
+            }
+        }
+    }
+
+    private func input(_ error: HCIChannelError) -> Supervisor.Input {
+        // The program was asked to end.
+        if error == .interrupted { return .stop }
+        environment.session?.markLost()
+        return environment.explain(error).input
+    }
+}
+
+extension Supervisor.Action {
+    /// Whether it only informs the user or the service manager.
+    fileprivate var isMessage: Bool {
+        switch self {
+        case .log, .notify: true
+        default: false
+        }
+    }
+}
+
+extension SessionError {
+    /// The controller works but refuses the request.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .impossible, .payload: true
+        case .command(let error, _): error.isRefusal
+        case .management(let error): error.status != nil
+        case .ended, .hardwareError: false
+        }
+    }
+}

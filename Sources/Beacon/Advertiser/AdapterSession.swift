@@ -1,0 +1,165 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+public import HCI
+
+/// Everything that an ``AdapterRunner`` needs from its surroundings: the adapter, the clock, the profile and the log.
+///
+/// The environment owns the session. A service implements it with a real adapter, a test with a virtual one.
+public protocol AdapterEnvironment: AnyObject {
+    /// Now, on the clock of the adapters.
+    var now: HCIInstant { get }
+
+    /// Whether the session should end for good. It never changes back to `false`.
+    var isStopWanted: Bool { get }
+
+    /// The session that was started last; `nil` before the first one.
+    var session: (any AdapterSession)? { get }
+
+    /// Finds the adapter, powers it on if it is down, and opens it.
+    func open() throws(AdapterFault)
+
+    /// Closes the adapter.
+    func close()
+
+    /// Reads the controller's capabilities and starts a session on it. Counts and ids of the previous session go on.
+    ///
+    /// - Throws: `impossible` if this controller cannot do what is wanted.
+    func startSession() throws(SessionError) -> any AdapterSession
+
+    /// Reads the profile again and keeps the result for ``changeOver()`` and ``adoptProfile()``.
+    ///
+    /// - Returns: `reloadGood` with the adapter's name, or `reloadBad` with the reason.
+    func readProfile() -> Supervisor.Input
+
+    /// Replaces what the session sends with the profile that was read last. If it fails, the old profile stays on the
+    /// air.
+    func changeOver() throws(SessionError) -> any AdapterSession
+
+    /// Makes the profile that was read last the current one.
+    func adoptProfile()
+
+    /// The reason why a channel ended, as far as it can be found out.
+    func explain(_ error: HCIChannelError) -> AdapterFault
+
+    func log(_ priority: Supervisor.LogPriority, _ text: String)
+
+    func notify(_ notice: Supervisor.Notice)
+}
+
+/// For environments without a profile, such as those of a scan.
+extension AdapterEnvironment {
+    public func readProfile() -> Supervisor.Input { .reloadBad("there is no profile to read") }
+    public func changeOver() throws(SessionError) -> any AdapterSession {
+        throw .impossible("there is no profile to change to")
+    }
+    public func adoptProfile() {}
+}
+
+/// The reason why an adapter cannot be used.
+public struct AdapterFault: Error, Hashable, Sendable {
+    public let cause: SupervisorCause
+    public let text: String
+    /// Whether waiting cannot help.
+    public let isPermanent: Bool
+
+    /// - Parameter text: The problem in one sentence.
+    public init(_ cause: SupervisorCause, _ text: String, isPermanent: Bool = false) {
+        self.cause = cause
+        self.text = text
+        self.isPermanent = isPermanent
+    }
+
+    /// The fault as an input of a supervisor.
+    public var input: Supervisor.Input { isPermanent ? .impossible(text) : .failed(cause, text) }
+}
+
+/// What an ``AdapterRunner`` keeps running on an adapter: the advertisements of a profile, or a scan.
+public protocol AdapterSession: AnyObject {
+    /// Whether it is on the air, as far as the controller has reported.
+    var isOnAir: Bool { get }
+    /// Whether the session sets the controller up again after a reset, without help of the supervisor.
+    var isRestarting: Bool { get }
+    /// The session in a few words, for the log.
+    var summary: String { get }
+    /// The latest moment for the next call of ``wake(_:)``; `nil` if nothing ever becomes due.
+    var nextWakeUp: HCIInstant? { get }
+    /// Does what is due.
+    func wake(_ now: HCIInstant) throws(SessionError)
+    /// Handles the events that have arrived. If none has, waits for the first one until `deadline`.
+    func receive(until deadline: HCIInstant) throws(SessionError)
+    /// Returns whether the session is on the air, without disturbing it.
+    func verify() throws(SessionError) -> Bool
+    /// Sets everything up again.
+    func rearm() throws(SessionError)
+    /// Notes that nothing has been on the air since `instant`.
+    func silence(since instant: HCIInstant)
+    /// Notes that the controller is out of reach and has lost its settings.
+    func markLost()
+    /// Turns everything off and restores the controller, by `deadline`.
+    func stop(by deadline: HCIInstant) throws(SessionError)
+}
+
+/// The advertisements of one profile on one controller, sent by HCI or through the kernel.
+public protocol AdvertisingSession: AdapterSession {
+    /// When all advertisements were on the air for the first time; `nil` before.
+    var onAirSince: HCIInstant? { get }
+    /// The advertisements on the air, in the order of the profile.
+    var advertisements: [OnAirAdvertisement] { get }
+    /// Advertising events of all advertisements since the start, including those that a reload has removed.
+    var computedEvents: UInt64 { get }
+    /// Whole seconds since the start.
+    var secondsOnAir: Int { get }
+    var controller: OnAirController { get }
+    /// One sentence for each request that the controller cannot fulfil.
+    var warnings: [String] { get }
+    /// The numbers and addresses that other programs must not change.
+    var watched: ForeignActivity.Watched { get }
+
+    /// The beacon's own clock, for ephemeral ids.
+    var clock: EIDClock { get }
+    /// Whether ``memory`` contains ephemeral ids or used numbers of an encryption.
+    var hasMemory: Bool { get }
+    /// What must survive a restart.
+    var memory: BeaconMemory { get }
+    /// Compares the beacon's own clock with the wall clock and corrects it.
+    ///
+    /// Ids are renewed at once if the beacon's own clock was behind, or far ahead.
+    ///
+    /// - Parameters:
+    ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
+    ///   - isTrusted: Whether the wall clock is known to be synchronised.
+    @discardableResult
+    func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction
+}
+
+extension AdvertisingSession {
+    /// Always `false`: after a reset the supervisor starts the session again.
+    public var isRestarting: Bool { false }
+
+    /// Does nothing: a new start sets everything up anyway.
+    public func markLost() {}
+
+    /// The advertisements with their intervals and addresses, in a few words.
+    public var summary: String {
+        let list = advertisements.map { status in
+            "\(status.advertisement.content.typeName) every \(status.grantedMilliseconds) ms"
+                + (status.address.map { " from \($0)" } ?? "")
+        }
+        return (controller.family == .managed ? "on the air through the kernel: " : "on the air: ")
+            + list.joined(separator: ", ")
+    }
+}
+
+/// Handles at most 256 events: waits for the first until `deadline`, then takes those that are there.
+///
+/// - Parameter next: Returns the next event that arrives until an instant.
+func takeEvents<Event>(
+    until deadline: HCIInstant, _ next: (HCIInstant) throws -> Event?, _ handle: (Event) throws(SessionError) -> Void
+) throws(SessionError) {
+    var limit = deadline
+    for _ in 0..<256 {
+        guard let event = try advertising({ try next(limit) }) else { return }
+        try handle(event)
+        limit = .distantPast
+    }
+}
