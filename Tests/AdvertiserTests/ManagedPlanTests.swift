@@ -166,7 +166,7 @@ import Testing
             failure { _ = try plan.data(plan.instances[0], AdvertisingData(octets: octets)) }?.description
         }
         #expect(refusal([UInt8](repeating: 0, count: 28)) == nil)
-        #expect(refusal([UInt8](repeating: 0, count: 29))?.contains("beside the Flags structure") == true)
+        #expect(refusal([UInt8](repeating: 0, count: 29))?.contains("next to the Flags structure") == true)
         #expect(refusal([3, 0xFF, 0xFF])?.contains("whole AD structures") == true)
     }
 }

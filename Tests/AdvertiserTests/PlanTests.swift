@@ -95,7 +95,7 @@ import VirtualController
         advertisement.scanResponse = AdvertisingData(octets: [2, 9, 65])
         #expect(
             try refusal(.intel, advertisement)
-                == "a scan response needs --pdu scannable or connectable: nobody may ask for it otherwise")
+                == "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
         advertisement.pdu = .scannable
         #expect(try refusal(.intel, advertisement) == nil)
         advertisement.scanResponse = AdvertisingData(octets: [UInt8](repeating: 0, count: 32))

@@ -172,8 +172,8 @@ import Testing
         ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no bytes"),
-        Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file at a time, and nothing beside it"),
-        Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file at a time, and nothing beside it"),
+        Mistake("decode a.btsnoop b.btsnoop", 64, "a.btsnoop: decode takes one file and no other arguments"),
+        Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file and no other arguments"),
         Mistake(
             "decode 020106 --json --explain", 64,
             "--explain cannot be combined with --json: its table is meant for people."),

@@ -48,7 +48,7 @@ import Testing
         try #require(made == 0)
         let result = try Program.shell("timeout 20 \"$0\" \(Self.url) --duration-s 0.3 --capture \"$1\"", path)
         #expect(result.code == 71)
-        #expect(result.errors == "pharos: --capture \(path): it cannot be written: nobody reads this pipe\n")
+        #expect(result.errors == "pharos: --capture \(path): it cannot be written: no program reads this pipe\n")
     }
 
     @Test func captureThatFailsEndsButNotTheBeacon() throws {

@@ -48,7 +48,8 @@ public struct AdvertisingPlan: Hashable, Sendable {
                 "the scan response has \(advertisement.scanResponse.octets.count) octets; 31 is the limit")
         }
         guard advertisement.scanResponse.octets.isEmpty || advertisement.pdu != .nonconnectable else {
-            throw .impossible("a scan response needs --pdu scannable or connectable: nobody may ask for it otherwise")
+            throw .impossible(
+                "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
         }
         switch advertisement.address {
         case .public:

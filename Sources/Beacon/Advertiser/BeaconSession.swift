@@ -263,14 +263,14 @@ extension BeaconSession {
         }
     }
 
-    /// What a controller that did not answer may take to be turned off, in microseconds: the error that is told names the
-    /// time of one command, and should come soon after it.
-    private static let patience = 500_000
+    /// The longest time for turning off a controller that did not answer, in microseconds. The error names the time of
+    /// one command, so it should be reported soon after it.
+    private static let turnOffTimeout = 500_000
 
     private func turnOff(after error: SessionError) {
         let latest = host.latestAnswer
         defer { host.latestAnswer = latest }
-        if error.isHopeless { host.latestAnswer = min(latest, host.now.advanced(byMicroseconds: Self.patience)) }
+        if error.isHopeless { host.latestAnswer = min(latest, host.now.advanced(byMicroseconds: Self.turnOffTimeout)) }
         _ = turnOff()
     }
 

@@ -55,7 +55,7 @@ struct EphemeralTurn: Hashable, Sendable {
     /// The clock was set back: the window that is on the air lies ahead, and the turn-over comes at once.
     ///
     /// - Parameter counter: the beacon's seconds counter, in microseconds.
-    mutating func hurry(counter: Int) { dueMicroseconds = counter }
+    mutating func makeDue(counter: Int) { dueMicroseconds = counter }
 
     private mutating func planTurn(_ randomness: inout some RandomNumberGenerator) {
         let period = Self.period(key)

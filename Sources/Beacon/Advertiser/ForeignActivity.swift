@@ -61,8 +61,8 @@ public struct ForeignActivity: Sendable {
     private var sockets = MonitoredSockets()
     private var expectedPackets: [HCIPacket] = []
     private var expectedManagement: [ManagementPacket] = []
-    private var underWay: [(command: AdvertisingTouch, isOwn: Bool)] = []
-    private var ownValues: [AdvertisingTouch.Field: [UInt8]] = [:]
+    private var underWay: [(command: ForeignCommandEffect, isOwn: Bool)] = []
+    private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
     private var lastAsked: (program: String, time: HCIInstant)?
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
 
@@ -177,7 +177,7 @@ extension ForeignActivity {
     private mutating func began(_ packet: HCIPacket) {
         let place = expectedPackets.firstIndex(of: packet)
         if let place { expectedPackets.remove(at: place) }
-        guard let touch = AdvertisingTouch(packet, watched) else { return }
+        guard let touch = ForeignCommandEffect(packet, watched) else { return }
         if place != nil, let field = touch.field { ownValues[field] = touch.value }
         underWay.append((touch, place != nil))
     }
@@ -197,7 +197,7 @@ extension ForeignActivity {
         return isOwn ? nil : cause(touch, at: now)
     }
 
-    private mutating func cause(_ touch: AdvertisingTouch, at now: HCIInstant) -> Cause? {
+    private mutating func cause(_ touch: ForeignCommandEffect, at now: HCIInstant) -> Cause? {
         guard let kind = touch.effect.kind else { return nil }
         if let field = touch.field, ownValues[field] == touch.value { return nil }
         if case .managed = watched, kind != .controllerReset {

@@ -27,8 +27,8 @@ public struct FrameScheduler: Hashable, Sendable {
     private var next = 0
     private var boundary: HCIInstant?
 
-    /// Slots after which a host that overslept begins anew instead of making up for them.
-    private static let patience = 64
+    /// After more skipped slots than this the schedule starts again instead of catching up.
+    private static let maximumSkippedSlots = 64
     /// Slots that are given away in advance at most.
     private static let foresight = 4096
 
@@ -74,7 +74,7 @@ public struct FrameScheduler: Hashable, Sendable {
         guard let due = boundary, due <= now else { return false }
         let before = current
         let late = now.microseconds(since: due) / slotMicroseconds
-        if late > Self.patience {
+        if late > Self.maximumSkippedSlots {
             releases = [Int](repeating: 0, count: periods.count)
             current = pick()
             lookAhead(from: now, first: slotMicroseconds)

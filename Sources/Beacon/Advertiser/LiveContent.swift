@@ -65,7 +65,7 @@ struct LiveContent {
     mutating func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
         let correction = clock.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)
         if case .setBack = correction {
-            for index in turns.indices { turns[index].hurry(counter: clock.microseconds(at: now)) }
+            for index in turns.indices { turns[index].makeDue(counter: clock.microseconds(at: now)) }
         }
         return correction
     }

@@ -138,8 +138,8 @@ extension ManagedPlan {
         let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
         guard data.octets.count <= room else {
             throw .impossible(
-                "hci\(index):mgmt: \(data.octets.count) octets of data are more than the \(room) that there is room for"
-                    + (instance.hasFlagsAdded ? " beside the Flags structure that the kernel adds" : ""))
+                "hci\(index):mgmt: \(data.octets.count) octets of data do not fit: the limit is \(room)"
+                    + (instance.hasFlagsAdded ? " next to the Flags structure that the kernel adds" : ""))
         }
         guard data.remainder.allSatisfy({ $0 == 0 }) else {
             throw .impossible("hci\(index):mgmt: the kernel takes nothing but whole AD structures; use hci\(index)")
@@ -266,7 +266,8 @@ private struct InstanceDraft {
             throw .impossible("the scan response has \(response) octets; \(room) is the limit")
         }
         guard response == 0 || advertisement.pdu != .nonconnectable else {
-            throw .impossible("a scan response needs --pdu scannable or connectable: nobody may ask for it otherwise")
+            throw .impossible(
+                "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
         }
         guard response > 0 || advertisement.pdu != .scannable || form == .extended else {
             throw .impossible("this kernel sends as scannable only what has a scan response; add --local-name")

@@ -203,7 +203,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var firstRetry = 100_000
     /// The longest step where a controller is there and keeps failing.
     public var longestRetry = 30_000_000
-    /// The longest step against another program, and for an adapter in use: there is a reason to hurry.
+    /// The longest step against another program, and for an adapter in use: retry soon.
     public var longestContest = 2_000_000
     /// What was on the air for so long has recovered: the next outage begins with the first attempt.
     public var stability = 10_000_000

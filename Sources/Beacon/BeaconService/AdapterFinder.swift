@@ -15,7 +15,7 @@ public final class AdapterFinder {
 
     /// For so long the same adapter is waited for when another one has got its number, in nanoseconds: 10 s. A box
     /// whose adapter was replaced by a new one goes on after that.
-    private static let patience: UInt64 = 10_000_000_000
+    private static let replacementDelay: UInt64 = 10_000_000_000
 
     /// Nothing is looked for yet.
     public init() {}
@@ -55,7 +55,7 @@ public final class AdapterFinder {
         missingSince = since
         // The error of an adapter that is not there, unless another one has been in its place for long.
         let other = try complete(index)
-        guard now - since >= Self.patience else {
+        guard now - since >= Self.replacementDelay else {
             throw AdapterFault(
                 .adapterMissing, "hci\(index) is another adapter now (\(other.address)); waiting for \(known.address)")
         }

@@ -100,7 +100,7 @@ public struct AdvertisingJob {
     }
 
     /// What turning off after an error may take, in microseconds.
-    private static let farewell = 500_000
+    private static let shutdownTimeout = 500_000
 
     private func advertise(_ opened: OpenAdapter, _ air: VirtualAirServer?, _ capture: CaptureFile?) throws {
         let host = HCIHost(channel: opened.channel)
@@ -116,7 +116,7 @@ public struct AdvertisingJob {
                 try keepOnAir(session, host, view, listener)
             } catch {
                 // The error is told after this: a controller that does not answer is not waited for again at length.
-                try? session.stop(by: host.now.advanced(byMicroseconds: Self.farewell))
+                try? session.stop(by: host.now.advanced(byMicroseconds: Self.shutdownTimeout))
                 throw error
             }
             try session.stop()
@@ -175,7 +175,7 @@ struct CaptureFile {
             file = try OutputFile(replacing: path)
             try file.append(BTSnoopWriter.header)
         } catch {
-            let reason = error.errno == SystemError.noReader ? "nobody reads this pipe" : error.text
+            let reason = error.errno == SystemError.noReader ? "no program reads this pipe" : error.text
             throw BeaconServiceError.refused(.system, "--capture \(path): it cannot be written: \(reason)")
         }
     }

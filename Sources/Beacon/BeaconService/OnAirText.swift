@@ -32,7 +32,7 @@ public enum OnAirText {
     }
 
     /// What is said in the end: how long it was on the air, and how often.
-    public static func farewell(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> [String] {
+    public static func finalLines(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> [String] {
         var lines = [
             "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
         ]

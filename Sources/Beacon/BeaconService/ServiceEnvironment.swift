@@ -247,7 +247,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         do throws(SystemError) {
             try notifier.send(ServiceNotifier.State(notice))
         } catch {
-            log(.warning, "the service manager could not be told: \(error)")
+            log(.warning, "the service manager could not be informed: \(error)")
         }
     }
 

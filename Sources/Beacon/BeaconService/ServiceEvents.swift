@@ -145,8 +145,8 @@ struct EIDClockWatch {
             return (
                 .warning,
                 StatusText.eidClock(ahead: seconds)
-                    + ", and nobody says which of them is right, so it goes on as it is; where NTP keeps the wall clock "
-                    + "(`sudo timedatectl set-ntp true`) it is set right by itself"
+                    + ", and it is not known which of them is right, so ids do not change; with NTP "
+                    + "(`sudo timedatectl set-ntp true`) the clock of ephemeral ids is corrected automatically"
             )
         }
     }

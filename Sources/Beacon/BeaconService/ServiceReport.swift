@@ -61,7 +61,7 @@ struct ServiceReport {
             guard lost.insert(path).inserted else { return }
             log(
                 .warning,
-                "\(error): it tells nothing new until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
+                "\(error): this file is out of date until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
             )
         }
     }

@@ -122,7 +122,7 @@ extension AuditWarning {
             "\(identity)\(sender.map { " from \($0.address)" } ?? "") is no beacon of these, \(reports) reports"
         case .notInRange(let beacon): "\(TerminalText.line(beacon)) is out of reach of every receiver that listened"
         case .unjudged(let beacon, let type):
-            "\(TerminalText.line(beacon)) \(type): its key, its epoch or its octets are not known"
+            "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
         }
     }
 

@@ -111,9 +111,9 @@ struct BeaconJudge {
             if let instead = unexpected[audits[index].expected.type] {
                 audits[index].wrongOctets = instead.octets
                 own[index].events = .union(instead.events, window: window(index))
-                audits[index].add(.wrongOctets, "its address sends other octets in its place")
+                audits[index].add(.wrongOctets, "its address sends other bytes instead")
             } else {
-                audits[index].add(.silent, "nothing was heard of it")
+                audits[index].add(.silent, "it was not received")
             }
             return
         }
@@ -166,7 +166,7 @@ struct BeaconJudge {
             return
         }
         if wrong > right {
-            audits[index].add(.impostor, "\(other.address) sends its identity with other octets")
+            audits[index].add(.impostor, "\(other.address) sends its identity with other bytes")
         } else if returns >= Self.returns {
             audits[index].add(.cloned, "\(other.address) sends the same at the same time")
         } else {
@@ -179,9 +179,9 @@ struct BeaconJudge {
         guard wrong >= (right == 0 ? 1 : Self.fewest) else { return }
         audits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
         if mine.contains(where: { $0.octetReturns >= Self.returns }) {
-            audits[index].add(.impostor, "right and wrong octets take turns: somebody else uses its address")
+            audits[index].add(.impostor, "right and wrong bytes alternate: another device uses its address")
         } else {
-            audits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have other octets")
+            audits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have wrong bytes")
         }
     }
 
@@ -218,7 +218,7 @@ struct BeaconJudge {
         guard !isAddressShared(index) else { return }
         audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
         if rhythm.isMixed, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
-            audits[index].add(.cloned, "more is heard than one sends: two send it from one address")
+            audits[index].add(.cloned, "more reports than one device sends: two devices use this address")
             return
         }
         if rhythm.isWrong {
@@ -261,7 +261,7 @@ struct BeaconJudge {
         let free = model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : owed
         if heard < 0.5 * free * due {
-            audits[index].add(.weak, "\(audits[index].heard) of \(Int(due.rounded())) events were heard")
+            audits[index].add(.weak, "\(audits[index].heard) of \(Int(due.rounded())) events were received")
         }
         if isLong {
             audits[index].add(
@@ -282,7 +282,7 @@ struct BeaconJudge {
             if backs >= Self.returns {
                 audits[index].add(.cloned, "its counters go back and forth: two send it")
             } else {
-                audits[index].add(.telemetry, "its counters went back: it began anew")
+                audits[index].add(.telemetry, "its counters went back: the beacon was restarted")
             }
             return
         }

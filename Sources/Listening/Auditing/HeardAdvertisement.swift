@@ -149,10 +149,10 @@ struct TelemetryRule {
     /// Why it cannot be, in one sentence; `nil` where it can.
     func fault(_ record: TelemetryRecord) -> String? {
         if let battery = record.battery, let wrong = Self.outside(battery, Self.batteries) {
-            return "its battery is said to have \(wrong) mV"
+            return "it reports a battery voltage of \(wrong) mV"
         }
         if let temperature = record.temperature, let wrong = Self.outside(temperature, Self.temperatures) {
-            return "its temperature is said to be \(wrong / 256) °C"
+            return "it reports a temperature of \(wrong / 256) °C"
         }
         guard let first = record.first, let last = record.last else { return nil }
         let elapsed = Double(last.at.microseconds(since: first.at)) / 1_000_000

@@ -84,7 +84,7 @@ extension Delivery {
         if share < least { text += "; good is \(Int(least * 100)) %" }
         if longestSilenceMicroseconds > longest { text += "; good is \(longest / 1_000_000) s" }
         if let lost = lostInKernel, lost > 0 { text += "; \(lost) reports were lost in the kernel, not by the radio" }
-        if damaged > 0 { text += "; \(damaged) reports had wrong octets" }
+        if damaged > 0 { text += "; \(damaged) reports had wrong bytes" }
         return text
     }
 

@@ -59,7 +59,7 @@ struct LineView: AdvertisingView {
     }
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
+        say(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
     }
 }
 
@@ -79,7 +79,7 @@ final class LiveView: AdvertisingView {
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         draw(session, heard)
-        say(OnAirText.farewell(session, heard).joined(separator: "\n") + "\n")
+        say(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
     }
 
     private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {

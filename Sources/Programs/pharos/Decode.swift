@@ -18,7 +18,7 @@ struct Decode: ParsableCommand {
             """)
 
     @Argument(
-        help: "Hexadecimal octets, a capture, a file with one payload per line, or - for standard input.",
+        help: "Hexadecimal bytes, a capture, a file with one payload per line, or - for standard input.",
         completion: .file())
     var input: [String]
 
@@ -28,7 +28,7 @@ struct Decode: ParsableCommand {
     @Flag(help: "List every broken rule with its offset and section; exit 1 when there is one.")
     var lint = false
 
-    @Flag(help: "Explain each octet.")
+    @Flag(help: "Explain each byte.")
     var explain = false
 
     @OptionGroup var rotation: RotationOptions
@@ -97,7 +97,7 @@ enum DecodeInput {
     init(_ arguments: [String]) throws {
         guard arguments.count == 1, let only = arguments.first else {
             if let file = arguments.first(where: Self.namesFile) {
-                throw Failure(.usage, "\(file): decode takes one file at a time, and nothing beside it")
+                throw Failure(.usage, "\(file): decode takes one file and no other arguments")
             }
             self = .payload(try Self.payload(arguments.joined(separator: " ")))
             return

@@ -8,16 +8,16 @@ internal import LinuxHost
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find everything that stops a beacon on this machine, with the remedy for each.",
+        abstract: "Find everything that prevents a beacon on this machine, and show how to repair it.",
         discussion: """
-            It ends with 1 when something does; what only is not as expected is a warning.
-            Without --adapter it looks at the first adapter with LE, as `run` would take it. A beacon that runs is not \
+            Exits with 1 if it finds such a problem. Warnings do not change the exit code.
+            Without --adapter it checks the first adapter with LE, which `run` would use too. Running beacons are not \
             disturbed.
             """)
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The adapter, in the form that the beacon shall use.", valueName: "name"),
+        help: ArgumentHelp("The adapter, in the form that the beacon will use.", valueName: "name"),
         completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 

@@ -8,7 +8,7 @@ struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract:
-            "Show whether beacons on this machine are on the air, and listeners listen; exit 1 when any does not."
+            "Show the state of all beacons and listeners on this machine; exit with 1 if any is not working."
     )
 
     @Option(

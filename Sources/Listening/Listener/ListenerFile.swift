@@ -1,9 +1,110 @@
 internal import BeaconFrames
-internal import BluetoothTypes
+public import BluetoothTypes
 public import Configuration
 internal import HCI
 internal import Profiles
-internal import Sightings
+public import Sightings
+
+/// What a receiver is, whom it knows, and what it keeps of what it hears: the contents of one JSON file, checked and with
+/// all defaults filled in.
+public struct ListenerFile: Hashable, Sendable {
+    /// The only version of the format so far.
+    public static let version = 1
+    /// What is added to a level at most, in dB, up or down.
+    public static let levelOffsets = -40...40
+
+    /// Letters, digits, `.`, `_` and `-`, at most 64.
+    public var name: String
+    /// `nil` takes the first that there is.
+    public var adapter: AdapterName?
+    /// How is listened.
+    public var settings: ScanSettings
+    /// Where the receiver is; `nil` where nobody says.
+    public var place: Place?
+    /// What this receiver shows too little, in dB: it is added to each level.
+    public var levelOffset: Int
+    /// Whose advertisements have a name, in the order of the file.
+    public var known: [Entry]
+    /// The directory of the keys of ephemeral ids and of addresses, as it stands in the file; `nil` for those of each
+    /// fleet, and for the directory of this file.
+    public var keys: String?
+    /// The keys of devices that change their address.
+    public var addressKeys: [AddressKeyFile]
+    /// Whether beacons without a name are told one by one; otherwise they are counted.
+    public var listsStrangers: Bool
+    /// The keys of the file that only the service makes use of, in its order.
+    public var serviceKeys: [String]
+
+    /// Where a receiver is, as the fleet's groups are called.
+    public struct Place: Hashable, Sendable {
+        public var site: String?
+        public var floor: String?
+        public var room: String?
+        /// Metres east and north on the plan of the site.
+        public var position: [JSONNumber]?
+
+        /// The names from the outermost to the innermost, those that are there.
+        public var names: [String] { [site, floor, room].compactMap(\.self) }
+
+        /// As it stands in the file; what is not known is null.
+        public var json: JSONValue {
+            .record([
+                ("site", .optional(site, JSONValue.string)), ("floor", .optional(floor, JSONValue.string)),
+                ("room", .optional(room, JSONValue.string)),
+                ("position", .optional(position) { .array($0.map(JSONValue.number)) }),
+            ])
+        }
+    }
+
+    /// One element of `known`.
+    public enum Entry: Hashable, Sendable {
+        /// All beacons of a fleet: its file, its manifest, or the directory of that.
+        case fleet(String)
+        /// What a profile sends.
+        case profile(String)
+        /// The things of an inventory.
+        case inventory(String)
+        case beacon(Beacon)
+    }
+
+    /// A beacon that stands in the file itself.
+    public struct Beacon: Hashable, Sendable {
+        public var name: String
+        /// At least one.
+        public var identities: [BeaconIdentity]
+        public var note: BeaconNote
+    }
+
+    /// Whose addresses a key makes.
+    public struct AddressKeyFile: Hashable, Sendable {
+        /// What the device, or whoever carries it, is called.
+        public var name: String
+        /// A file for its owner alone, as it stands in the file.
+        public var file: String
+    }
+}
+
+/// What somebody has written down about a beacon.
+public struct BeaconNote: Hashable, Sendable {
+    /// In the order of the file, each once.
+    public var tags: [String] = []
+    public var attachments: [Attachment] = []
+
+    /// Nothing is written down.
+    public init() {}
+
+    /// A text under a key, such as who sits at the desk.
+    public struct Attachment: Hashable, Sendable {
+        public var key: String
+        public var text: String
+
+        /// See the properties of the same names.
+        public init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
+    }
+}
 
 extension ListenerFile {
     /// Reads a listener file.
@@ -220,5 +321,57 @@ private struct ListenerReader {
             return nil
         }
         return name.map { ListenerFile.AddressKeyFile(name: $0, file: path) }
+    }
+}
+
+/// The values that only listener files have.
+extension ConfigurationDecoder {
+    /// What tells a beacon from others.
+    ///
+    /// - Parameter key: One of `identityKeys`.
+    mutating func identity(_ key: String, _ node: JSONNode) -> BeaconIdentity? {
+        switch key {
+        case "ibeacon":
+            guard let object = object(node, keys: ["uuid", "major", "minor"]) else { return nil }
+            let uuid = octets(required("uuid", in: object, "16 octets"), count: 16)
+            let major = integer(required("major", in: object, "0...65535"), in: 0...65_535)
+            let minor = integer(required("minor", in: object, "0...65535"), in: 0...65_535)
+            guard let uuid = uuid.flatMap({ FixedOctets<16>($0) }), let major, let minor else { return nil }
+            return .iBeacon(
+                uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
+        case "altbeacon":
+            guard let object = object(node, keys: ["companyId", "id"]) else { return nil }
+            let company = code(
+                required("companyId", in: object, "0...65535"), in: 0...65_535, digits: 4)
+            let id = octets(required("id", in: object, "20 octets"), count: 20)
+            guard let company, let id = id.flatMap({ FixedOctets<20>($0) }) else { return nil }
+            return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
+        case "uid":
+            guard let object = object(node, keys: ["namespace", "instance"]) else { return nil }
+            let namespace = octets(required("namespace", in: object, "10 octets"), count: 10)
+            let instance = octets(required("instance", in: object, "6 octets"), count: 6)
+            guard let namespace = namespace.flatMap({ FixedOctets<10>($0) }),
+                let instance = instance.flatMap({ FixedOctets<6>($0) })
+            else { return nil }
+            return .eddystoneUID(namespace: namespace, instance: instance)
+        case "url":
+            guard let text = self.text(node) else { return nil }
+            do throws(URLEncodingError) {
+                return .eddystoneURL(try CompressedURL(text))
+            } catch {
+                self.error(ProblemText.shortened(error.description, to: 400), at: node)
+                return nil
+            }
+        default:
+            guard let text = self.text(node) else { return nil }
+            guard text.utf8.count == 17,
+                text.utf8.enumerated().allSatisfy({ ($0 % 3 == 2) == ($1 == UInt8(ascii: ":")) }),
+                let address = DeviceAddress(text)
+            else {
+                error("\(ProblemText.quoted(text)) is no address such as \"C0:01:02:03:04:05\"", at: node)
+                return nil
+            }
+            return .address(address)
+        }
     }
 }

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import HCI
 
 /// What a command to the controller does to an advertisement of ours, if anything.
-struct AdvertisingTouch: Hashable, Sendable {
+struct ForeignCommandEffect: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case enabled
         case disabled
@@ -100,7 +100,7 @@ struct AdvertisingTouch: Hashable, Sendable {
     }
 }
 
-extension AdvertisingTouch.Effect {
+extension ForeignCommandEffect.Effect {
     /// Done, not set to a value.
     fileprivate var isOnOff: Bool {
         switch self {

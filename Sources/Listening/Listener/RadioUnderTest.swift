@@ -196,11 +196,11 @@ final class RadioUnderTest {
     }
 
     /// What ending may take at most, in microseconds.
-    private static let farewell = 800_000
+    private static let shutdownTimeout = 800_000
 
     /// Turns off whatever is on, as far as the controller answers, and leaves the adapter as it was.
     func close() {
-        host.latestAnswer = host.now.advanced(byMicroseconds: Self.farewell)
+        host.latestAnswer = host.now.advanced(byMicroseconds: Self.shutdownTimeout)
         try? scan?.stop(by: host.latestAnswer)
         try? extended?.stop()
         try? beacon?.stop()
