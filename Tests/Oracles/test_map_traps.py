@@ -175,7 +175,7 @@ def test_one_name_at_two_places_and_a_place_without_a_position(folder, tmp_path)
     text = text.replace('"place":"B"', '"place":"A"').replace('"place":"C","position":[8,0]', '"place":"C"')
     (tmp_path / "s.jsonl").write_text(text)
     made = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json")
-    assert "elsewhere than before" in made.err
+    assert "another position than before" in made.err
     lines = pharos.checked("locate", tmp_path / "m.json", "--from", folder / "walk.btsnoop", "--json").lines()
     assert [line["place"] for line in lines[8::12]] == ["A", "A (2)", "C"]
     assert [line["position"] is None for line in lines[8::12]] == [False, False, True]

@@ -156,10 +156,9 @@ import Testing
     @Test func printsAreUpToEightSlicesOfAStay() throws {
         let stay = (0..<20).map { [0: -50.0 - Double($0)] }
         let map = try SignalMap(Self.survey([stay]))
-        let slices = PrintTable(map, slices: 8)
-        #expect(slices.table.count == 8)
+        let slices = PlacePrint.slices(of: map, 8)
         // 20 = 4·3 + 4·2.
-        #expect((0..<8).map { slices.table.level($0) } == [-51, -54, -57, -60, -62.5, -64.5, -66.5, -68.5])
+        #expect(slices.map { $0.readings[0].level } == [-51, -54, -57, -60, -62.5, -64.5, -66.5, -68.5])
     }
 
     @Test(arguments: PositioningAlgorithm.allCases)

@@ -29,14 +29,6 @@ import Testing
         #expect(scatter > 0.1, "mean \(mean), scatter \(scatter)")
     }
 
-    @Test func simpleDistanceIsInTheMiddleOfEqualLevels() throws {
-        let middle = try #require(PositioningBaseline.simpleDistance([-60, -60, -60, -60]))
-        #expect(middle == FloorPosition(x: 0.5, y: 0.5))
-        let right = try #require(PositioningBaseline.simpleDistance([-96, -55, -55, -96]))
-        #expect(right == FloorPosition(x: 1, y: 0.5))
-        #expect(PositioningBaseline.simpleDistance([-60]) == nil)
-    }
-
     /// Four beacons at the corners of 10 m by 20 m, one place in the middle.
     private static func corners(known: Int) throws -> SignalMap {
         var survey = Survey()
@@ -77,21 +69,10 @@ import Testing
     }
 
     @Test func centroidIsNearTheStrongest() throws {
-        let heard = [(0.0, -50.0), (10, -60), (20, -70)].map {
-            PositioningBaseline.Heard(position: FloorPosition(x: $0.0, y: 0), level: $0.1)
-        }
-        let centroid = try #require(PositioningBaseline.weightedCentroid(heard))
-        #expect(abs(centroid.x - (10 * 0.1 + 20 * 0.01) / 1.11) < 1e-12)
-        #expect(PositioningBaseline.weightedCentroid(heard, count: 1) == FloorPosition(x: 0, y: 0))
-        #expect(PositioningBaseline.weightedCentroid([]) == nil)
-    }
-
-    @Test func multilaterationFindsTheWayAlongACorridor() throws {
-        let multilateration = try Multilateration(SignalMap(ModelTests.corridor()))
-        let readings = [6.0, 14].enumerated().map { number, distance in
-            SignalVector.Reading(beacon: 1 - number, level: -55 - 20 * log10(distance))
-        }
-        #expect(abs(try #require(multilateration.locate(readings)).x - 6) < 2)
-        #expect(multilateration.locate([]) == nil)
+        var locator = try Locator(try Self.corners(known: 4), settings: LocatorSettings(.weightedCentroid))
+        let readings = [-50.0, -60, -70].enumerated().map { SignalVector.Reading(beacon: $0.offset, level: $0.element) }
+        let centroid = try #require(locator.locate(SignalVector(seconds: 0, readings: readings)).position)
+        #expect(abs(centroid.x - (10 * 0.1 + 10 * 0.01) / 1.11) < 1e-12)
+        #expect(abs(centroid.y - 20 * 0.01 / 1.11) < 1e-12)
     }
 }

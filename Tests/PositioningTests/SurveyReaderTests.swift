@@ -150,18 +150,6 @@ import Testing
         #expect(reader.problems.allSatisfy { $0.line == 3 && !$0.message.isEmpty })
     }
 
-    /// The quick way and the long one read the same.
-    @Test(arguments: [
-        "{\"t\":0.25,\"rssi\":{\"a\":[-70,-72],\"b\":[-81]}}", "{\"t\":12,\"rssi\":{}}",
-        "{\"t\":1.5,\"rssi\":{\"a\":[]}}",
-        "{\"t\":1,\"rssi\":{\"a\":[-70],\"a\":[-60]}}", "{\"t\":01,\"rssi\":{}}", "{\"t\":1,\"rssi\":{\"a\":[-070]}}",
-    ])
-    func plainFormIsReadAsTheLongWayReadsIt(line: String) {
-        let spaced = line.replacing("\"rssi\":", with: "\"rssi\": ")
-        let (quick, long) = (Self.stay(line + "\n"), Self.stay(spaced + "\n"))
-        #expect(SurveyWriter.text(quick.survey) == SurveyWriter.text(long.survey))
-    }
-
     @Test func anyOctetsGiveSentences() {
         var random = SplitMix64(seed: 14)
         let alphabet = Array("{}[]\":,0123456789.-eE tsuvyrdopmn\n\\".utf8)

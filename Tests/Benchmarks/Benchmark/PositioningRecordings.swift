@@ -54,9 +54,13 @@ struct PositioningRecordings {
             report.row(row.name, found.map { Self.text($0.mean, $0.percentile95) }, width: Self.width)
             if row.name == "field, offset" { fields = found }
         }
-        let baselines = try columns.map { try Baseline($0) }
-        report.row("centroid of six", baselines.map { Self.text($0.centroid) }, width: Self.width)
-        report.row("multilateration", baselines.map { Self.text($0.multilateration) }, width: Self.width)
+        let centroids = try columns.map { column in
+            var settings = LocatorSettings(.weightedCentroid)
+            settings.window = 1
+            let map = try SignalMap(column.survey, positions: column.beacons)
+            return try Evaluator.instants(map, test: column.test, settings: settings).compactMap(\.error)
+        }
+        report.row("centroid of six", centroids.map { Self.text($0) }, width: Self.width)
         let sites = try columns.map { try Self.siteAlone($0) }
         report.row("the site alone", sites.map { Self.text($0) }, width: Self.width)
         if let python {
@@ -159,41 +163,5 @@ struct PositioningRecordings {
                 radioPower: 0)
         }
         return try Evaluator.instants(SignalMap(site: site), test: column.test).compactMap(\.error)
-    }
-}
-
-/// The ways without a survey, or with its trends only, over one column of the public recordings.
-private struct Baseline {
-    private(set) var centroid: [Double] = []
-    private(set) var multilateration: [Double] = []
-
-    init(_ column: PublicRecordings.Column) throws {
-        let map = try SignalMap(column.survey, positions: column.beacons)
-        let ranging = try Multilateration(map)
-        let numbers = map.numbers(for: column.test)
-        for stay in column.test.stays {
-            guard let truth = stay.position else { continue }
-            for vector in stay.vectors {
-                let heard = map.vector(vector, of: column.test, numbers: numbers).readings
-                guard !heard.isEmpty else { continue }
-                let hung = heard.compactMap { reading in
-                    map.beacons[reading.beacon].position.map {
-                        PositioningBaseline.Heard(position: $0, level: reading.level)
-                    }
-                }
-                if let place = PositioningBaseline.weightedCentroid(hung) { centroid.append(place.distance(to: truth)) }
-                // The window's means.
-                var sums: [Int: (Double, Double)] = [:]
-                for earlier in max(stay.vectors.lowerBound, vector - 4)...vector {
-                    for reading in map.vector(earlier, of: column.test, numbers: numbers).readings {
-                        let known = sums[reading.beacon] ?? (0, 0)
-                        sums[reading.beacon] = (known.0 + reading.level, known.1 + 1)
-                    }
-                }
-                let means = sums.sorted { $0.key < $1.key }
-                    .map { SignalVector.Reading(beacon: $0.key, level: $0.value.0 / $0.value.1) }
-                if let place = ranging.locate(means) { multilateration.append(place.distance(to: truth)) }
-            }
-        }
     }
 }

@@ -1,56 +1,55 @@
 public import Airtime
 
-/// Fits a map: tries the algorithms by leaving visits out, takes the best, and tempers it.
+/// Fits a map: tries several algorithms by leaving visits out, chooses the best, and fits its temper.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
-        /// With what was fitted for it.
+        /// The algorithm with its fitted parameters.
         public let settings: LocatorSettings
         public let evaluation: Evaluation
-        /// How much worse its mean error is than the best one's, in metres, with the 95 % interval of that over stays;
-        /// `nil` for the best itself and where nothing can be said.
+        /// How much larger its mean error is than that of the best algorithm. `nil` for the best algorithm, and if unknown.
         public internal(set) var behind: Difference?
     }
 
-    /// A paired difference of mean errors.
+    /// The difference of two mean errors at the same instants, with its 95 % confidence interval over stays.
     public struct Difference: Hashable, Sendable {
         /// In metres.
         public let mean: Double
         public let low: Double
         public let high: Double
 
-        /// Whether the interval says which one is better.
+        /// Whether the interval excludes 0.
         public var isCertain: Bool { low > 0 || high < 0 }
     }
 
-    /// Best first.
+    /// The algorithms that were tried, best first.
     public private(set) var trials: [Trial] = []
-    /// The map with the best one's settings.
+    /// The map with the settings of the best algorithm.
     public private(set) var map: SignalMap
 
-    /// What is tried unless something else is wanted: `hmm` needs walks to be judged by.
+    /// The algorithms that are tried by default. `hmm` is not one of them, because only walks can test it.
     public static let candidates: [PositioningAlgorithm] = [
         .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .gauss, .field,
     ]
-    /// k of `wknn`, as tried by leaving places out.
+    /// The values of k that are tried for `wknn` by leaving places out.
     static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
-    /// An algorithm that answers less often than this is not taken by itself.
+    /// An algorithm that answers a smaller share of the instants is chosen last.
     static let leastAvailability = 0.9
 
-    /// - Parameters:
-    ///   - candidates: What to try; of a single one only its parameters are fitted.
-    ///   - base: What all trials share, such as the grid.
-    ///   - neighbors: k of `wknn`; `nil` to fit it by leaving places out.
+    /// Fits a map. If nothing can be left out, the first candidate is chosen with its default parameters.
     ///
-    /// Refuses a survey without places, or that heard nothing. Where nothing can be left out, the first candidate is
-    /// taken as it is.
+    /// - Parameters:
+    ///   - candidates: The algorithms to try. For a single one, only its parameters are fitted.
+    ///   - base: The settings that all algorithms share, such as the grid.
+    ///   - neighbors: k of `wknn`; `nil` to fit it by leaving places out.
+    /// - Throws: If the survey has no places, or received nothing.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
         neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit
     ) throws(PositioningError) {
         map = try SignalMap(survey, positions: positions, keepsVectors: false)
-        defer { if map.wantsVectors { map.keepVectors(survey, SurveyPlaces(survey)) } }
+        defer { if map.wantsVectors { map.keepVectors(survey) } }
         var evaluator = Evaluator(survey, positions: positions)
         if survey.vectorCount > 20_000 {
             evaluator.instantLimit = 200
@@ -89,7 +88,7 @@ public struct AlgorithmChoice: Sendable {
         map.evaluation = trials[0].evaluation
     }
 
-    /// The mean error; where that is unknown, or answers are missing, how often the place is wrong, behind all others.
+    /// The mean error, or the share of wrong places if it is unknown. Larger if many answers are missing.
     private func rank(_ index: Int) -> Double {
         let evaluation = trials[index].evaluation
         let missing = evaluation.availability < Self.leastAvailability ? 1e6 : 0
@@ -116,12 +115,12 @@ public struct AlgorithmChoice: Sendable {
         return best.count
     }
 
-    /// Gives those that have a temper the one that leaving out tells.
+    /// Fits the temper of the algorithms that have one.
     private static func temper(_ ways: inout [LocatorSettings], _ evaluator: Evaluator, _ leaving: Evaluation.LeftOut) {
         let indices = ways.indices.filter { ways[$0].algorithm.isProbabilistic }
         let fitted = indices.map { index in
             var settings = ways[index]
-            // A filter's temper is that of its field.
+            // A filter has the temper of its field.
             if settings.algorithm == .hmm { settings.algorithm = .field }
             return settings
         }
@@ -132,8 +131,8 @@ public struct AlgorithmChoice: Sendable {
         }
     }
 
-    /// The difference of two algorithms' errors at the same instants, `left` minus `right`, with an interval over stays;
-    /// `nil` where they share fewer than two stays.
+    /// The error of `left` minus the error of `right` at the same instants. `nil` if they have fewer than two stays in
+    /// common.
     public static func difference(_ left: [EvaluatedInstant], _ right: [EvaluatedInstant]) -> Difference? {
         let known = Dictionary(right.map { ($0.vector, $0) }) { first, _ in first }
         let pairs = left.compactMap { instant -> (stay: Int, value: Double)? in
@@ -145,15 +144,14 @@ public struct AlgorithmChoice: Sendable {
     }
 }
 
-/// Fits the temper: what log-likelihoods must be divided by so that regions cover what they say.
+/// Fits the temper: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true positions.
 public enum Tempering {
-    /// The tempers that are looked at.
+    /// The tempers that are tried.
     public static let steps = [1.0, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
-    /// What the 95 % region is to cover of the instants left out.
+    /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
 
-    /// The temper at which the 95 % regions hold so many of the truths, between two steps by the logarithm; `nil` without
-    /// any instant that has a region.
+    /// The temper, interpolated between two steps on a logarithmic scale. `nil` if no instant has a region.
     public static func fit(_ instants: [EvaluatedInstant]) -> Double? {
         let masses = instants.map(\.temperedMasses).filter { $0.count == steps.count }
         guard !masses.isEmpty else { return nil }

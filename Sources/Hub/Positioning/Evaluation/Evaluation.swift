@@ -1,80 +1,82 @@
-/// How good answers were, by section after section of instants whose truth is known.
+public import Configuration
+
+/// How good the answers were at instants whose true place is known.
 public struct Evaluation: Hashable, Sendable {
-    /// What was left out, or what the map was held against.
+    /// What was left out of the survey.
     public enum LeftOut: String, CaseIterable, Hashable, Sendable {
-        /// Another survey.
+        /// Nothing: the map was evaluated with a test survey.
         case test
-        /// All stays of a place in one session.
+        /// A visit: all stays at a place in one session.
         case visit
-        /// Whole places: tells how good the interpolation is.
+        /// A place. This tests the interpolation between places.
         case place
-        /// Whole sessions, such as days.
+        /// A session, such as a day.
         case session
         /// All stays with one heading.
         case heading
-        /// Single vectors. Those of one stay are twins, so this flatters.
+        /// A vector. Vectors of one stay are nearly identical, so the errors are too small.
         case fingerprint
 
-        /// What must be said beside such numbers; `nil` where they are honest.
+        /// Why the errors are too small. `nil` if they are not.
         public var warning: String? {
             self == .fingerprint
-                ? "vectors of one stay are twins: the errors of another day are several times as large" : nil
+                ? "vectors of one stay are nearly identical: on another day the errors are several times as large" : nil
         }
     }
 
-    /// One place's part.
+    /// The result for one place.
     public struct PlaceResult: Hashable, Sendable {
-        /// Its name.
+        /// The place's name.
         public let place: String
         public let instants: Int
-        /// In metres; `nil` where no answer had a position.
+        /// In metres. `nil` if no answer had a position.
         public let meanError: Double?
-        /// The share of the instants at which it was named.
+        /// The share of the instants with the right place.
         public let exact: Double
     }
 
-    /// A place that was taken for another one.
+    /// A place that was mistaken for another one.
     public struct Confusion: Hashable, Sendable {
         public let place: String
         public let taken: String
-        /// Of the place's instants.
+        /// The share of the place's instants.
         public let share: Double
     }
 
     public internal(set) var algorithm: PositioningAlgorithm
     public internal(set) var leaving: LeftOut
-    /// Instants at which anything was heard.
+    /// The number of instants at which anything was received.
     public internal(set) var instants = 0
-    /// The share of them with an answer.
+    /// The share of the instants with an answer.
     public internal(set) var availability = 0.0
-    /// In metres; `nil` where nothing has a position.
+    /// The mean error in metres. `nil` if nothing has a position.
     public internal(set) var mean: Double?
     public internal(set) var median: Double?
     public internal(set) var percentile75: Double?
     public internal(set) var percentile95: Double?
     public internal(set) var rootMeanSquare: Double?
-    /// The 95 % interval of the mean, by drawing stays.
+    /// The 95 % confidence interval of the mean, by ``StayBootstrap``. Empty if it is unknown.
     public internal(set) var meanInterval: [Double] = []
-    /// The share of the instants with the right place; no answer is none.
+    /// The share of the instants with the right place. An instant without an answer counts as wrong.
     public internal(set) var exact = 0.0
-    /// The share with the right place or one next to it.
+    /// The share of the instants with the right place or one next to it.
     public internal(set) var near = 0.0
     /// The share of the answers on the right floor.
     public internal(set) var floorRate = 0.0
-    /// The share of the truths within the 50 % region; `nil` for rules that know no region.
+    /// The share of the true positions within the 50 % region. `nil` if the algorithm has no regions.
     public internal(set) var coverage50: Double?
-    /// The share of the truths within the 95 % region.
+    /// The share of the true positions within the 95 % region.
     public internal(set) var coverage95: Double?
-    /// In m².
+    /// The median area of the 95 % region in m².
     public internal(set) var medianRegionArea: Double?
-    /// Most frequent first, at most twenty.
+    /// The most frequent mistakes, at most twenty.
     public internal(set) var confusion: [Confusion] = []
-    /// In the order of the map.
+    /// The result for each place, in the order of the map.
     public internal(set) var byPlace: [PlaceResult] = []
 
-    /// What a wrong floor costs, in metres, unless another penalty is given: the rule of the IPIN competition.
+    /// The default of what a wrong floor adds to the error, in metres: the rule of the IPIN competition.
     public static let floorPenalty = 15.0
-    /// Places no farther apart than so many times the usual distance are neighbors: diagonals are.
+    /// Places are next to each other up to this multiple of the median distance between places, which includes diagonals.
     public static let nearness = 1.45
 
     init(
@@ -105,12 +107,11 @@ public struct Evaluation: Hashable, Sendable {
             coverage95 = Double(masses.count { $0 < 0.95 }) / Double(masses.count)
             medianRegionArea = Percentiles(answered.compactMap(\.area)).value(at: 50)
         }
-        tell(places, instants)
+        count(places, instants)
     }
 
-    private mutating func tell(_ places: [Place], _ instants: [EvaluatedInstant]) {
-        var byTruth: [Int: [EvaluatedInstant]] = [:]
-        for instant in instants { if let truth = instant.truth { byTruth[truth, default: []].append(instant) } }
+    private mutating func count(_ places: [Place], _ instants: [EvaluatedInstant]) {
+        let byTruth = Dictionary(grouping: instants.filter { $0.truth != nil }) { $0.truth ?? 0 }
         var taken: [(share: Double, truth: Int, place: Int)] = []
         for (truth, found) in byTruth.sorted(by: { $0.key < $1.key }) {
             byPlace.append(
@@ -128,31 +129,109 @@ public struct Evaluation: Hashable, Sendable {
     }
 }
 
-/// One instant whose truth is known, with what was answered.
+/// An instant whose true place is known, with the answer.
 public struct EvaluatedInstant: Hashable, Sendable {
-    /// The stay's place in the survey that was located.
+    /// The index of the stay in the survey that was located.
     public internal(set) var stay: Int
-    /// The instant's vector in that survey.
+    /// The index of the vector in that survey.
     public internal(set) var vector: Int
     public internal(set) var isAnswered = false
-    /// In metres, a wrong floor's penalty included; `nil` without an answer and without positions.
+    /// In metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
     public internal(set) var error: Double?
-    /// The true place's number in the map: that of the name, else the nearest.
+    /// The number of the true place in the map: the nearest one, or else the one with the same name.
     public internal(set) var truth: Int?
-    /// The answered place's number in the map.
+    /// The number of the answered place in the map.
     public internal(set) var place: Int?
     public internal(set) var isExact = false
     public internal(set) var isNear = false
     public internal(set) var isRightFloor = false
-    /// How much probability lies in cells likelier than the truth's: below 0.95 the 95 % region holds the truth.
+    /// The probability of all cells that are likelier than the true one. Below 0.95, the 95 % region contains the truth.
     public internal(set) var mass: Double?
-    /// The 95 % region's, in m².
+    /// The area of the 95 % region in m².
     public internal(set) var area: Double?
-    /// The masses at ``Tempering/steps``, where they were asked for.
+    /// The value of ``mass`` at each of ``Tempering/steps``, if requested.
     var temperedMasses: [Double] = []
 
     init(stay: Int, vector: Int) {
         self.stay = stay
         self.vector = vector
+    }
+}
+
+// MARK: JSON
+
+extension Evaluation {
+    /// The evaluation as `map evaluate --json` prints it and as a map file has it.
+    public var json: JSONValue {
+        .record([
+            ("algorithm", .string(algorithm.rawValue)), ("protocol", .string(leaving.rawValue)),
+            ("instants", .integer(instants)), ("availability", .rounded(availability, 4)),
+            (
+                "errorM",
+                .record([
+                    ("mean", .rounded(mean)), ("median", .rounded(median)), ("p75", .rounded(percentile75)),
+                    ("p95", .rounded(percentile95)), ("rms", .rounded(rootMeanSquare)),
+                    ("meanInterval", .array(meanInterval.map { .rounded($0) })),
+                ])
+            ),
+            ("exact", .rounded(exact, 4)), ("near", .rounded(near, 4)), ("floorRate", .rounded(floorRate, 4)),
+            ("coverage50", .rounded(coverage50, 4)), ("coverage95", .rounded(coverage95, 4)),
+            ("medianRegionAreaM2", .rounded(medianRegionArea)), ("confusion", .array(confusion.map(\.json))),
+            ("byPlace", .array(byPlace.map(\.json))),
+        ])
+    }
+
+    /// The evaluation in a map file. `nil` if it is not of this version. Missing values are unknown.
+    init?(_ node: JSONNode) {
+        guard let algorithm = node["algorithm"]?.string.flatMap(PositioningAlgorithm.init(rawValue:)),
+            let leaving = node["protocol"]?.string.flatMap(LeftOut.init(rawValue:)),
+            let instants = node["instants"]?.integer, instants >= 0
+        else { return nil }
+        func real(_ node: JSONNode?) -> Double? {
+            guard case .number(let number)? = node?.value, let value = Double(number.text) else { return nil }
+            return (0..<1e9).contains(value) ? value : nil
+        }
+        func share(_ node: JSONNode?) -> Double? { real(node).map { min($0, 1) } }
+        self.init(algorithm: algorithm, leaving: leaving, places: [], [])
+        self.instants = instants
+        availability = share(node["availability"]) ?? 0
+        let errors = node["errorM"]
+        mean = real(errors?["mean"])
+        median = real(errors?["median"])
+        percentile75 = real(errors?["p75"])
+        percentile95 = real(errors?["p95"])
+        rootMeanSquare = real(errors?["rms"])
+        meanInterval = (errors?["meanInterval"]?.elements ?? []).compactMap { real($0) }
+        exact = share(node["exact"]) ?? 0
+        near = share(node["near"]) ?? 0
+        floorRate = share(node["floorRate"]) ?? 0
+        coverage50 = share(node["coverage50"])
+        coverage95 = share(node["coverage95"])
+        medianRegionArea = real(node["medianRegionAreaM2"])
+        confusion = (node["confusion"]?.elements ?? []).compactMap { node in
+            guard let place = node["place"]?.string, let taken = node["taken"]?.string, let share = share(node["share"])
+            else { return nil }
+            return Confusion(place: place, taken: taken, share: share)
+        }
+        byPlace = (node["byPlace"]?.elements ?? []).compactMap { node in
+            guard let place = node["place"]?.string, let instants = node["instants"]?.integer else { return nil }
+            return PlaceResult(
+                place: place, instants: instants, meanError: real(node["meanErrorM"]), exact: share(node["exact"]) ?? 0)
+        }
+    }
+}
+
+extension Evaluation.PlaceResult {
+    fileprivate var json: JSONValue {
+        .record([
+            ("place", .string(place)), ("instants", .integer(instants)), ("meanErrorM", .rounded(meanError)),
+            ("exact", .rounded(exact, 4)),
+        ])
+    }
+}
+
+extension Evaluation.Confusion {
+    fileprivate var json: JSONValue {
+        .record([("place", .string(place)), ("taken", .string(taken)), ("share", .rounded(share, 4))])
     }
 }

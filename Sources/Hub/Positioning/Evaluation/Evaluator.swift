@@ -1,54 +1,55 @@
 public import Airtime
-internal import Sites
 
-/// Holds a map against surveys whose places are known, or against parts of its own that are left out.
+/// Evaluates a map with a test survey, or a survey by leaving parts of it out.
 public struct Evaluator: Sendable {
     private let survey: Survey
     private let positions: [BeaconKey: FloorPosition]
-    /// In metres; 0 turns it off.
+    /// What a wrong floor adds to the error, in metres. 0 turns it off.
     public var floorPenalty = Evaluation.floorPenalty
-    /// More instants than this are not looked at when parts are left out: evenly spread ones stand for all.
+    /// The largest number of instants that are located when parts are left out. Otherwise they are evenly spread.
     public var instantLimit = 2000
-    /// No more parts than this are left out, one after the other.
+    /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
 
-    /// - Parameters:
-    ///   - survey: What maps are made of.
-    ///   - positions: Where beacons hang.
+    /// An evaluator of a survey.
+    ///
+    /// - Parameter positions: The positions of beacons.
     public init(_ survey: Survey, positions: [BeaconKey: FloorPosition] = [:]) {
         self.survey = survey
         self.positions = positions
     }
 
-    /// A map's answers over all stays of another survey.
+    // MARK: Maps
+
+    /// Locates all instants of a test survey on a map.
+    ///
+    /// - Parameter settings: How to locate; `nil` for the map's settings.
     public static func instants(
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) -> [EvaluatedInstant] {
-        try instants(map, test, settings, floorPenalty, forTemper: true)
-    }
-
-    private static func instants(
-        _ map: SignalMap, _ test: Survey, _ settings: LocatorSettings?, _ floorPenalty: Double, forTemper: Bool
-    ) throws(PositioningError) -> [EvaluatedInstant] {
         var locator = try Locator(map, settings: settings)
         let stays = test.stays.indices.filter { !test.stays[$0].isDropped }
-        return run(&locator, test, stays, floorPenalty, forTemper: forTemper) { _ in true }
+        return run(&locator, test, stays, floorPenalty, forTemper: false) { _ in true }
     }
 
-    /// The same, summed up.
+    /// Evaluates a map with a test survey.
+    ///
+    /// - Parameter settings: How to locate; `nil` for the map's settings.
     public static func evaluate(
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) -> Evaluation {
-        let instants = try instants(map, test, settings, floorPenalty, forTemper: false)
+        let instants = try instants(map, test: test, settings: settings, floorPenalty: floorPenalty)
         return Evaluation(
             algorithm: (settings ?? map.settings).algorithm, leaving: .test, places: map.places, instants)
     }
 
-    /// Leaves one part out after the other, makes a map of the rest, and locates what was left out.
+    // MARK: Leaving out
+
+    /// Leaves out one part after the other, makes a map of the rest, and locates the instants of the part.
     ///
-    /// Refuses a survey of which nothing would remain.
+    /// - Throws: If nothing would remain.
     public func evaluate(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> Evaluation {
@@ -57,60 +58,46 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// The instants of ``evaluate(_:leaving:)``; places are those of the map of the whole survey.
+    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:)`` fits a temper. Their places have the
+    /// numbers of the map of the whole survey.
     public func instants(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [EvaluatedInstant] {
         try results([settings], leaving: leaving, forTemper: true)[0].get()
     }
 
-    /// The same in several ways, for which each part is left out once.
+    /// The instants for each of several settings. Each part is left out once for all of them.
     ///
-    /// - Parameter forTemper: Whether ``Tempering/fit(_:)`` wants to know them.
+    /// - Parameter forTemper: Whether the instants are for ``Tempering/fit(_:)``.
     func results(
-        _ ways: [LocatorSettings], leaving: Evaluation.LeftOut, forTemper: Bool
+        _ settings: [LocatorSettings], leaving: Evaluation.LeftOut, forTemper: Bool
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
         let whole = try SignalMap(survey, positions: positions, keepsVectors: false)
         let spacing = whole.spacing
-        let places = Dictionary(
-            whole.places.enumerated().map { (PlaceKey($0.element), $0.offset) }
-        ) { first, _ in first }
         let parts = parts(leaving)
         guard parts.count > 1 else { throw .nothingLeft }
         let total = parts.reduce(0) { $0 + $1.vectors }
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
         let count = min(parts.count, partLimit)
-        let chosen = (0..<count).map { $0 * parts.count / count }
-        var results = ways.map { _ in Result<[EvaluatedInstant], PositioningError>.success([]) }
-        let keepsVectors = ways.contains { $0.algorithm.needsPrints }
-        for number in chosen {
-            let part = parts[number]
-            var rest = survey
-            rest.remove(part)
+        var results = settings.map { _ in Result<[EvaluatedInstant], PositioningError>.success([]) }
+        let keepsVectors = settings.contains { $0.algorithm.needsPrints }
+        for number in 0..<count {
+            let part = parts[number * parts.count / count]
+            let rest = part.vector.map { survey.without(vector: $0) } ?? survey.dropping(Set(part.stays))
             guard let map = try? SignalMap(rest, positions: positions, keepsVectors: keepsVectors), !map.places.isEmpty
             else { continue }
-            for (way, settings) in ways.enumerated() {
-                guard case .success(var known) = results[way] else { continue }
-                results[way] = .success([])
-                var locator: Locator
-                do throws(PositioningError) {
-                    locator = try Locator(map, settings: settings)
-                } catch {
-                    results[way] = .failure(error)
-                    continue
+            for (index, settings) in settings.enumerated() {
+                results[index] = results[index].flatMap { known in
+                    do throws(PositioningError) {
+                        var locator = try Locator(map, settings: settings)
+                        let found = Self.run(&locator, survey, part.stays, floorPenalty, forTemper: forTemper) {
+                            (part.vector ?? $0) == $0 && $0 % every == 0
+                        }
+                        return .success(known + found.map { renumbered($0, from: map, to: whole, spacing) })
+                    } catch {
+                        return .failure(error)
+                    }
                 }
-                let found = Self.run(&locator, survey, part.stays, floorPenalty, forTemper: forTemper) {
-                    part.includes($0) && (every == 1 || $0 % every == 0)
-                }
-                for var instant in found {
-                    // The map without the part numbers its places otherwise.
-                    instant.truth = Self.truth(survey.stays[instant.stay], whole.places)
-                    instant.place = instant.place.flatMap { places[PlaceKey(map.places[$0])] }
-                    instant.isExact = instant.place != nil && instant.place == instant.truth
-                    instant.isNear = Self.isNear(instant.place, instant.truth, whole.places, spacing)
-                    known.append(instant)
-                }
-                results[way] = .success(known)
             }
         }
         return results.map { result in
@@ -118,26 +105,30 @@ public struct Evaluator: Sendable {
         }
     }
 
-    private struct PlaceKey: Hashable {
-        let name: String
-        let floor: String?
-
-        init(_ place: Place) {
-            name = place.name
-            floor = place.floor
+    /// An instant with the place numbers of the map of the whole survey instead of those of a map of a part.
+    private func renumbered(
+        _ instant: EvaluatedInstant, from map: SignalMap, to whole: SignalMap, _ spacing: Double?
+    ) -> EvaluatedInstant {
+        var instant = instant
+        instant.truth = Self.truth(survey.stays[instant.stay], whole.places)
+        instant.place = instant.place.flatMap { place in
+            let taken = map.places[place]
+            return whole.places.firstIndex { $0.name == taken.name && $0.floor == taken.floor }
         }
+        instant.isExact = instant.place != nil && instant.place == instant.truth
+        instant.isNear = Self.isNear(instant.place, instant.truth, whole.places, spacing)
+        return instant
     }
 
     // MARK: Parts
 
-    /// What is left out at once.
+    /// Stays, or one vector of a stay, that are left out together.
     struct Part {
         var stays: [Int]
         /// `nil` for all vectors of the stays.
         var vector: Int?
+        /// The number of vectors.
         var vectors: Int
-
-        func includes(_ vector: Int) -> Bool { self.vector.map { $0 == vector } ?? true }
     }
 
     func parts(_ leaving: Evaluation.LeftOut) -> [Part] {
@@ -147,7 +138,7 @@ public struct Evaluator: Sendable {
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index], !stay.vectors.isEmpty else { continue }
             if leaving == .fingerprint {
-                for vector in stay.vectors { parts.append(Part(stays: [index], vector: vector, vectors: 1)) }
+                parts += stay.vectors.map { Part(stays: [index], vector: $0, vectors: 1) }
                 continue
             }
             let session = survey.session(of: stay) ?? ""
@@ -183,17 +174,15 @@ public struct Evaluator: Sendable {
             let stay = test.stays[index]
             locator.begin()
             let truth = truth(stay, map.places)
-            let cell = locator.cells.flatMap { cells in
-                stay.position.flatMap { Self.cell(nearest: $0, floor: stay.floor, cells.cells) }
-            }
+            let cell = stay.position.flatMap { locator.cells?.cells.nearest(to: $0, floor: stay.floor) }
             for vector in stay.vectors {
-                let heard = map.vector(vector, of: test, numbers: numbers)
-                let all = test.table.range(vector).count
-                guard isWanted(vector), all > 0 else {
-                    locator.hear(heard)
+                let known = map.vector(vector, of: test, numbers: numbers)
+                let received = test.vector(vector).readings.count
+                guard isWanted(vector), received > 0 else {
+                    locator.add(known)
                     continue
                 }
-                let answer = locator.locate(heard, strangers: all - heard.readings.count)
+                let answer = locator.locate(known, strangers: received - known.readings.count)
                 var instant = EvaluatedInstant(stay: index, vector: vector)
                 instant.truth = truth
                 instant.isAnswered = answer.state != .none
@@ -222,27 +211,13 @@ public struct Evaluator: Sendable {
         return result
     }
 
-    private static func cell(nearest position: FloorPosition, floor: String?, _ cells: [Cell]) -> Int? {
-        var best: (distance: Double, cell: Int)?
-        for (index, cell) in cells.enumerated() where floor == nil || cell.floor == floor {
-            let distance = cell.position.distance(to: position)
-            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
-        }
-        return best?.cell
-    }
-
-    /// The place of that name, else the nearest on the floor.
+    /// The nearest place on the floor, or else the place with the stay's name.
     private static func truth(_ stay: Survey.Stay, _ places: [Place]) -> Int? {
-        if let position = stay.position {
-            var best: (distance: Double, place: Int)?
-            for (index, place) in places.enumerated() where stay.floor == nil || place.floor == stay.floor {
-                guard let other = place.position else { continue }
-                let distance = other.distance(to: position)
-                if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
-            }
-            if let best { return best.place }
+        let nearest = stay.position.flatMap { position in
+            places.nearest(to: position) { stay.floor == nil || $0 == stay.floor }
         }
-        return places.firstIndex { $0.name == stay.place && (stay.floor == nil || $0.floor == stay.floor) }
+        return nearest
+            ?? places.firstIndex { $0.name == stay.place && (stay.floor == nil || $0.floor == stay.floor) }
     }
 
     private static func isNear(_ place: Int?, _ truth: Int?, _ places: [Place], _ spacing: Double?) -> Bool {
@@ -252,17 +227,5 @@ public struct Evaluator: Sendable {
             let to = places[place].position, let spacing
         else { return false }
         return from.distance(to: to) <= Evaluation.nearness * spacing
-    }
-}
-
-extension Survey {
-    /// Takes a part out: whole stays, or a single vector.
-    mutating func remove(_ part: Evaluator.Part) {
-        guard let vector = part.vector else {
-            let left = Set(part.stays)
-            self = dropping { left.contains($0) }
-            return
-        }
-        self = without(vector: vector)
     }
 }

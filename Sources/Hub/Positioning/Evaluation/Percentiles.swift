@@ -1,15 +1,16 @@
 internal import BluetoothTypes
 
-/// Numbers in order, and what lies below which share of them.
+/// Sorted numbers and their percentiles.
 public struct Percentiles: Sendable {
     private let sorted: [Double]
 
-    /// Values that are no numbers are left out.
-    public init(_ values: [Double]) {
+    /// Sorts some numbers. Numbers that are not finite are left out.
+    public init(_ values: some Sequence<Double>) {
         sorted = values.filter(\.isFinite).sorted()
     }
 
-    /// By linear interpolation between order statistics; 0 % is the smallest, 100 % the largest; `nil` of none.
+    /// The percentile, by linear interpolation between order statistics: 0 is the smallest number, 100 the largest. `nil`
+    /// without numbers.
     public func value(at percent: Double) -> Double? {
         guard !sorted.isEmpty else { return nil }
         let place = min(max(percent / 100, 0), 1) * Double(sorted.count - 1)
@@ -18,51 +19,43 @@ public struct Percentiles: Sendable {
         return sorted[low] + (sorted[high] - sorted[low]) * (place - Double(low))
     }
 
-    /// The same for what is known not to be empty; 0 of none.
-    func value(_ percent: Double) -> Double { value(at: percent) ?? 0 }
-
-    /// The arithmetic mean; `nil` of none.
+    /// The arithmetic mean. `nil` without numbers.
     public var mean: Double? { sorted.isEmpty ? nil : sorted.reduce(0, +) / Double(sorted.count) }
 
-    /// The root of the mean square; `nil` of none.
+    /// The root of the mean square. `nil` without numbers.
     public var rootMeanSquare: Double? {
         sorted.isEmpty ? nil : (sorted.reduce(0) { $0 + $1 * $1 } / Double(sorted.count)).squareRoot()
     }
 }
 
-/// How far a mean could be off, by drawing stays again and again: instants of one stay are twins, and drawing those would
-/// promise too much.
+/// The confidence interval of a mean, by drawing stays with replacement. Instants of one stay are nearly identical, so
+/// drawing instants would give an interval that is too narrow.
 public struct StayBootstrap: Sendable {
     /// The lower end of the 95 % interval.
     public let low: Double
-    /// The upper end.
+    /// The upper end of the 95 % interval.
     public let high: Double
 
-    /// - Parameters:
-    ///   - values: With the stay that each belongs to.
-    ///   - rounds: How often stays are drawn.
+    /// The interval of some values, each with its stay. `nil` with fewer than two stays.
     ///
-    /// `nil` with fewer than two stays: nothing can be said.
+    /// - Parameter rounds: The number of draws.
     public init?(_ values: [(stay: Int, value: Double)], rounds: Int = 1000, seed: UInt64 = 1) {
-        var sums: [Int: (sum: Double, count: Double)] = [:]
-        for (stay, value) in values {
-            let known = sums[stay] ?? (0, 0)
-            sums[stay] = (known.sum + value, known.count + 1)
+        let byStay = Dictionary(grouping: values, by: \.stay).sorted { $0.key < $1.key }
+        let stays = byStay.map { _, values in
+            (sum: values.reduce(0) { $0 + $1.value }, count: Double(values.count))
         }
-        let stays = sums.sorted { $0.key < $1.key }.map(\.value)
         guard stays.count > 1, rounds > 1 else { return nil }
         var random = SplitMix64(seed: seed)
-        var means: [Double] = []
-        for _ in 0..<rounds {
+        let means = (0..<rounds).map { _ in
             var (sum, count) = (0.0, 0.0)
             for _ in stays {
                 let stay = stays[random.next(upTo: UInt32(stays.count - 1))]
                 (sum, count) = (sum + stay.sum, count + stay.count)
             }
-            means.append(sum / count)
+            return sum / count
         }
         let percentiles = Percentiles(means)
-        low = percentiles.value(2.5)
-        high = percentiles.value(97.5)
+        low = percentiles.value(at: 2.5) ?? 0
+        high = percentiles.value(at: 97.5) ?? 0
     }
 }

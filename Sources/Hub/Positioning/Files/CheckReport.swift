@@ -61,7 +61,7 @@ public struct CheckReport: Sendable {
                 .array(
                     rows.map { row in
                         .record([
-                            ("file", .optional(row.file, JSONValue.string)),
+                            ("file", .text(row.file)),
                             ("line", .optional(row.line) { .integer($0) }),
                             ("stay", .optional(row.stay) { .integer($0) }),
                             ("severity", row.isError ? "error" : "warning"), ("message", .string(row.message)),

@@ -128,8 +128,8 @@ public struct FitReport: Sendable {
                                 "behindM",
                                 .optional(trial.behind) {
                                     .record([
-                                        ("mean", MapText.json($0.mean)), ("low", MapText.json($0.low)),
-                                        ("high", MapText.json($0.high)), ("certain", .boolean($0.isCertain)),
+                                        ("mean", JSONValue.rounded($0.mean)), ("low", JSONValue.rounded($0.low)),
+                                        ("high", JSONValue.rounded($0.high)), ("certain", .boolean($0.isCertain)),
                                     ])
                                 }
                             ),

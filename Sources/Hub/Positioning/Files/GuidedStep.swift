@@ -50,23 +50,23 @@ public struct GuidedStep: Sendable {
             ("state", .optional(guide.answer) { .string($0.state.rawValue) }),
             ("reason", .optional(guide.answer?.reason) { .string($0.rawValue) }),
             ("place", .optional(answer?.place) { .string(map.places[$0].name) }),
-            ("floor", .optional(answer?.floor, JSONValue.string)),
+            ("floor", .text(answer?.floor)),
             ("position", .optional(answer?.position) { Self.point($0) }),
             ("target", .optional(guide.target) { target($0) }),
-            ("distanceM", MapText.json(distance)), ("bearingDeg", MapText.json(bearing, digits: 1)),
+            ("distanceM", JSONValue.rounded(distance)), ("bearingDeg", JSONValue.rounded(bearing, 1)),
             ("otherFloor", .optional(isOtherFloor) { .boolean($0) }),
         ])
     }
 
     private static func point(_ position: FloorPosition) -> JSONValue {
-        .record([("x", MapText.json(position.x)), ("y", MapText.json(position.y))])
+        .record([("x", JSONValue.rounded(position.x)), ("y", JSONValue.rounded(position.y))])
     }
 
     private func target(_ target: MapGuide.Target) -> JSONValue {
         .record([
             ("source", .string(target.source.rawValue)),
             ("place", .optional(target.place) { .string(map.places[$0].name) }),
-            ("floor", .optional(target.floor, JSONValue.string)), ("position", Self.point(target.position)),
+            ("floor", .text(target.floor)), ("position", Self.point(target.position)),
         ])
     }
 }

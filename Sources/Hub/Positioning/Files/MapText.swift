@@ -27,19 +27,11 @@ public enum MapText {
         line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
     }
 
-    /// A number with so many digits behind the point; null for what is none.
-    public static func json(_ value: Double?, digits: Int = 3) -> JSONValue {
-        guard let value, value.isFinite, abs(value) < 1e12 else { return .null }
-        var scale = 1.0
-        for _ in 0..<digits { scale *= 10 }
-        return number((value * scale).rounded() / scale)
-    }
-
     /// A score with twelve significant digits; null for no candidate, "infinity" for an impossible one.
     public static func score(_ value: Double?) -> JSONValue {
         guard let value, !value.isNaN else { return .null }
         guard value.isFinite else { return "infinity" }
-        return number(significant(value))
+        return .real(significant(value))
     }
 
     /// Rounded to twelve significant digits.
@@ -57,11 +49,6 @@ public enum MapText {
         if exponent > 0 { return (value * scale).rounded() / scale }
         while abs(value) / scale >= 1e12 { scale *= 10 }
         return (value / scale).rounded() * scale
-    }
-
-    private static func number(_ value: Double) -> JSONValue {
-        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
-        return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
 
     private static func decimal(_ value: Double?, _ scale: Int) -> String {

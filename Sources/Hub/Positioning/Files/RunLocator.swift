@@ -86,7 +86,7 @@ public struct LocatedInstant: Sendable {
     /// - Parameter hasScores: Whether every place's score stands in it.
     public func json(on map: SignalMap, hasScores: Bool = false) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("session", .optional(session, JSONValue.string)), ("time", MapText.json(seconds)),
+            ("session", .text(session)), ("time", JSONValue.rounded(seconds)),
             ("state", .string(answer.state.rawValue)),
         ]
         if answer.state == .none {
@@ -96,12 +96,12 @@ public struct LocatedInstant: Sendable {
         }
         members += [
             ("heard", .integer(answer.heard)), ("used", .integer(answer.used)),
-            ("receiverOffsetDb", MapText.json(answer.receiverOffset)),
+            ("receiverOffsetDb", JSONValue.rounded(answer.receiverOffset)),
             ("algorithm", .string(map.settings.algorithm.rawValue)),
         ]
         if let truth {
             members.append(("truth", truth.json))
-            members.append(("errorM", MapText.json(error)))
+            members.append(("errorM", JSONValue.rounded(error)))
         }
         if hasScores { members.append(("scores", scores(on: map))) }
         return .record(members)
@@ -109,17 +109,17 @@ public struct LocatedInstant: Sendable {
 
     private func placed(on map: SignalMap) -> [(String, JSONValue)] {
         [
-            ("floor", .optional(answer.floor, JSONValue.string)),
+            ("floor", .text(answer.floor)),
             ("position", .optional(answer.position) { Self.point($0) }),
             ("place", .optional(answer.place) { .string(map.places[$0].name) }),
-            ("probability", MapText.json(answer.probability, digits: 4)),
+            ("probability", JSONValue.rounded(answer.probability, 4)),
             (
                 "candidates",
                 .array(
                     answer.candidates.map {
                         .record([
                             ("place", .string(map.places[$0.place].name)),
-                            ("probability", MapText.json($0.probability, digits: 4)),
+                            ("probability", JSONValue.rounded($0.probability, 4)),
                         ])
                     })
             ),
@@ -128,15 +128,15 @@ public struct LocatedInstant: Sendable {
     }
 
     private static func point(_ position: FloorPosition) -> JSONValue {
-        .record([("x", MapText.json(position.x, digits: 6)), ("y", MapText.json(position.y, digits: 6))])
+        .record([("x", JSONValue.rounded(position.x, 6)), ("y", JSONValue.rounded(position.y, 6))])
     }
 
     private static func region(_ region: Region) -> JSONValue {
         .record([
-            ("areaM2", MapText.json(region.area)), ("radiusM", MapText.json(region.radius)),
+            ("areaM2", JSONValue.rounded(region.area)), ("radiusM", JSONValue.rounded(region.radius)),
             (
                 "polygon",
-                .array(region.polygon.map { .array([MapText.json($0.x), MapText.json($0.y)]) })
+                .array(region.polygon.map { .array([JSONValue.rounded($0.x), JSONValue.rounded($0.y)]) })
             ),
         ])
     }

@@ -15,8 +15,8 @@ public struct RunTruth: Sendable {
 
         var json: JSONValue {
             .record([
-                ("x", MapText.json(position.x, digits: 6)), ("y", MapText.json(position.y, digits: 6)),
-                ("floor", .optional(floor, JSONValue.string)), ("place", .optional(place, JSONValue.string)),
+                ("x", JSONValue.rounded(position.x, 6)), ("y", JSONValue.rounded(position.y, 6)),
+                ("floor", .text(floor)), ("place", .text(place)),
             ])
         }
     }

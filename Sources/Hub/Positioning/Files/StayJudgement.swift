@@ -93,15 +93,15 @@ public struct StayJudgement: Sendable {
             ("stays", .array(stays.map { .integer($0) })), ("place", .string(place)),
             (
                 "position",
-                .optional(position) { .array([MapText.json($0.x), MapText.json($0.y)]) }
+                .optional(position) { .array([JSONValue.rounded($0.x), JSONValue.rounded($0.y)]) }
             ),
-            ("floor", .optional(floor, JSONValue.string)), ("seconds", .integer(seconds)),
+            ("floor", .text(floor)), ("seconds", .integer(seconds)),
             ("beacons", .integer(beacons)), ("rareBeacons", .integer(rare)),
-            ("packetsPerSecond", MapText.json(packetsPerSecond)), ("spreadDb", MapText.json(spread)),
+            ("packetsPerSecond", JSONValue.rounded(packetsPerSecond)), ("spreadDb", JSONValue.rounded(spread)),
             (
                 "alike",
                 .optional(alike) {
-                    .record([("place", .string($0.place)), ("overlap", MapText.json($0.share))])
+                    .record([("place", .string($0.place)), ("overlap", JSONValue.rounded($0.share))])
                 }
             ),
             ("warnings", .array(warnings.map(JSONValue.string))),

@@ -47,9 +47,6 @@ public struct SurveyFiles: Sendable {
     /// Whether any stay has a vector.
     public var isEmpty: Bool { survey.vectorCount == 0 }
 
-    /// Numbers the survey's beacons as maps do: one that is made of it then takes less memory.
-    public mutating func sortBeacons() { survey.sortBeacons() }
-
     private mutating func add(_ path: String, _ reading: Reading, _ keepsPackets: Bool) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         var digest = RunningDigest()

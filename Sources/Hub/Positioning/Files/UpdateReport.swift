@@ -43,7 +43,7 @@ public struct UpdateReport: Sendable {
                     changes.map {
                         .record([
                             ("kind", .string($0.kind.rawValue)), ("subject", .string($0.subject)),
-                            ("differenceDb", MapText.json($0.difference)),
+                            ("differenceDb", JSONValue.rounded($0.difference)),
                         ])
                     })
             ),

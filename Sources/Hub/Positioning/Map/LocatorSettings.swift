@@ -128,7 +128,7 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The offsets that count on a map, with the logarithm of how likely each is.
     func offsets(on map: SignalMap) -> (decibels: [Double], priors: [Double]) {
         if case .known(let offset) = receiverOffset { return ([offset], [0]) }
-        let isPlanned = map.plan != nil
+        let isPlanned = map.modelSite != nil
         let tried = isPlanned ? Self.plannedOffsets : Self.offsets
         let deviation = isPlanned ? Self.plannedDeviation : Self.offsetDeviation
         let logs = tried.map { -($0 / deviation) * ($0 / deviation) / 2 }

@@ -46,7 +46,8 @@ public struct MapUpdate: Sendable {
     /// Refuses maps that do not hold their vectors, and surveys that heard nothing anywhere, or none of the map's
     /// beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
-        guard map.plan == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty else {
+        guard map.modelSite == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty
+        else {
             throw .noVectors
         }
         let other = try SignalMap(new, positions: [:], keepsVectors: false)
@@ -171,13 +172,7 @@ public struct MapUpdate: Sendable {
                         heading: place.headings.isEmpty ? nil : place.headings[count % place.headings.count],
                         session: "before \(visit + 1)"))
             }
-            let vector = map.table.vector(print.vector)
-            survey.append(
-                SignalVector(
-                    seconds: vector.seconds,
-                    readings: vector.readings.compactMap { reading in
-                        numbers[reading.beacon].map { .init(beacon: $0, level: reading.level) }
-                    }))
+            survey.append(print.vector.renumbered(numbers))
         }
     }
 }

@@ -1,31 +1,30 @@
 internal import Airtime
 
-/// How much of what is heard in one second at one place could as well be heard at another.
+/// How similar two places of a map are in one second.
 public struct PlaceOverlap: Sendable {
     private let map: SignalMap
-    private let spread: SpreadOfLevels
+    private let spread: LevelSpread
+    /// What was received at each place, by beacon.
+    private let byBeacon: [[Int: PlaceStatistics]]
 
-    /// More than this and single seconds do not tell two places apart.
+    /// Above this overlap, single seconds do not distinguish two places.
     public static let limit = 0.5
 
-    /// Of the places of a map.
+    /// Compares the places of a map.
     public init(_ map: SignalMap) {
         self.map = map
-        spread = SpreadOfLevels(map, places: Array(map.places.indices))
+        spread = LevelSpread(map, places: Array(map.places.indices))
+        byBeacon = map.statistics.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.beacon, $0) }) }
     }
 
-    /// Bhattacharyya's coefficient, 0...1: over all beacons the product of what their levels, taken as normal, and their
-    /// chances to be heard have in common. 1 for what is the same.
+    /// The overlap of two places, 0...1: the product over all beacons of the Bhattacharyya coefficients of their levels,
+    /// assumed normal, and of their probabilities of reception.
     public func share(_ left: Int, _ right: Int) -> Double {
-        let (first, second) = (map.statistics[left], map.statistics[right])
+        let (first, second) = (byBeacon[left], byBeacon[right])
         let seconds = [left, right].map { Double(max(1, map.places[$0].seconds)) }
-        var (i, j) = (0, 0)
         var logarithm = 0.0
-        while i < first.count || j < second.count {
-            let one = i < first.count && (j >= second.count || first[i].beacon <= second[j].beacon) ? first[i] : nil
-            let other = j < second.count && (i >= first.count || second[j].beacon <= first[i].beacon) ? second[j] : nil
-            if one != nil { i += 1 }
-            if other != nil { j += 1 }
+        for beacon in Set(first.keys).union(second.keys).sorted() {
+            let (one, other) = (first[beacon], second[beacon])
             let chances = [chance(one, seconds[0]), chance(other, seconds[1])]
             var common = ((1 - chances[0]) * (1 - chances[1])).squareRoot()
             if let one, let other { common += (chances[0] * chances[1]).squareRoot() * levels(one, other) }
@@ -46,7 +45,7 @@ public struct PlaceOverlap: Sendable {
             * exp(-difference * difference / (4 * (first + second)))
     }
 
-    /// The place that is most like one, with how much; `nil` where there is no other on its floor.
+    /// The place most similar to another one on the same floor, and their overlap. `nil` if there is no other place.
     public func nearest(to place: Int) -> (place: Int, share: Double)? {
         let others = map.places.indices.filter { $0 != place && map.places[$0].floor == map.places[place].floor }
         return others.map { (place: $0, share: share(place, $0)) }.max { ($0.share, $1.place) < ($1.share, $0.place) }

@@ -1,18 +1,18 @@
-/// What a survey says about one beacon at one place: over the seconds in which it was heard, each counting once.
+/// The levels of one beacon at one place, one per second in which it was received.
 public struct PlaceStatistics: Hashable, Sendable {
     /// The beacon's number in the map.
     public let beacon: Int
-    /// How often each level was heard, whole dBm (rounded half away from zero), ascending.
+    /// The number of seconds with each level in whole dBm (rounded half away from zero), ascending.
     public let histogram: [Bin]
-    /// Seconds in which it was heard, at least 1.
+    /// The number of seconds in which it was received, at least 1.
     public let seconds: Int
-    /// In dBm.
+    /// The mean level in dBm.
     public let mean: Double
-    /// The middle level in dBm, or the mean of the two in the middle.
+    /// The median level in dBm.
     public let median: Double
-    /// In dBm.
+    /// The lowest level in dBm.
     public let minimum: Double
-    /// In dBm.
+    /// The highest level in dBm.
     public let maximum: Double
     /// The sum of the squared differences from the mean, in dB².
     let squares: Double
@@ -21,14 +21,14 @@ public struct PlaceStatistics: Hashable, Sendable {
     public struct Bin: Hashable, Sendable {
         /// In dBm.
         public let level: Int
-        /// How many seconds it was heard.
+        /// The number of seconds with this level.
         public let seconds: Int
     }
 
     /// The standard deviation of the sample, in dB; `nil` for a single second.
     public var standardDeviation: Double? { seconds > 1 ? (squares / Double(seconds - 1)).squareRoot() : nil }
 
-    /// `nil` without levels.
+    /// The statistics of some levels. `nil` without levels.
     init?(beacon: Int, levels: [Double]) {
         guard !levels.isEmpty else { return nil }
         let sorted = levels.sorted()
@@ -43,7 +43,7 @@ public struct PlaceStatistics: Hashable, Sendable {
         histogram = Self.histogram(sorted)
     }
 
-    /// As a map file has them.
+    /// Statistics with their parts.
     init(
         beacon: Int, histogram: [Bin], seconds: Int, mean: Double, median: Double, minimum: Double, maximum: Double,
         squares: Double
@@ -58,7 +58,7 @@ public struct PlaceStatistics: Hashable, Sendable {
         self.squares = squares
     }
 
-    /// Whole levels of sorted ones.
+    /// The histogram of sorted levels.
     static func histogram(_ sorted: [Double]) -> [Bin] {
         var bins: [Bin] = []
         for level in sorted {

@@ -35,15 +35,15 @@ extension SignalMap {
         }
         let sorted = named.sorted { $0.key < $1.key }
         guard !sorted.isEmpty else { throw .noBeacons }
-        var plan = site
-        plan.fleet = nil
-        plan.beacons = sorted.map(\.value)
+        var model = site
+        model.fleet = nil
+        model.beacons = sorted.map(\.value)
         self.init(
             places: sorted.map { Place(name: $0.value.name, position: $0.value.position, floor: floor) },
             beacons: sorted.map { .init(key: $0.key, position: $0.value.position, seconds: 0) },
             statistics: sorted.map { _ in [] })
         self.site = site.name
-        self.plan = plan
+        modelSite = model
         self.notices = notices
         settings.temper = PlannedField.temper
     }
@@ -84,7 +84,7 @@ struct PlannedField {
         self.grid = grid
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing
-        let variance = shadowing * shadowing + SpreadOfLevels.expected + SpreadOfLevels.unknown
+        let variance = shadowing * shadowing + LevelSpread.expected + LevelSpread.unknown
         table = EmissionTable(cells: grid.cells.count, beacons: site.beacons.count)
         for (cell, place) in grid.cells.enumerated() {
             for beacon in site.beacons.indices {

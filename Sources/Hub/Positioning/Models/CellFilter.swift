@@ -1,52 +1,53 @@
 internal import Airtime
 public import Sites
 
-/// A forward filter over the cells of a floor: where somebody can have gone since the last instant, times what was heard.
+/// A forward filter over the cells of a floor: the cells that can be reached since the last instant, times the likelihood
+/// of what was received.
 ///
-/// It knows nothing of beacons: who locates a receiver among beacons and who locates a beacon among receivers give it
-/// their own log-likelihoods. It may have several planes of cells, one for each value of something unknown that does
-/// not change, such as the receiver's offset. It keeps every cell, or, for thousands on large floors, those that matter:
-/// the others of a plane then share evenly what is left.
+/// The filter does not know what is located. A receiver among beacons and a beacon among receivers both supply
+/// log-likelihoods. It may have several planes of cells, one for each value of an unknown constant such as the receiver
+/// offset. By default it keeps every cell. ``sparse(prior:)`` returns a filter that keeps only likely cells, for thousands
+/// of filters on large floors.
 ///
-/// A state is a plane times the number of cells, plus a cell.
+/// A state is a cell of a plane; its number is the plane times the number of cells, plus the cell.
 public struct CellFilter: Sendable {
-    /// How likely each state is; with ``anywhere`` their sum is 1.
+    /// The probability of each state. With ``anywhere``, the sum is 1.
     public internal(set) var weights: [Double] = []
-    /// Those that ``weights`` are of, in rising order, where not all are kept.
+    /// The states that ``weights`` belong to, in ascending order, if the filter does not keep every cell.
     public internal(set) var states: [Int32] = []
-    /// By plane: what all of its cells have in equal parts beside their weights; 0 where all are kept.
+    /// By plane: the probability that is spread evenly over all cells. 0 if the filter keeps every cell.
     public internal(set) var anywhere: [Double] = []
+    /// The number of cells of a plane.
     public let cellCount: Int
     private(set) var planes: Int
     private var keepsAll = true
     let step: CellStep
 
-    /// The fastest that somebody walks, in m/s.
+    /// The walking speed in m/s that the spread of a step assumes.
     public static let fastest = 1.5
-    /// A second's step spreads by so much of the fastest way.
+    /// The standard deviation of a step of one second, as a share of the walking speed.
     static let stepShare = 0.7
-    /// So much of the weight goes anywhere: nobody is lost for ever.
+    /// The share of the probability that a step spreads over all cells, so that a lost receiver is found again.
     static let leak = 0.001
-    /// More seconds than this between two instants spread no further.
+    /// The longest time in seconds between two instants over which the probability spreads.
     static let longestStep = 10.0
 
-    /// One that keeps every cell.
+    /// A filter that keeps every cell.
     ///
     /// - Parameters:
     ///   - planes: At least 1.
-    ///   - fastest: In m/s.
-    ///   - walls: Nobody steps through them.
+    ///   - fastest: The walking speed, in m/s.
+    ///   - walls: Steps do not cross walls.
     public init(_ grid: CellGrid, planes: Int = 1, fastest: Double = CellFilter.fastest, walls: [Wall] = []) {
         cellCount = grid.cells.count
         self.planes = max(1, planes)
-        let deviation = max(Self.stepShare * fastest, grid.step / 2)
-        step = CellStep(grid, deviation: deviation, walls: walls)
+        step = CellStep(grid, deviation: max(Self.stepShare * fastest, grid.step / 2), walls: walls)
         begin()
     }
 
     /// Forgets everything.
     ///
-    /// - Parameter prior: How likely each plane is, their sum 1; equally likely without.
+    /// - Parameter prior: The probability of each plane, with the sum 1; equal probabilities if `nil`.
     public mutating func begin(prior: [Double]? = nil) {
         let shares = (0..<planes).map { (prior ?? [])[checked: $0] ?? 1 / Double(planes) }
         states = []
@@ -58,9 +59,9 @@ public struct CellFilter: Sendable {
         weights = shares.flatMap { [Double](repeating: $0 / Double(max(1, cellCount)), count: cellCount) }
     }
 
-    /// The same cells and walls for somebody else, of whom nothing is known; it keeps only the cells that matter.
+    /// A filter with the same cells and walls in its initial state, which keeps only likely cells.
     ///
-    /// - Parameter prior: How likely each plane is, their sum 1; at least one.
+    /// - Parameter prior: The probability of each plane, with the sum 1; at least one plane.
     public func sparse(prior: [Double]) -> CellFilter {
         var filter = self
         filter.planes = max(1, prior.count)
@@ -69,39 +70,33 @@ public struct CellFilter: Sendable {
         return filter
     }
 
-    /// Time passes: every plane's weight spreads as far as somebody walks. Times that run backwards count as none.
+    /// Spreads the probability as far as a person walks in a time. Does nothing for a negative time.
     public mutating func pass(seconds: Double) {
         var scratch = CellScratch()
         pass(seconds: seconds, &scratch)
     }
 
-    /// Time passes, as above, for one of many filters.
+    /// Spreads the probability as far as a person walks in a time, with memory that several filters share.
     public mutating func pass(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
             if keepsAll {
-                step.pass(&weights, planes: planes, leak: Self.leak)
+                weights = step.pass(weights, planes: planes, leak: Self.leak)
             } else {
                 spread(&scratch)
             }
         }
     }
 
-    /// Something was heard, for a filter that keeps every cell.
+    /// Multiplies the probability of each state by a likelihood, in a filter that keeps every cell.
     ///
     /// - Parameters:
-    ///   - logLikelihoods: By plane, then by cell; -∞ where it is impossible. Where it is impossible everywhere, nothing
-    ///     changes.
-    ///   - divisor: What they are divided by, above 0.
+    ///   - logLikelihoods: By plane, then by cell. If all are -∞, nothing changes.
+    ///   - divisor: The divisor of the log-likelihoods, above 0.
     public mutating func hear(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
         guard logLikelihoods.count == weights.count, let most = logLikelihoods.max(), most.isFinite else { return }
-        let best = most / divisor
-        var sum = 0.0
-        for index in weights.indices {
-            let value = weights[index] * exp(logLikelihoods[index] / divisor - best)
-            weights[index] = value
-            sum += value
-        }
+        for index in weights.indices { weights[index] *= exp((logLikelihoods[index] - most) / divisor) }
+        let sum = weights.reduce(0, +)
         guard sum > 0, sum.isFinite else {
             begin()
             return
@@ -109,34 +104,26 @@ public struct CellFilter: Sendable {
         for index in weights.indices { weights[index] /= sum }
     }
 
-    /// How likely each cell is, over all planes.
+    /// The probability of each cell, over all planes.
     public var probabilities: [Double] {
         let even = anywhere.reduce(0, +) / Double(max(1, cellCount))
         var result = [Double](repeating: even, count: cellCount)
-        guard keepsAll else {
-            for (index, state) in states.enumerated() { result[Int(state) % cellCount] += weights[index] }
-            return result
-        }
-        for plane in 0..<planes {
-            for cell in 0..<cellCount { result[cell] += weights[plane * cellCount + cell] }
-        }
+        forEachState { state, weight in result[state % cellCount] += weight }
         return result
     }
 
-    /// How likely each plane is, over all cells.
+    /// The probability of each plane, over all cells.
     public var planeProbabilities: [Double] {
         var result = anywhere
-        guard keepsAll else {
-            for (index, state) in states.enumerated() { result[Int(state) / cellCount] += weights[index] }
-            return result
-        }
-        for plane in 0..<planes {
-            result[plane] = weights[plane * cellCount..<(plane + 1) * cellCount].reduce(result[plane], +)
-        }
+        forEachState { state, weight in result[state / cellCount] += weight }
         return result
     }
 
-    /// Whether a step crosses a wall; a touch at an end counts.
+    private func forEachState(_ body: (_ state: Int, _ weight: Double) -> Void) {
+        for (index, weight) in weights.enumerated() { body(keepsAll ? index : Int(states[index]), weight) }
+    }
+
+    /// Whether a step crosses a wall. Touching the end of a wall counts.
     static func isCut(_ from: FloorPosition, _ to: FloorPosition, by wall: Wall) -> Bool {
         func side(_ a: FloorPosition, _ b: FloorPosition, _ c: FloorPosition) -> Double {
             (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
@@ -147,5 +134,6 @@ public struct CellFilter: Sendable {
 }
 
 extension Array {
+    /// The element at an index, or `nil` outside of the array.
     subscript(checked index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -1,28 +1,59 @@
 public import Airtime
 
+/// An area in which a receiver can be: a surveyed place or a square of a grid.
+public struct Cell: Hashable, Sendable {
+    /// The middle of the cell.
+    public let position: FloorPosition
+    /// The floor's name. `nil` on sites with one floor.
+    public let floor: String?
+    /// The area in m².
+    public let area: Double
+
+    /// A cell around a position, in metres east and north.
+    public init(position: FloorPosition, floor: String? = nil, area: Double) {
+        self.position = position
+        self.floor = floor
+        self.area = area
+    }
+}
+
+extension Array where Element == Cell {
+    /// The index of the nearest cell on a floor, or on any floor if `floor` is `nil`. `nil` if the floor has no cell.
+    func nearest(to position: FloorPosition, floor: String?) -> Int? {
+        var best: (distance: Double, cell: Int)?
+        for (index, cell) in enumerated() where floor == nil || cell.floor == floor {
+            let distance = cell.position.distance(to: position)
+            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
+        }
+        return best?.cell
+    }
+}
+
 /// The cells of one or several floors: squares of equal size.
 public struct CellGrid: Sendable {
-    /// Floor by floor, then from west to east, then from south to north.
+    /// Floor by floor, from west to east, and in each column from south to north.
     public private(set) var cells: [Cell] = []
     /// The side of a cell, in metres.
     public let step: Double
-    /// Each cell's column and row on its floor.
+    /// The column and row of each cell on its floor.
     private(set) var spots: [Spot] = []
 
-    /// Where a cell lies on its floor.
+    /// The column and row of a cell on its floor.
     struct Spot: Hashable, Sendable {
         var floor: Int
         var column: Int
         var row: Int
     }
 
-    /// A rectangle of one floor that is to be covered.
+    /// A rectangle of one floor that is to be covered with cells.
     public struct Area: Sendable {
         public let floor: String?
         public let low: FloorPosition
         public let high: FloorPosition
 
-        /// - Parameters: The corners with the smallest and the largest coordinates.
+        /// - Parameters:
+        ///   - low: The corner with the smallest coordinates.
+        ///   - high: The corner with the largest coordinates.
         public init(floor: String? = nil, low: FloorPosition, high: FloorPosition) {
             self.floor = floor
             self.low = low
@@ -30,12 +61,16 @@ public struct CellGrid: Sendable {
         }
     }
 
-    /// More cells than this are made larger, so that there are no more of them.
+    /// The largest number of cells. If there would be more, the cells become larger.
     public static let limit = 20_000
+    /// Up to this number of cells, the default side is 0.5 m, otherwise 1 m.
+    private static let fine = 4000
 
+    /// The cells that cover some areas.
+    ///
     /// - Parameters:
-    ///   - wanted: The side of a cell in metres, above 0; `nil` for 0.5 m, or 1 m where that makes very many.
-    ///   - isIncluded: Which of the cells are there.
+    ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
+    ///   - isIncluded: Which of the cells are kept.
     public init(_ areas: [Area], step wanted: Double? = nil, isIncluded: (Cell) -> Bool = { _ in true }) {
         func count(_ step: Double) -> Double {
             areas.reduce(0) { sum, area in
@@ -48,7 +83,7 @@ public struct CellGrid: Sendable {
         self.step = step
         for (number, area) in areas.enumerated() {
             let (columns, rows) = Self.counts(area, step)
-            // What the cells cover more than the area is shared by both sides.
+            // The cells cover a little more than the area, by the same width on both sides.
             let west = (area.low.x + area.high.x - Double(columns - 1) * step) / 2
             let south = (area.low.y + area.high.y - Double(rows - 1) * step) / 2
             for column in 0..<columns {
@@ -63,21 +98,13 @@ public struct CellGrid: Sendable {
         }
     }
 
-    /// Up to so many cells half a metre is fine enough.
-    private static let fine = 4000
-
     private static func counts(_ area: Area, _ step: Double) -> (columns: Int, rows: Int) {
         func count(_ length: Double) -> Int { Int(min(1e6, (max(0, length) / step + 1e-9).rounded(.down))) + 1 }
         return (count(area.high.x - area.low.x), count(area.high.y - area.low.y))
     }
 
-    /// The nearest cell on the floor; `nil` where that floor has none. `nil` as a floor means any.
+    /// The index of the nearest cell on a floor, or on any floor if `floor` is `nil`. `nil` if the floor has no cell.
     public func nearest(to position: FloorPosition, floor: String?) -> Int? {
-        var best: (distance: Double, cell: Int)?
-        for (index, cell) in cells.enumerated() where floor == nil || cell.floor == floor {
-            let distance = cell.position.distance(to: position)
-            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
-        }
-        return best?.cell
+        cells.nearest(to: position, floor: floor)
     }
 }

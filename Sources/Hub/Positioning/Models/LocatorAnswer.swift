@@ -1,52 +1,54 @@
 public import Airtime
 
-/// Where a receiver is taken to be, how surely, and by what.
+/// Where a receiver is on a map, and how certain that is.
 public struct LocatorAnswer: Sendable {
-    /// How much the answer is worth.
+    /// The quality of the answer.
     public enum State: String, Hashable, Sendable {
         case fix
-        /// The region is larger than a quarter of the site, or fewer than three beacons of the map were heard.
+        /// The region is larger than a quarter of the site, or fewer than three beacons of the map were received.
         case poor
-        /// No place at all: ``LocatorAnswer/reason`` says why.
+        /// There is no place: ``LocatorAnswer/reason`` says why.
         case none
     }
 
     /// Why there is no place.
     public enum Reason: String, Hashable, Sendable {
-        case nothingHeard = "nothing heard"
-        case nothingInCommon = "none of the beacons heard is on this map"
+        case nothingHeard = "no beacon received"
+        case nothingInCommon = "none of the received beacons is on this map"
         case noCandidate = "no place of the map is possible"
     }
 
-    /// A place with how likely it is.
+    /// A place with its probability.
     public struct Candidate: Hashable, Sendable {
-        /// Its number in the map.
+        /// The place's number in the map.
         public let place: Int
         public let probability: Double
     }
 
     public internal(set) var state: State
-    /// `nil` unless there is no place.
+    /// Why there is no place. `nil` if there is one.
     public internal(set) var reason: Reason?
-    /// `nil` where the place has none.
+    /// Metres east and north. `nil` if the place has no position.
     public internal(set) var position: FloorPosition?
+    /// The floor's name. `nil` on sites with one floor.
     public internal(set) var floor: String?
-    /// Its number in the map.
+    /// The place's number in the map.
     public internal(set) var place: Int?
-    /// The likeliest places, likeliest first, at most five; empty for rules that know no probability.
+    /// Up to five places, likeliest first. Empty if the algorithm has no probabilities.
     public internal(set) var candidates: [Candidate] = []
-    /// `nil` for rules that know no probability.
+    /// The region with a probability of 95 %. `nil` if the algorithm has no probabilities.
     public internal(set) var region95: Region?
-    /// Beacons heard within the window, those unknown to the map in the newest vector included.
+    /// The number of beacons received within the window, including beacons of the newest vector that are not on the map.
     public internal(set) var heard: Int
-    /// Those of them that are on the map.
+    /// The number of those beacons that are on the map.
     public internal(set) var used: Int
-    /// The likeliest difference from the surveyor's receiver in dB; `nil` for rules that know none.
+    /// The likeliest difference from the surveyor's receiver, in dB. `nil` if the algorithm does not estimate it.
     public internal(set) var receiverOffset: Double?
-    /// By place: `nil` for one that is no candidate, infinite for an impossible one; the smallest is best.
+    /// The score of each place, if they were requested; the smallest is best. `nil` if the place is not a candidate,
+    /// infinite if it is impossible.
     public internal(set) var scores: [Double?] = []
 
-    /// The likeliest place's probability.
+    /// The probability of the likeliest place.
     public var probability: Double? { candidates.first?.probability }
 
     init(_ state: State, heard: Int, used: Int) {

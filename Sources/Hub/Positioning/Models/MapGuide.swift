@@ -48,20 +48,13 @@ public struct MapGuide: Sendable {
         let strongest = heard.max { ($0.mean, $1.place) < ($1.mean, $0.place) }?.place
         if let position = map.beacons[number].position {
             let floor = strongest.map { map.places[$0].floor } ?? map.places.first?.floor
-            target = Target(source: .position, place: nearest(to: position, floor), position: position, floor: floor)
+            target = Target(
+                source: .position, place: map.places.nearest(to: position) { $0 == floor }, position: position,
+                floor: floor)
         } else if let strongest, let position = map.places[strongest].position {
             target = Target(
                 source: .survey, place: strongest, position: position, floor: map.places[strongest].floor)
         }
-    }
-
-    private func nearest(to position: FloorPosition, _ floor: String?) -> Int? {
-        var best: (distance: Double, place: Int)?
-        for (index, place) in map.places.enumerated() where place.floor == floor {
-            guard let distance = place.position?.distance(to: position) else { continue }
-            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
-        }
-        return best?.place
     }
 
     /// Takes where the receiver was found to be in the newest second.

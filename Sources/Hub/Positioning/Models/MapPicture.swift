@@ -47,7 +47,7 @@ public struct MapPicture: Sendable {
     /// - Parameter cellLimit: About so many cells at most.
     public init(_ map: SignalMap, cellLimit: Int = 900) throws(PositioningError) {
         self.map = map
-        let isPlaced = map.plan != nil || map.places.contains { $0.position != nil }
+        let isPlaced = map.modelSite != nil || map.places.contains { $0.position != nil }
         var spots: [CellGrid.Spot] = []
         if isPlaced {
             let limit = min(Double(cellLimit), (Self.work / Double(max(1, map.beacons.count))).squareRoot())
@@ -56,16 +56,14 @@ public struct MapPicture: Sendable {
             spots = model.grid.spots
             step = model.grid.step
             table = model.table
-            cellOfPlace = map.places.map { place in
-                place.position.flatMap { model.grid.nearest(to: $0, floor: place.floor) }
-            }
+            cellOfPlace = cells.cellOfEach(of: map.places)
         } else {
             let model = GaussModel(map)
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
         // A planner's field hears a beacon at the sensitivity in the middle of its chances.
-        let least = map.plan == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
+        let least = map.modelSite == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
         let (table, count) = (table, cells.count)
         heard = (0..<count).map { cell in
             map.beacons.indices.count { table.chance(beacon: $0, cell: cell) >= least }
@@ -96,7 +94,7 @@ public struct MapPicture: Sendable {
     private static func step(_ map: SignalMap, limit: Double) -> Double {
         var corners: [String?: (low: FloorPosition, high: FloorPosition)] = [:]
         var placed = map.places.compactMap { place in place.position.map { (floor: place.floor, position: $0) } }
-        if let bounds = map.plan?.bounds {
+        if let bounds = map.modelSite?.bounds {
             placed += [(map.places[0].floor, bounds.low), (map.places[0].floor, bounds.high)]
         }
         for (floor, position) in placed {
@@ -120,9 +118,9 @@ public struct MapPicture: Sendable {
     private mutating func expect(isPlaced: Bool) {
         let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =
-            isKnown ? 0 : map.plan == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
+            isKnown ? 0 : map.modelSite == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
         let scale = Double(map.settings.effectiveWindow ?? 1).squareRoot() / LocatorSettings.pointTemper
-        let placeOfCell = isPlaced ? cells.map { Self.nearest($0, map.places) } : Array(cells.indices)
+        let placeOfCell = isPlaced ? map.places.placeOfEach(of: cells) : Array(cells.indices)
         var cellIsPlace = [Bool](repeating: false, count: cells.count)
         for cell in cellOfPlace.compactMap({ $0 }) { cellIsPlace[cell] = true }
         var shares: [Int: [Double]] = [:]
@@ -175,16 +173,6 @@ public struct MapPicture: Sendable {
         placeErrors = map.places.indices.map { place in
             known[map.places[place].name] ?? cellOfPlace[place].map { expectedErrors[$0] }
         }
-    }
-
-    private static func nearest(_ cell: Cell, _ places: [Place]) -> Int {
-        var best = (distance: Double.infinity, place: 0)
-        for (index, place) in places.enumerated() where place.floor == cell.floor {
-            guard let position = place.position else { continue }
-            let distance = position.distance(to: cell.position)
-            if distance < best.distance { best = (distance, index) }
-        }
-        return best.place
     }
 
     /// Cells with too few beacons that touch each other are one gap.

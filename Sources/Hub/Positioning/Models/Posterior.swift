@@ -1,69 +1,45 @@
 public import Airtime
 
-/// Where a receiver is with a given probability, at most: the smallest set of cells that holds it.
+/// The smallest set of cells that contains the receiver with a given probability.
 public struct Region: Hashable, Sendable {
-    /// In m².
+    /// The area in m².
     public let area: Double
-    /// Of the circle around the position that holds as much, in metres.
+    /// The radius in metres of the circle around the position that has the same probability.
     public let radius: Double
-    /// The corners of the smallest convex polygon around its cells, counterclockwise.
+    /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]
 }
 
-/// How likely each of some cells is.
+/// The probability of each of some cells.
 struct Posterior: Sendable {
-    /// Their sum is 1.
+    /// The probability of each cell. Their sum is 1.
     let probabilities: [Double]
-    /// What each offset adds to the sum over the cells; empty where there are none.
+    /// The unnormalised weight of each receiver offset; empty if there are none.
     let offsetWeights: [Double]
 
-    /// Cells and offsets that are less likely than e to this than the likeliest count for nothing.
-    private static let least = -40.0
-
-    /// From log-likelihoods by offset and cell, summed over the offsets.
+    /// The probabilities of cells, summed over the receiver offsets.
     ///
     /// - Parameters:
-    ///   - temper: What the log-likelihoods are divided by.
-    ///   - priors: The logarithm of each offset's own probability.
+    ///   - logLikelihoods: By offset, then by cell.
+    ///   - temper: The divisor of the log-likelihoods.
+    ///   - priors: The logarithm of each offset's prior probability.
     init(_ logLikelihoods: [Double], cells: Int, temper: Double, priors: [Double]) {
-        var best = -Double.infinity
+        var logs: [Double] = []
         for (offset, prior) in priors.enumerated() {
-            best = max(best, Self.largest(logLikelihoods[offset * cells..<(offset + 1) * cells]) / temper + prior)
+            logs += logLikelihoods[offset * cells..<(offset + 1) * cells].map { $0 / temper + prior }
         }
+        let best = logs.max() ?? 0
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
-        var sum = 0.0
-        for (offset, prior) in priors.enumerated() {
-            let start = offset * cells
-            // Most fall short by far, and need no division to see it.
-            let limit = (best - prior + Self.least - 1) * temper
-            unsafe logLikelihoods[start..<start + cells].withUnsafeBufferPointer { own in
-                for cell in 0..<cells where unsafe own[cell] > limit {
-                    let exponent = unsafe own[cell] / temper + prior - best
-                    guard exponent > Self.least else { continue }
-                    let weight = exp(exponent)
-                    weights[cell] += weight
-                    offsetWeights[offset] += weight
-                    sum += weight
-                }
-            }
+        // Far less likely cells count as impossible.
+        for (index, value) in logs.enumerated() where value - best > -40 {
+            let weight = exp(value - best)
+            weights[index % cells] += weight
+            offsetWeights[index / cells] += weight
         }
+        let sum = weights.reduce(0, +)
         probabilities = sum > 0 ? weights.map { $0 / sum } : weights
         self.offsetWeights = offsetWeights
-    }
-
-    /// The largest of many numbers, four at a time: none waits for the one before.
-    private static func largest(_ values: ArraySlice<Double>) -> Double {
-        unsafe values.withUnsafeBufferPointer { values in
-            var most = SIMD4(repeating: -Double.infinity)
-            var index = 0
-            while index + 4 <= values.count {
-                let next = unsafe SIMD4(values[index], values[index + 1], values[index + 2], values[index + 3])
-                most.replace(with: next, where: next .> most)
-                index += 4
-            }
-            return unsafe values[index...].reduce(most.max()) { max($0, $1) }
-        }
     }
 
     init(_ probabilities: [Double]) {
@@ -71,92 +47,68 @@ struct Posterior: Sendable {
         offsetWeights = []
     }
 
-    /// The probability of all cells that are likelier than one: the level of the smallest region that ends with it.
+    /// The probability of all cells that are likelier than one cell: the level of the smallest region that includes it.
     func mass(above cell: Int) -> Double {
         let least = probabilities[cell]
         return probabilities.reduce(0) { $1 > least ? $0 + $1 : $0 }
     }
 
-    /// The likeliest cells that hold `level` together, likeliest first.
-    func cells(holding level: Double) -> [Int] {
-        // The many that hold almost nothing need no order, and most of the others neither.
-        let last = 1e-4 * (1 - level) / Double(max(1, probabilities.count))
-        var least = (probabilities.max() ?? 0) / 8
-        while true {
-            least = least > last ? least : last
-            let order = probabilities.indices.filter { probabilities[$0] > least }
-                .sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
-            var sum = 0.0
-            var count = 0
-            while count < order.count, sum < level {
-                sum += probabilities[order[count]]
-                count += 1
-            }
-            if sum >= level || least == last { return Array(order.prefix(count)) }
-            least /= 32
-        }
+    /// The likeliest cells that together have a probability, likeliest first.
+    func cells(holding probability: Double) -> [Int] {
+        let order = probabilities.indices.filter { probabilities[$0] > 0 }
+            .sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
+        return prefix(of: order, holding: probability)
     }
 
-    /// The mean of the cells on the likeliest floor.
+    /// The first of some cells that together have a probability.
+    private func prefix(of order: [Int], holding probability: Double) -> [Int] {
+        var sum = 0.0
+        var count = 0
+        while count < order.count, sum < probability {
+            sum += probabilities[order[count]]
+            count += 1
+        }
+        return Array(order.prefix(count))
+    }
+
+    /// The mean position of the cells on the likeliest floor, and that floor.
     func position(_ cells: [Cell]) -> (position: FloorPosition, floor: String?)? {
-        var floors: [(name: String?, weight: Double, x: Double, y: Double)] = []
-        // The floors follow each other, so that a cell's is nearly always that of the cell before.
-        var now = 0
+        var floors: [String?: (weight: Double, x: Double, y: Double)] = [:]
         for (cell, weight) in probabilities.enumerated() where weight > 0 {
-            let (name, position) = (cells[cell].floor, cells[cell].position)
-            if floors.isEmpty || floors[now].name != name {
-                now = floors.firstIndex { $0.name == name } ?? floors.count
-                if now == floors.count { floors.append((name, 0, 0, 0)) }
-            }
-            floors[now].weight += weight
-            floors[now].x += weight * position.x
-            floors[now].y += weight * position.y
+            var sum = floors[cells[cell].floor] ?? (0, 0, 0)
+            sum.weight += weight
+            sum.x += weight * cells[cell].position.x
+            sum.y += weight * cells[cell].position.y
+            floors[cells[cell].floor] = sum
         }
-        guard let best = floors.max(by: { ($0.weight, $1.name ?? "") < ($1.weight, $0.name ?? "") }) else {
-            return nil
-        }
-        return (FloorPosition(x: best.x / best.weight, y: best.y / best.weight), best.name)
+        let best = floors.max { ($0.value.weight, $1.key ?? "") < ($1.value.weight, $0.key ?? "") }
+        guard let (floor, sum) = best else { return nil }
+        return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
-    func region(_ level: Double, _ cells: [Cell], around position: FloorPosition) -> Region {
-        let chosen = self.cells(holding: level)
-        var corners: [FloorPosition] = []
-        for cell in chosen {
+    /// The region with a probability.
+    ///
+    /// - Parameter position: The middle of the region's circle.
+    func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition) -> Region {
+        let chosen = self.cells(holding: probability)
+        let corners = chosen.flatMap { cell in
             let half = cells[cell].area.squareRoot() / 2
             let middle = cells[cell].position
-            for (dx, dy) in [(-half, -half), (half, -half), (half, half), (-half, half)] {
-                corners.append(FloorPosition(x: middle.x + dx, y: middle.y + dy))
+            return [(-half, -half), (half, -half), (half, half), (-half, half)].map { x, y in
+                FloorPosition(x: middle.x + x, y: middle.y + y)
             }
         }
+        let distances = cells.map { $0.position.distance(to: position) }
+        let byDistance = probabilities.indices.filter { probabilities[$0] > 1e-9 }
+            .sorted { distances[$0] < distances[$1] }
+        let circle = prefix(of: byDistance, holding: probability).last.map { distances[$0] } ?? 0
         let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
         return Region(
-            area: chosen.reduce(0) { $0 + cells[$1].area },
-            radius: max(radius(level, cells, around: position, chosen), smallest), polygon: Self.hull(corners))
+            area: chosen.reduce(0) { $0 + cells[$1].area }, radius: max(circle, smallest), polygon: Self.hull(corners))
     }
 
-    /// Of the smallest circle around `position` that holds `level`: no larger than one around `chosen`, which hold it.
-    private func radius(
-        _ level: Double, _ cells: [Cell], around position: FloorPosition, _ chosen: [Int]
-    ) -> Double {
-        let distances = cells.map { $0.position.distance(to: position) }
-        var reach = chosen.reduce(0) { max($0, distances[$1]) }
-        while true {
-            let byDistance = distances.indices.filter { distances[$0] <= reach && probabilities[$0] > 1e-9 }
-                .sorted { distances[$0] < distances[$1] }
-            var sum = 0.0
-            var radius = 0.0
-            for cell in byDistance where sum < level {
-                sum += probabilities[cell]
-                radius = distances[cell]
-            }
-            // Cells of next to nothing may be missing.
-            if sum >= level || reach == .infinity { return radius }
-            reach = .infinity
-        }
-    }
-
-    /// Andrew's monotone chain.
-    static func hull(_ points: [FloorPosition]) -> [FloorPosition] {
+    /// The convex hull of some points, counterclockwise (Andrew's monotone chain).
+    private static func hull(_ points: [FloorPosition]) -> [FloorPosition] {
         var sorted: [FloorPosition] = []
         for point in points.sorted(by: { ($0.x, $0.y) < ($1.x, $1.y) }) where point != sorted.last {
             sorted.append(point)

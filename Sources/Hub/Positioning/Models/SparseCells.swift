@@ -1,23 +1,78 @@
 internal import Airtime
 
-/// A filter that keeps only the cells that matter.
-///
-/// What a step leaks, and the tails that weigh no more than the evidence tolerates, lie anywhere.
+/// What was received, as log-likelihoods of the states of a ``CellFilter``. A quick bound of each log-likelihood is
+/// computed first; the exact value is computed only for states that may matter.
+public protocol CellEvidence {
+    /// The largest log-likelihood that a state can have.
+    var most: Double { get }
+    /// At and below this limit, all states are candidates.
+    var least: Double { get }
+    /// The share of the probability that may be left out or spread evenly over the cells of a plane.
+    var tolerance: Double { get }
+
+    /// An upper bound of the log-likelihood of each of some states, which are in ascending order.
+    func bounds(of states: [Int32]) -> [Double]
+
+    /// Replaces bounds by the exact log-likelihoods.
+    mutating func refine(_ bounds: inout [Double], of states: [Int32])
+
+    /// The states of a plane whose bound is at least a limit, in ascending order.
+    func candidates(plane: Int, from limit: Double) -> [Int32]
+
+    /// The mean likelihood of a plane's cells, if it is known. It is then used for all cells without a weight of their
+    /// own.
+    mutating func mean(plane: Int) -> Double?
+}
+
+/// Working memory for filters that keep only likely cells. One scratch serves all filters of a thread.
+public struct CellScratch: Sendable {
+    /// The weight that each state received; 0 between uses.
+    fileprivate var sums: [Double] = []
+    /// One bit for each state; 0 between uses.
+    fileprivate var marks: [UInt64] = []
+
+    /// An empty scratch, which grows as needed.
+    public init() {}
+
+    fileprivate mutating func prepare(_ states: Int) {
+        guard sums.count < states else { return }
+        sums = [Double](repeating: 0, count: states)
+        marks = [UInt64](repeating: 0, count: (states + 63) / 64)
+    }
+
+    mutating func add(_ weight: Double, to state: Int) {
+        sums[state] += weight
+        marks[state >> 6] |= 1 << UInt64(state & 63)
+    }
+
+    /// Marks a state. Returns whether it was unmarked before.
+    fileprivate mutating func mark(_ state: Int32) -> Bool {
+        let (word, bit) = (Int(state) >> 6, UInt64(1) << UInt64(state & 63))
+        defer { marks[word] |= bit }
+        return marks[word] & bit == 0
+    }
+
+    fileprivate mutating func unmark(_ states: [Int32]) {
+        for state in states { marks[Int(state) >> 6] = 0 }
+    }
+}
+
+/// The operations of a filter that keeps only likely cells. The rest of the probability is spread evenly over each plane.
 extension CellFilter {
-    /// Of a state that weighs less, as a part of all, a step says nothing.
+    /// A state with a smaller weight after a step is not kept.
     private static let least = 1e-12
-    /// A plane that has become so unlikely is given up.
+    /// A plane with a smaller probability is given up.
     private static let leastPlane = 1e-9
-    /// More states than this are not kept; the weight of the others goes anywhere.
+    /// The largest number of states.
     static let limit = 4096
-    /// Cells are first looked for that are so much less likely than the best, as logarithms of likelihoods.
+    /// Candidates are first looked for within this difference from the largest log-likelihood.
     private static let firstReach = 12.0
 
     // MARK: Time
 
-    /// A second passes.
+    /// Spreads the states by a step of one second.
     mutating func spread(_ scratch: inout CellScratch) {
-        scratch.prepare(cellCount, planes: planes)
+        scratch.prepare(planes * cellCount)
         var totals = anywhere
         for (index, state) in states.enumerated() { totals[Int(state) / cellCount] += weights[index] }
         for plane in anywhere.indices {
@@ -44,12 +99,12 @@ extension CellFilter {
         }
     }
 
-    // MARK: News
+    // MARK: Evidence
 
-    /// Something was heard. Where it is impossible everywhere, nothing changes.
+    /// Multiplies the probability of each state by a likelihood. If it is 0 everywhere, nothing changes.
     public mutating func hear(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
         guard cellCount > 0 else { return }
-        scratch.prepare(cellCount, planes: planes)
+        scratch.prepare(planes * cellCount)
         var found = Found(least: log(evidence.tolerance / 10 / Double(planes * cellCount)))
         let means = anywhere.indices.compactMap { evidence.mean(plane: $0) }
         if means.count == anywhere.count {
@@ -73,7 +128,7 @@ extension CellFilter {
         while true {
             var isDone = true
             for plane in anywhere.indices where anywhere[plane] > 0 {
-                // What is less likely than this weighs nothing, even if all of the plane's cells are so.
+                // Cells below this limit do not matter, even if all cells of the plane are at it.
                 let needed = found.logSum + log(evidence.tolerance / Double(anywhere.count)) - log(anywhere[plane])
                 let limit = max(needed, evidence.most - reach)
                 if needed < limit { isDone = false }
@@ -90,14 +145,14 @@ extension CellFilter {
         keep(found, rest: anywhere.map { _ in 0 }, tolerance: evidence.tolerance)
     }
 
-    /// States with the logarithms of what they weigh now.
+    /// States with the logarithms of their new weights.
     private struct Found {
         var states: [Int32] = []
         var logs: [Double] = []
         private var best = -Double.infinity
-        /// Of `exp(log - best)`.
+        /// The sum of `exp(log - best)`.
         private var scaled = 0.0
-        /// A state that weighs so much less than all, as a logarithm, does not matter.
+        /// A state does not matter if the logarithm of its share of the whole weight is below this.
         let least: Double
 
         init(least: Double) { self.least = least }
@@ -105,8 +160,8 @@ extension CellFilter {
         var logSum: Double { scaled > 0 ? best + log(scaled) : -.infinity }
 
         /// - Parameters:
-        ///   - new: In rising order.
-        ///   - prior: The logarithm of what the state with an index weighed before.
+        ///   - new: In ascending order.
+        ///   - prior: The logarithm of the previous weight of the state at an index.
         mutating func add(_ new: [Int32], _ evidence: inout some CellEvidence, prior: (Int) -> Double) {
             guard !new.isEmpty else { return }
             let bounds = evidence.bounds(of: new)
@@ -133,9 +188,9 @@ extension CellFilter {
         }
     }
 
-    /// Keeps what weighs most.
+    /// Keeps the states with the largest weights.
     ///
-    /// - Parameter rest: By plane, what weighs anywhere, in the measure of what was found.
+    /// - Parameter rest: By plane, the weight that is spread evenly, on the scale of the found weights.
     private mutating func keep(_ found: Found, rest: [Double], tolerance: Double) {
         let top = found.logSum
         let rest = rest.map { $0 > 0 ? exp(log($0) - top) : 0 }
@@ -144,7 +199,7 @@ extension CellFilter {
         var totals = anywhere
         var shares: [Double] = []
         shares.reserveCapacity(found.states.count)
-        // By plane, then by half a power of e below all.
+        // By plane, then by steps of half a power of e below the whole weight.
         var bins = [Double](repeating: 0, count: totals.count * Self.bins)
         var counts = [Int](repeating: 0, count: bins.count)
         for (index, state) in found.states.enumerated() {

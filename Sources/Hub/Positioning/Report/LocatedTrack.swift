@@ -45,7 +45,7 @@ public struct LocatedTrack: Sendable {
     ///   from one.
     public init(_ map: SignalMap, site: Site? = nil) {
         self.map = map
-        self.site = site ?? map.plan
+        self.site = site ?? map.modelSite
     }
 
     /// Adds what was found next.

@@ -11,7 +11,7 @@ public struct MapDrawing {
     ///   - title: Above the drawing.
     ///   - site: Whose walls and outline are drawn; without one those of the map's own site, where it was made from one.
     public init(_ picture: MapPicture, layer: MapLayer, title: String, site: Site? = nil) {
-        floors = MapFloor.all(picture, site: site ?? picture.map.plan)
+        floors = MapFloor.all(picture, site: site ?? picture.map.modelSite)
         self.layer = layer
         self.title = title
     }

@@ -50,7 +50,7 @@ public struct MapLayer: Sendable {
             name = picture.map.beacons[number].key.text
             unit = "dBm"
             caption =
-                picture.map.plan == nil
+                picture.map.modelSite == nil
                 ? "The mean level that the field expects, beside what was measured at the places."
                 : "The mean level that the planner expects by path loss and walls."
             values = picture.cells.indices.map { picture.level(beacon: number, cell: $0) }

@@ -20,7 +20,7 @@ public struct MapPage {
     public init(_ picture: MapPicture, command: String, site: Site? = nil) {
         self.picture = picture
         self.command = command
-        self.site = site ?? picture.map.plan
+        self.site = site ?? picture.map.modelSite
     }
 
     /// The whole page.

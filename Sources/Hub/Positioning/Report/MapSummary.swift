@@ -18,7 +18,7 @@ public struct MapSummary {
     public var answer: String {
         let parts =
             "\(map.places.count) places and \(map.beacons.count) beacons, located by \(map.settings.algorithm.rawValue)"
-        if map.plan != nil {
+        if map.modelSite != nil {
             return
                 "\(map.beacons.count) beacons of a site file and no survey: off by about \(metres(meanError)) in the "
                 + "mean, by the planner's path loss and walls. A survey tells more."
@@ -56,7 +56,7 @@ public struct MapSummary {
                 "One more beacon near \(spot(picture.cells[worst].position)): the error to be expected is largest there, "
                     + "\(metres(picture.expectedErrors[worst])).")
         }
-        guard map.plan == nil else { return sentences }
+        guard map.modelSite == nil else { return sentences }
         return sentences
             + MapAdvice(map).wants.filter { $0.kind == .stay || picture.step == nil }.map {
                 "One more \($0.kind.rawValue) at \(map.places[$0.place].name): \($0.reason)."
@@ -157,7 +157,7 @@ public struct MapSummary {
             "The error to be expected is that of somebody who stands still for \(map.settings.effectiveWindow ?? 1) s with "
                 + "a receiver that nobody has compared with the surveyor's.",
         ]
-        if map.plan != nil {
+        if map.modelSite != nil {
             notes[0] =
                 "The field of a beacon is what the planner expects: its power less the path loss and the walls in between. "
                 + "No survey has said otherwise."
@@ -171,16 +171,12 @@ public struct MapSummary {
 
     /// The numbers of ``MapPage`` as one object.
     public var json: JSONValue {
-        func metres(_ value: Double?) -> JSONValue { .optional(value) { .rounded($0, 3) } }
-        func spot(_ position: FloorPosition?) -> JSONValue {
-            .optional(position) { .array([.rounded($0.x, 3), .rounded($0.y, 3)]) }
-        }
         let places = map.places.enumerated().map { index, place in
             JSONValue.record([
-                ("name", .string(place.name)), ("floor", .optional(place.floor, JSONValue.string)),
-                ("position", spot(place.position)), ("seconds", .integer(place.seconds)),
+                ("name", .string(place.name)), ("floor", .text(place.floor)),
+                ("position", .roundedPosition(place.position)), ("seconds", .integer(place.seconds)),
                 ("heard", .optional(picture.heard(at: index)) { .integer($0) }),
-                ("errorM", metres(picture.placeErrors[index])),
+                ("errorM", .rounded(picture.placeErrors[index])),
                 (
                     "takenFor",
                     .array(
@@ -195,22 +191,22 @@ public struct MapSummary {
         let beacons = map.beacons.enumerated().map { index, beacon in
             let told = tell(index)
             return JSONValue.record([
-                ("key", .string(beacon.key.text)), ("position", spot(beacon.position)),
+                ("key", .string(beacon.key.text)), ("position", .roundedPosition(beacon.position)),
                 ("seconds", .integer(beacon.seconds)), ("places", .integer(told.places)),
-                ("strongestDbm", metres(told.strongest)), ("residualRmsDb", metres(told.residual)),
+                ("strongestDbm", .rounded(told.strongest)), ("residualRmsDb", .rounded(told.residual)),
             ])
         }
         let gaps = picture.gaps.map { gap in
             JSONValue.record([
-                ("position", spot(gap.position)), ("floor", .optional(gap.floor, JSONValue.string)),
-                ("areaM2", .rounded(gap.area, 3)), ("heard", .integer(gap.heard)),
+                ("position", .roundedPosition(gap.position)), ("floor", .text(gap.floor)),
+                ("areaM2", .rounded(gap.area)), ("heard", .integer(gap.heard)),
             ])
         }
         return .record([
-            ("site", .optional(map.site, JSONValue.string)), ("algorithm", map.settings.json),
-            ("source", .string(map.plan == nil ? "survey" : "site")),
-            ("expectedErrorM", metres(meanError)), ("evaluation", .optional(map.evaluation, \.json)),
-            ("cells", .integer(picture.cells.count)), ("stepM", metres(picture.step)), ("places", .array(places)),
+            ("site", .text(map.site)), ("algorithm", map.settings.json),
+            ("source", .string(map.modelSite == nil ? "survey" : "site")),
+            ("expectedErrorM", .rounded(meanError)), ("evaluation", .optional(map.evaluation, \.json)),
+            ("cells", .integer(picture.cells.count)), ("stepM", .rounded(picture.step)), ("places", .array(places)),
             ("beacons", .array(beacons)), ("gaps", .array(gaps)),
             ("advice", .array(advice.map(JSONValue.string))),
         ])

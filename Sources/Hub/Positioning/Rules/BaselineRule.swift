@@ -1,28 +1,27 @@
 internal import Airtime
 
-/// ``PositioningBaseline`` on a map whose beacons' places are known: what a survey must be better than.
+/// `weighted-centroid` and `simple-distance`: methods that need the positions of the beacons but no survey. The other
+/// algorithms are compared with them.
 struct BaselineRule: Sendable {
     private let algorithm: PositioningAlgorithm
-    private let hung: [FloorPosition?]
-    /// The floor where each beacon is heard strongest.
+    private let positions: [FloorPosition?]
+    /// The floor on which each beacon is received with the highest level.
     private let floors: [String?]
-    private let places: [(place: Int, position: FloorPosition, floor: String?)]
-    /// Those of simple distance, in its order, and the rectangle that it divides.
+    private let places: [Place]
+    /// `simple-distance`: the beacons at the corners (0, 0), (1, 0), (1, 1), (0, 1) of the rectangle from `low` to `high`.
     private let corners: [Int]
     private let low: FloorPosition
     private let high: FloorPosition
 
-    /// Refuses a map that does not say where enough beacons hang.
+    /// - Throws: If the map does not have the positions of enough beacons.
     init(_ map: SignalMap) throws(PositioningError) {
         algorithm = map.settings.algorithm
-        hung = map.beacons.map(\.position)
-        let known = hung.enumerated().compactMap { number, position in position.map { (number, $0) } }
+        positions = map.beacons.map(\.position)
+        places = map.places
+        let known = positions.enumerated().compactMap { number, position in position.map { (number, $0) } }
         guard let first = known.first?.1 else { throw .fewBeaconPositions(map.settings.algorithm) }
-        var (low, high) = (first, first)
-        for (_, position) in known {
-            low = FloorPosition(x: min(low.x, position.x), y: min(low.y, position.y))
-            high = FloorPosition(x: max(high.x, position.x), y: max(high.y, position.y))
-        }
+        let low = known.reduce(first) { FloorPosition(x: min($0.x, $1.1.x), y: min($0.y, $1.1.y)) }
+        let high = known.reduce(first) { FloorPosition(x: max($0.x, $1.1.x), y: max($0.y, $1.1.y)) }
         (self.low, self.high) = (low, high)
         var corners: [Int] = []
         for corner in [low, FloorPosition(x: high.x, y: low.y), high, FloorPosition(x: low.x, y: high.y)] {
@@ -33,7 +32,7 @@ struct BaselineRule: Sendable {
         }
         self.corners = corners
         if algorithm == .simpleDistance, corners.count < 4 {
-            throw map.plan == nil ? .fewBeaconPositions(algorithm) : .fewSiteBeacons(algorithm)
+            throw map.modelSite == nil ? .fewBeaconPositions(algorithm) : .fewSiteBeacons(algorithm)
         }
         var strongest = [(mean: Double, floor: String?)?](repeating: nil, count: map.beacons.count)
         for (place, found) in map.statistics.enumerated() {
@@ -42,32 +41,40 @@ struct BaselineRule: Sendable {
             }
         }
         floors = strongest.map { $0?.floor }
-        places = map.places.enumerated().compactMap { number, place in
-            place.position.map { (number, $0, place.floor) }
-        }
     }
 
-    /// `nil` where none of the beacons whose places are known was heard.
-    func locate(_ sample: Sample) -> (position: FloorPosition, place: Int?)? {
-        let heard = sample.means.filter { hung[$0.beacon] != nil }
-        guard let position = position(heard) else { return nil }
-        let floor = heard.max { ($0.level, $1.beacon) < ($1.level, $0.beacon) }.flatMap { floors[$0.beacon] }
-        let nearest = places.filter { floor == nil || $0.floor == floor }.min {
-            ($0.position.distance(to: position), $0.place) < ($1.position.distance(to: position), $1.place)
-        }
-        return (position, nearest?.place)
+    /// The position and the nearest place. `nil` if no beacon with a position was received.
+    func locate(_ sample: SampleWindow) -> (position: FloorPosition, place: Int?)? {
+        let received = sample.means.filter { positions[$0.beacon] != nil }
+        let found = algorithm == .weightedCentroid ? weightedCentroid(received) : simpleDistance(received)
+        guard let position = found else { return nil }
+        let loudest = received.max { ($0.level, $1.beacon) < ($1.level, $0.beacon) }
+        let floor = loudest.flatMap { floors[$0.beacon] }
+        return (position, places.nearest(to: position) { floor == nil || $0 == floor })
     }
 
-    private func position(_ heard: [SignalVector.Reading]) -> FloorPosition? {
-        if algorithm == .weightedCentroid {
-            return PositioningBaseline.weightedCentroid(
-                heard.compactMap { reading in hung[reading.beacon].map { .init(position: $0, level: reading.level) } })
+    /// The mean position of the six strongest beacons, weighted by their power, 10^(level/10).
+    private func weightedCentroid(_ received: [SignalVector.Reading]) -> FloorPosition? {
+        let sorted = received.sorted { ($0.level, $1.beacon) > ($1.level, $0.beacon) }
+        guard let strongest = sorted.first?.level else { return nil }
+        var (x, y, total) = (0.0, 0.0, 0.0)
+        for reading in sorted.prefix(6) {
+            guard let position = positions[reading.beacon] else { continue }
+            let weight = pow(10, (reading.level - strongest) / 10)
+            (x, y, total) = (x + weight * position.x, y + weight * position.y, total + weight)
         }
-        let levels = corners.map { corner in heard.first { $0.beacon == corner }?.level }
+        return FloorPosition(x: x / total, y: y / total)
+    }
+
+    /// The method of the thesis of 2013, whose author found "no meaningful results": each corner's level as a share of
+    /// -96...-14 dBm; the means of opposite sides divide the rectangle.
+    private func simpleDistance(_ received: [SignalVector.Reading]) -> FloorPosition? {
+        let levels = corners.map { corner in received.first { $0.beacon == corner }?.level }
         guard levels.contains(where: { $0 != nil }) else { return nil }
-        let shares = PositioningBaseline.simpleDistance(levels.map { $0 ?? ReceivedLevel.floor })
-        return shares.map {
-            FloorPosition(x: low.x + $0.x * (high.x - low.x), y: low.y + $0.y * (high.y - low.y))
-        }
+        let shares = levels.map { min(max((($0 ?? ReceivedLevel.floor) + 96) / 82, 0), 1) }
+        func across(_ from: Double, _ to: Double) -> Double { from + to > 0 ? to / (from + to) : 0.5 }
+        let x = across(shares[0] + shares[3], shares[1] + shares[2])
+        let y = across(shares[0] + shares[1], shares[2] + shares[3])
+        return FloorPosition(x: low.x + x * (high.x - low.x), y: low.y + y * (high.y - low.y))
     }
 }

@@ -62,7 +62,7 @@ public struct SurveyCheck: Sendable {
             } else if seconds < Self.fewSeconds {
                 add(false, index, "it has only \(seconds) seconds: 40 in four headings are usual")
             }
-            if seconds > 0, stay.vectors.allSatisfy({ survey.vector($0).readings.isEmpty }) {
+            if seconds > 0, survey.isSilent(stay) {
                 add(true, index, "nothing was heard in any of its seconds")
             }
         }

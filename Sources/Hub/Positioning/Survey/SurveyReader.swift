@@ -1,17 +1,17 @@
 internal import Airtime
 public import Configuration
 
-/// Reads a survey from JSON Lines, piece by piece: however long the file is, only one line of its text is held.
+/// Reads a survey from JSON Lines in pieces. Only one line of text is in memory at a time.
 ///
-/// A line that cannot be used is a problem of that line, and nothing before or after it is lost. A last line without an
-/// end was cut by whatever ended the recording: it is dropped with a notice.
+/// A line that cannot be used is reported, and the lines before and after it are kept. If the last line is cut off, for
+/// example by a loss of power, it is dropped with a warning.
 public struct SurveyReader: Sendable {
-    /// All that was read so far.
+    /// The survey as far as it has been read.
     public private(set) var survey: Survey
-    /// What is wrong or worth knowing, in the order of the file; columns count octets.
+    /// Errors and warnings in the order of the file. Columns count bytes.
     public private(set) var problems: [FileProblem] = []
-    /// Readings that were none, by what they said in whole dBm.
-    public private(set) var refusedLevels: [Int: Int] = [:]
+    /// How many readings had a value that is no level, by the value in whole dBm.
+    private var refusedLevels: [Int: Int] = [:]
 
     private let acceptsZero: Bool
     private let acceptsRuns: Bool
@@ -24,21 +24,22 @@ public struct SurveyReader: Sendable {
     private var lastSeconds = -Double.infinity
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
-    private var scanner = VectorLineScanner()
-    private var numbers: [String: Int?] = [:]
-    /// Of the line before, where that was none.
-    private var brokenProblem: Int?
+    private var numbers: [String: Int] = [:]
+    /// The index of the problem with the previous line, if that line was no JSON object.
+    private var brokenLine: Int?
 
-    /// Longer lines are no lines of a survey, in octets.
+    /// The longest line, in bytes.
     public static let longestLine = 8_000_000
     static let version = 1
-    private static let cut = "the line was cut, as by a loss of power: it is dropped, and all before it is kept"
+    private static let cut = "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
 
+    /// A reader of one survey.
+    ///
     /// - Parameters:
-    ///   - file: What the text is called in the problems.
-    ///   - acceptsZero: Whether a level of 0 dBm is one. Many sources mean "unknown" by it.
-    ///   - acceptsRuns: Whether readings may come without a stay, as of somebody who is to be located.
-    ///   - keepsPackets: Whether single packets are kept: a map needs the mean of each second only.
+    ///   - file: The file's name in the problems.
+    ///   - acceptsZero: Whether 0 dBm is a level. Many sources use 0 for "unknown".
+    ///   - acceptsRuns: Whether readings may appear outside of a stay, as in a run that is to be located.
+    ///   - keepsPackets: Whether the level of every packet is kept. A map needs only the mean of each second.
     public init(
         file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false, keepsPackets: Bool = true
     ) {
@@ -48,7 +49,7 @@ public struct SurveyReader: Sendable {
         self.acceptsZero = acceptsZero
     }
 
-    /// Takes the next octets of the file, ending anywhere.
+    /// Reads the next bytes of the file. They may end anywhere.
     public mutating func take(_ octets: some Sequence<UInt8>) {
         for octet in octets {
             if octet == UInt8(ascii: "\n") {
@@ -61,20 +62,7 @@ public struct SurveyReader: Sendable {
         }
     }
 
-    /// The same of a piece of a file, line by line.
-    public mutating func take(_ octets: [UInt8]) {
-        var start = 0
-        while start < octets.count {
-            let end = octets[start...].firstIndex(of: UInt8(ascii: "\n")) ?? octets.count
-            let room = max(0, Self.longestLine - pending.count)
-            if end - start > room { isTooLong = true }
-            pending += octets[start..<min(end, start + room)]
-            if end < octets.count { self.end(isWhole: true) }
-            start = end + 1
-        }
-    }
-
-    /// Says that no more octets come.
+    /// Ends the file.
     public mutating func finish() {
         if !pending.isEmpty { end(isWhole: false) }
         for (level, count) in refusedLevels.sorted(by: { $0.key < $1.key }) {
@@ -82,7 +70,7 @@ public struct SurveyReader: Sendable {
         }
         if !leftOutBeacons.isEmpty {
             warn(
-                "\(leftOutBeacons.count) beacons beyond the \(Survey.beaconLimit) that there may be were left out",
+                "\(leftOutBeacons.count) beacons beyond the limit of \(Survey.beaconLimit) were left out",
                 at: nil)
         }
         if unlisted > 0 { problems.append(problem("\(unlisted) more problems are not listed", .warning, at: nil)) }
@@ -99,33 +87,25 @@ public struct SurveyReader: Sendable {
         if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
         guard !pending.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return }
         guard !isTooLong else {
-            report("the line is longer than \(Self.longestLine) octets", at: nil)
-            return
-        }
-        // The plain form is known without a tree; taken out so that the reader can change while its octets are looked at.
-        var scanner = self.scanner
-        let seconds = scanner.scan(pending.span)
-        defer { self.scanner = scanner }
-        if let seconds, vector(seconds, scanner) {
-            brokenProblem = nil
+            report("the line is longer than \(Self.longestLine) bytes", at: nil)
             return
         }
         let (root, faults) = JSONDocument.parse(pending)
         guard faults.isEmpty, let root, case .object = root.value else {
             if isWhole {
-                brokenProblem = problems.count
+                brokenLine = problems.count
                 report(faults.first.map { $0.message } ?? "a line of a survey is an object", at: faults.first?.column)
             } else {
                 warn(Self.cut, at: nil)
             }
             return
         }
-        // Who records again after a loss of power begins with a header: what is broken before it was cut.
-        if root["survey"] != nil, let brokenProblem, brokenProblem < problems.count {
-            problems[brokenProblem] = FileProblem(
-                Self.cut, at: problems[brokenProblem].position, severity: .warning, in: file)
+        // A recording that follows a loss of power begins with a header, so the broken line before it was cut off.
+        if root["survey"] != nil, let brokenLine, brokenLine < problems.count {
+            problems[brokenLine] = FileProblem(
+                Self.cut, at: problems[brokenLine].position, severity: .warning, in: file)
         }
-        brokenProblem = nil
+        brokenLine = nil
         object(root)
     }
 
@@ -140,26 +120,26 @@ public struct SurveyReader: Sendable {
             isInStay = false
         } else if let node = root["drop"] {
             guard let number = node.integer, survey.drop(stay: number) else {
-                report("there is no such stay to drop", at: node.position.column)
+                report("drop: there is no stay with this number", at: node.position.column)
                 return
             }
         } else if let node = root["move"] {
             move(node.integer, root)
         } else {
-            warn("the line is none of survey, stay, t, end, drop and move: it is left out", at: root.position.column)
+            warn("unknown line: expected survey, stay, t, end, drop or move; it is left out", at: root.position.column)
         }
     }
 
     private mutating func header(_ root: JSONNode) {
         guard root["survey"]?.integer == Self.version else {
-            report("only version \(Self.version) of surveys is known", at: root["survey"]?.position.column)
+            report("unknown version: surveys have version \(Self.version)", at: root["survey"]?.position.column)
             return
         }
         hasHeader = true
         isInStay = false
         let started = root["started"]?.string.flatMap { RFC3339Time($0) }
         if root["started"] != nil, started == nil {
-            warn("started is no time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
+            warn("started is not a time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
         }
         let receiver = root["receiver"]
         survey.begin(
@@ -171,12 +151,12 @@ public struct SurveyReader: Sendable {
     private mutating func stay(_ root: JSONNode) {
         isInStay = false
         guard let number = root["stay"]?.integer else {
-            report("a stay has a whole number", at: root["stay"]?.position.column)
+            report("stay must be a whole number", at: root["stay"]?.position.column)
             return
         }
-        if !hasHeader, !acceptsRuns { warn("a stay before any line {\"survey\":1,…}", at: nil) }
+        if !hasHeader, !acceptsRuns { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
         if survey.stays.contains(where: { $0.number == number }) {
-            warn("stay \(number) is there twice: drop and move mean the later one", at: nil)
+            warn("stay \(number) appears twice: drop and move refer to the later one", at: nil)
         }
         var position: FloorPosition?
         if let node = root["position"] {
@@ -186,14 +166,14 @@ public struct SurveyReader: Sendable {
         var heading: Double?
         if let node = root["heading"], node.string != "unknown", node.kind != "null" {
             guard let value = real(node), value.isFinite else {
-                report("a heading is a number of degrees or \"unknown\"", at: node.position.column)
+                report("heading must be a number of degrees or \"unknown\"", at: node.position.column)
                 return
             }
             heading = value - (value / 360).rounded(.down) * 360
         }
         let place = root["place"]?.string
         if place == nil, position == nil, !acceptsRuns {
-            warn("stay \(number) has neither a place nor a position: it counts for nothing", at: nil)
+            warn("stay \(number) has neither a place nor a position: it is ignored", at: nil)
         }
         var stay = Survey.Stay(
             number: number, place: place, position: position, floor: root["floor"]?.string, heading: heading,
@@ -206,12 +186,12 @@ public struct SurveyReader: Sendable {
 
     private mutating func move(_ stay: Int?, _ root: JSONNode) {
         guard let node = root["position"] else {
-            report("a move says where to: \"position\":[4,6]", at: nil)
+            report("move needs a position, such as \"position\":[4,6]", at: nil)
             return
         }
         guard let position = position(node) else { return }
         guard let stay, survey.move(stay: stay, to: position, place: root["place"]?.string) else {
-            report("there is no such stay to move", at: root["move"]?.position.column)
+            report("move: there is no stay with this number", at: root["move"]?.position.column)
             return
         }
     }
@@ -233,7 +213,7 @@ public struct SurveyReader: Sendable {
 
     // MARK: Vectors
 
-    /// Whether a vector may begin at this time; says what is strange about it.
+    /// Whether a vector may begin at this time. Reports problems.
     private mutating func begins(_ seconds: Double) -> Bool {
         if !isInStay, acceptsRuns {
             var run = Survey.Stay(number: survey.stays.count + 1)
@@ -243,30 +223,17 @@ public struct SurveyReader: Sendable {
             lastSeconds = -.infinity
         }
         guard isInStay else {
-            report("readings outside of a stay: a line {\"stay\":…} comes first", at: nil)
+            report("readings outside of a stay: a line {\"stay\":…} must come first", at: nil)
             return false
         }
         guard seconds.isFinite, abs(seconds) < 1e12 else {
-            report("t is no number of seconds", at: nil)
+            report("t must be a number of seconds", at: nil)
             return false
         }
-        if seconds < lastSeconds { warn("the time runs backwards: the clock was set while recording", at: nil) }
-        lastSeconds = seconds
-        return true
-    }
-
-    /// `false`, with nothing done, where a beacon is there twice: that takes the long way.
-    private mutating func vector(_ seconds: Double, _ scanner: VectorLineScanner) -> Bool {
-        var found: [(beacon: Int, levels: [Double])] = []
-        found.reserveCapacity(scanner.entries.count)
-        for entry in scanner.entries {
-            let key = String(decoding: pending[entry.key], as: UTF8.self)
-            guard let beacon = beacon(key) else { continue }
-            found.append((beacon, scanner.packets[entry.packets].map(Double.init)))
+        if seconds < lastSeconds {
+            warn("the time runs backwards: the clock was changed during the recording", at: nil)
         }
-        found.sort { $0.beacon < $1.beacon }
-        for index in found.indices.dropFirst() where found[index].beacon == found[index - 1].beacon { return false }
-        if begins(seconds) { append(seconds, found) }
+        lastSeconds = seconds
         return true
     }
 
@@ -276,43 +243,30 @@ public struct SurveyReader: Sendable {
             return
         }
         guard begins(seconds) else { return }
-        var found: [(beacon: Int, levels: [Double])] = []
+        var found: [Int: [Double]] = [:]
         for member in readings {
             let values = member.value.elements ?? [member.value]
-            let numbers = values.compactMap { real($0) }
-            guard numbers.count == values.count else {
-                report("the levels of a beacon are numbers in dBm", at: member.value.position.column)
+            let levels = values.compactMap { real($0) }
+            guard levels.count == values.count else {
+                report("the levels of a beacon must be numbers in dBm", at: member.value.position.column)
                 continue
             }
-            guard let beacon = beacon(member.key) else { continue }
-            // One beacon may have two spellings.
-            if let index = found.firstIndex(where: { $0.beacon == beacon }) {
-                found[index].levels += numbers
-            } else {
-                found.append((beacon, numbers))
-            }
+            let received = levels.compactMap { level($0) }
+            // Two spellings of one beacon are one beacon.
+            if let beacon = beacon(member.key), !received.isEmpty { found[beacon, default: []] += received }
         }
-        append(seconds, found.sorted { $0.beacon < $1.beacon })
-    }
-
-    private mutating func append(_ seconds: Double, _ found: [(beacon: Int, levels: [Double])]) {
-        var good: [(beacon: Int, levels: [Double])] = []
-        good.reserveCapacity(found.count)
-        for (beacon, levels) in found {
-            let levels = levels.compactMap { level($0) }
-            if !levels.isEmpty { good.append((beacon, levels)) }
-        }
-        survey.append(seconds: seconds, good)
+        survey.append(seconds: seconds, found.sorted { $0.key < $1.key }.map { (beacon: $0.key, levels: $0.value) })
     }
 
     private mutating func beacon(_ text: String) -> Int? {
         if let known = numbers[text] { return known }
         guard let key = BeaconKey(text) else {
-            report("\(ProblemText.quoted(text)) is no key of a beacon", at: nil)
+            report("\(ProblemText.quoted(text)) is not the key of a beacon", at: nil)
             return nil
         }
         let number = survey.number(of: key)
-        if number == nil { leftOutBeacons.insert(text) } else { numbers[text] = .some(number) }
+        if number == nil { leftOutBeacons.insert(text) }
+        numbers[text] = number
         return number
     }
 

@@ -1,81 +1,113 @@
 internal import Airtime
 internal import Configuration
 
-/// Surveys as tables: one row a reading, one column a beacon, and the files of the signal-mapping tool.
+/// Writes surveys and maps as tables.
 public enum SurveyTable {
     /// The columns of the long form.
     public static let columns = ["session", "place", "x", "y", "floor", "heading", "time", "beacon", "rssi"]
-    private static let stayColumns = Array(columns.prefix(7))
 
-    // MARK: Writing
+    // MARK: Surveys
 
-    /// One row a reading; a row without beacon and level for a second in which nothing was heard.
+    /// One row per reading. A second in which nothing was received has one row without beacon and level.
     public static func long(_ survey: Survey) -> String {
         var text = columns.joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isDropped {
-            for vector in stay.vectors {
-                let start = head(stay, survey.vector(vector).seconds)
-                let packets = survey.packets(vector)
-                let readings = survey.vector(vector).readings
-                if readings.isEmpty { text += start + ",,\n" }
-                for (index, reading) in readings.enumerated() {
-                    for level in packets[index] {
-                        text += start + "," + cell(survey.beacons[reading.beacon].text) + "," + number(level) + "\n"
-                    }
+            for index in stay.vectors {
+                let vector = survey.vector(index)
+                let start = stayCells(stay, vector.seconds)
+                if vector.readings.isEmpty { text += start + ",,\n" }
+                for (reading, levels) in zip(vector.readings, survey.packets(index)) {
+                    let key = cell(survey.beacons[reading.beacon].text)
+                    for level in levels { text += "\(start),\(key),\(number(level))\n" }
                 }
             }
         }
         return text
     }
 
-    /// One row a vector, one column a beacon with the second's mean; empty where it was not heard.
+    /// One row per vector and one column per beacon with the mean of the second. A cell is empty if the beacon was not
+    /// received.
     public static func wide(_ survey: Survey) -> String {
-        var text = (stayColumns + survey.beacons.map { cell($0.text) }).joined(separator: ",") + "\n"
+        var text = (columns.prefix(7) + survey.beacons.map { cell($0.text) }).joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isDropped {
-            for vector in stay.vectors {
+            for index in stay.vectors {
+                let vector = survey.vector(index)
                 var cells = [String](repeating: "", count: survey.beacons.count)
-                for reading in survey.vector(vector).readings { cells[reading.beacon] = number(reading.level) }
-                text += ([head(stay, survey.vector(vector).seconds)] + cells).joined(separator: ",") + "\n"
+                for reading in vector.readings { cells[reading.beacon] = number(reading.level) }
+                text += ([stayCells(stay, vector.seconds)] + cells).joined(separator: ",") + "\n"
             }
         }
         return text
     }
 
-    /// The signal-mapping tool's dump: every reading behind the number of its measurement, separated by tabs.
+    /// The dump of the signal-mapping tool: the number of the measurement, the beacon and the level of each packet,
+    /// separated by tabs.
     public static func dump(_ survey: Survey) -> String {
         var text = ""
         for stay in survey.stays where !stay.isDropped {
-            for vector in stay.vectors {
-                let packets = survey.packets(vector)
-                for (index, reading) in survey.vector(vector).readings.enumerated() {
-                    for level in packets[index] {
-                        text += "\(stay.number)\t\(word(survey.beacons[reading.beacon].text))\t\(number(level))\n"
-                    }
+            for index in stay.vectors {
+                for (reading, levels) in zip(survey.vector(index).readings, survey.packets(index)) {
+                    let key = tabCell(survey.beacons[reading.beacon].text)
+                    for level in levels { text += "\(stay.number)\t\(key)\t\(number(level))\n" }
                 }
             }
         }
         return text
     }
 
-    /// The signal-mapping tool's node medians: one row a measurement, one column a beacon by key, separated by tabs.
+    /// The node medians of the signal-mapping tool: one row per measurement and one column per beacon, separated by tabs.
     public static func nodeMedians(_ survey: Survey) -> String {
         let order = survey.beacons.indices.sorted { survey.beacons[$0] < survey.beacons[$1] }
-        var text = (["measurement"] + order.map { word(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"
+        var text = (["measurement"] + order.map { tabCell(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"
         for stay in survey.stays where !stay.isDropped {
-            var levels = [[Double]](repeating: [], count: survey.beacons.count)
-            for vector in stay.vectors {
-                let packets = survey.packets(vector)
-                for (index, reading) in survey.vector(vector).readings.enumerated() {
-                    levels[reading.beacon] += packets[index]
+            var received = [[Double]](repeating: [], count: survey.beacons.count)
+            for index in stay.vectors {
+                for (reading, levels) in zip(survey.vector(index).readings, survey.packets(index)) {
+                    received[reading.beacon] += levels
                 }
             }
-            let medians = order.map { Percentiles(levels[$0]).value(at: 50).map(number) ?? "" }
+            let medians = order.map { Percentiles(received[$0]).value(at: 50).map(number) ?? "" }
             text += (["\(stay.number)"] + medians).joined(separator: "\t") + "\n"
         }
         return text
     }
 
-    private static func head(_ stay: Survey.Stay, _ seconds: Double) -> String {
+    // MARK: Maps
+
+    /// The statistics of a map: one row per place and beacon.
+    public static func statistics(_ map: SignalMap) -> String {
+        var text = "place,x,y,floor,seconds,beacon,heard,mean,median,min,max,sd\n"
+        for (place, found) in zip(map.places, map.statistics) {
+            let start = [
+                cell(place.name), place.position.map { number($0.x) } ?? "", place.position.map { number($0.y) } ?? "",
+                cell(place.floor ?? ""), "\(place.seconds)",
+            ]
+            for entry in found {
+                let levels: [Double?] = [
+                    entry.mean, entry.median, entry.minimum, entry.maximum, entry.standardDeviation,
+                ]
+                let cells = levels.map { $0.map { number(($0 * 1000).rounded() / 1000) } ?? "" }
+                let beacon = [cell(map.beacons[entry.beacon].key.text), "\(entry.seconds)"]
+                text += (start + beacon + cells).joined(separator: ",") + "\n"
+            }
+        }
+        return text
+    }
+
+    /// The node medians of a map: one row per place and one column per beacon, separated by tabs.
+    public static func nodeMedians(_ map: SignalMap) -> String {
+        var text = (["measurement"] + map.beacons.map { tabCell($0.key.text) }).joined(separator: "\t") + "\n"
+        for (place, found) in zip(map.places, map.statistics) {
+            var cells = [String](repeating: "", count: map.beacons.count)
+            for entry in found { cells[entry.beacon] = number(entry.median) }
+            text += ([tabCell(place.name)] + cells).joined(separator: "\t") + "\n"
+        }
+        return text
+    }
+
+    // MARK: Cells
+
+    private static func stayCells(_ stay: Survey.Stay, _ seconds: Double) -> String {
         [
             cell(stay.session ?? ""), cell(stay.place ?? ""), stay.position.map { number($0.x) } ?? "",
             stay.position.map { number($0.y) } ?? "", cell(stay.floor ?? ""), stay.heading.map(number) ?? "",
@@ -83,19 +115,16 @@ public enum SurveyTable {
         ].joined(separator: ",")
     }
 
-    static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
+    private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// Text as a cell: plain where nothing in it means anything else.
-    static func cell(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { octet in
-            octet >= 0x20 && octet != UInt8(ascii: ",") && octet != UInt8(ascii: "\"") && octet != UInt8(ascii: ";")
-        }
-        guard let first = text.first, isPlain, !"=+-@".contains(first), first != " ", text.last != " " else {
+    /// A cell of a CSV table, with quotes if the text needs them.
+    private static func cell(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !",\";".unicodeScalars.contains($0) }
+        guard let first = text.first, isPlain, !"=+-@ ".contains(first), text.last != " " else {
             return text.isEmpty ? "" : SpreadsheetText.text(text)
         }
         return text
     }
 
-    /// Text between tabs.
-    static func word(_ text: String) -> String { String(text.map { $0 == "\t" ? " " : $0 }) }
+    private static func tabCell(_ text: String) -> String { String(text.map { $0 == "\t" ? " " : $0 }) }
 }

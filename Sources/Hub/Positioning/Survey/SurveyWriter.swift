@@ -1,7 +1,7 @@
 public import Airtime
-package import Configuration
+internal import Configuration
 
-/// Writes the lines of a survey, as ``SurveyReader`` reads them. Each ends with a line feed.
+/// Writes the lines of a survey, as ``SurveyReader`` reads them. Each line ends with a line feed.
 public enum SurveyWriter {
     /// The first line of a recording.
     public static func line(_ recording: Survey.Recording) -> String {
@@ -18,16 +18,14 @@ public enum SurveyWriter {
     public static func line(_ stay: Survey.Stay) -> String {
         var members: [(String, JSONValue)] = [("stay", .integer(stay.number))]
         if let place = stay.place { members.append(("place", .string(place))) }
-        if let position = stay.position {
-            members.append(("position", .array([.real(position.x), .real(position.y)])))
-        }
+        if let position = stay.position { members.append(("position", .position(position))) }
         if let floor = stay.floor { members.append(("floor", .string(floor))) }
         if let heading = stay.heading { members.append(("heading", .real(heading))) }
         if let session = stay.session { members.append(("session", .string(session))) }
         return JSONValue.record(members).line + "\n"
     }
 
-    /// One second: every packet's level by beacon, in dBm.
+    /// One second of a stay: the level of every packet in dBm, by beacon.
     public static func line(seconds: Double, readings: [(key: BeaconKey, levels: [Double])]) -> String {
         let levels = readings.map { ($0.key.text, JSONValue.array($0.levels.map(JSONValue.real))) }
         return JSONValue.record([("t", .real(seconds)), ("rssi", .record(levels))]).line + "\n"
@@ -36,21 +34,19 @@ public enum SurveyWriter {
     /// The last line of a stay.
     public static func end(stay: Int, seconds: Int) -> String { "{\"end\":\(stay),\"seconds\":\(seconds)}\n" }
 
-    /// Takes a stay back.
+    /// A line that drops a stay.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
-    /// Moves a stay to where it was really taken.
+    /// A line that moves a stay to another position.
     public static func move(stay: Int, to position: FloorPosition, place: String? = nil) -> String {
-        var members: [(String, JSONValue)] = [
-            ("move", .integer(stay)), ("position", .array([.real(position.x), .real(position.y)])),
-        ]
+        var members: [(String, JSONValue)] = [("move", .integer(stay)), ("position", .position(position))]
         if let place { members.append(("place", .string(place))) }
         return JSONValue.record(members).line + "\n"
     }
 
-    /// A whole survey; stays that were dropped are left out, moved ones stand where they were moved to.
+    /// A whole survey. Dropped stays are left out, and moved stays are at their new position.
     ///
-    /// - Parameter first: The number that the first stay gets, the others counting on; `nil` to keep their own.
+    /// - Parameter first: The number of the first stay; the others count up from it. `nil` keeps the numbers.
     public static func text(_ survey: Survey, numberingFrom first: Int? = nil) -> String {
         var text = ""
         var recording: Int? = -1
@@ -62,12 +58,12 @@ public enum SurveyWriter {
                 text += line(stay.recording.map { survey.recordings[$0] } ?? Survey.Recording())
             }
             text += line(stay)
-            for vector in stay.vectors {
-                let packets = survey.packets(vector)
-                let readings = survey.vector(vector).readings.enumerated().map {
-                    (key: survey.beacons[$0.element.beacon], levels: packets[$0.offset])
+            for index in stay.vectors {
+                let vector = survey.vector(index)
+                let readings = zip(vector.readings, survey.packets(index)).map { reading, levels in
+                    (key: survey.beacons[reading.beacon], levels: levels)
                 }
-                text += line(seconds: survey.vector(vector).seconds, readings: readings)
+                text += line(seconds: vector.seconds, readings: readings)
             }
             text += end(stay: stay.number, seconds: stay.vectors.count)
         }
@@ -76,28 +72,33 @@ public enum SurveyWriter {
 }
 
 extension JSONValue {
-    /// A number as short as it can be; null for what is none.
+    /// The shortest text that gives the same number; null if the number is not finite.
     static func real(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .null }
-        if let whole = whole(value) { return .integer(whole) }
+        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
         return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
 
-    /// The text of the same, for lists of millions.
-    static func append(real value: Double, to octets: inout [UInt8]) {
-        guard value.isFinite else {
-            octets += "null".utf8
-            return
-        }
-        octets += (whole(value).map { "\($0)" } ?? "\(value)").utf8
+    /// A number with at most so many decimals; null for `nil` and for numbers that are not finite.
+    static func rounded(_ value: Double?, _ digits: Int = 3) -> JSONValue {
+        guard let value else { return .null }
+        let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+        return real((value * scale).rounded() / scale)
     }
 
-    private static func whole(_ value: Double) -> Int? { Int(exactly: value).flatMap { abs($0) < 1 << 53 ? $0 : nil } }
+    /// A string, or null for `nil`.
+    static func text(_ text: String?) -> JSONValue { .optional(text, JSONValue.string) }
 
-    /// The same with so many digits behind the point at most.
-    package static func rounded(_ value: Double, _ digits: Int) -> JSONValue {
-        var scale = 1.0
-        for _ in 0..<digits { scale *= 10 }
-        return real((value * scale).rounded() / scale)
+    /// A list of metres east and north.
+    static func position(_ position: FloorPosition) -> JSONValue { .array([.real(position.x), .real(position.y)]) }
+
+    /// A list of metres east and north with at most three decimals, or null for `nil`.
+    static func roundedPosition(_ position: FloorPosition?) -> JSONValue {
+        .optional(position) { .array([.rounded($0.x), .rounded($0.y)]) }
+    }
+
+    /// An object with the members `x` and `y`, in metres.
+    static func point(_ position: FloorPosition, _ digits: Int = 3) -> JSONValue {
+        .record([("x", .rounded(position.x, digits)), ("y", .rounded(position.y, digits))])
     }
 }

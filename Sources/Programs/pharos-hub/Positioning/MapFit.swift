@@ -87,8 +87,7 @@ struct MapFit: ParsableCommand {
 
     func run() throws {
         if let fromSite { return try fit(site: fromSite) }
-        var files = try levels.read(survey)
-        files.sortBeacons()
+        let files = try levels.read(survey)
         let positions = try beaconPositions.map { path in try MapFile.beaconPositions(path) } ?? [:]
         var base = LocatorSettings()
         base.gridMetres = gridM

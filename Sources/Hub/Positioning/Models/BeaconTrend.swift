@@ -1,0 +1,96 @@
+internal import Airtime
+
+/// A beacon's level as a function of the distance d, at least 1 m: A - 10·n·log10 d.
+struct BeaconTrend: Sendable {
+    /// The beacon's position, or an estimate of it.
+    let centre: FloorPosition
+    /// A in dBm.
+    let levelAtOneMetre: Double
+    /// n.
+    let exponent: Double
+    /// The variance of the levels around the trend without their own noise, in dB².
+    let variance: Double
+
+    /// The mean level at a place where the beacon was received.
+    struct Point {
+        let position: FloorPosition
+        /// In dBm.
+        let level: Double
+        /// The variance of the level, in dB².
+        let variance: Double
+    }
+
+    private static let exponents = 0.5...4.0
+    /// n if the places do not determine it.
+    private static let usualExponent = 2.0
+
+    /// The trend of some levels, by weighted least squares. `nil` without levels.
+    ///
+    /// - Parameter position: The beacon's position. If `nil`, the beacon is assumed between the three places with the
+    ///   highest levels.
+    init?(_ points: [Point], position: FloorPosition?) {
+        guard !points.isEmpty else { return nil }
+        let centre = position ?? Self.centre(points)
+        let logs = points.map { Self.logarithm($0.position, centre) }
+        let weights = points.map { 1 / $0.variance }
+        let sum = weights.reduce(0, +)
+        let x = zip(weights, logs).reduce(0) { $0 + $1.0 * $1.1 } / sum
+        let y = zip(weights, points).reduce(0) { $0 + $1.0 * $1.1.level } / sum
+        var (squares, products) = (0.0, 0.0)
+        for (index, point) in points.enumerated() {
+            squares += weights[index] * (logs[index] - x) * (logs[index] - x)
+            products += weights[index] * (logs[index] - x) * (point.level - y)
+        }
+        let fitted = squares > 1e-9 ? -products / squares / 10 : Self.usualExponent
+        let exponent = min(max(fitted, Self.exponents.lowerBound), Self.exponents.upperBound)
+        let atOneMetre = y + 10 * exponent * x
+        var excess = 0.0
+        for (index, point) in points.enumerated() {
+            let difference = point.level - (atOneMetre - 10 * exponent * logs[index])
+            excess += difference * difference - point.variance
+        }
+        self.centre = centre
+        self.exponent = exponent
+        levelAtOneMetre = atOneMetre
+        variance = max(FieldModel.leastVariance, excess / Double(points.count))
+    }
+
+    /// The level at a position, in dBm.
+    func level(at position: FloorPosition) -> Double {
+        levelAtOneMetre - 10 * exponent * Self.logarithm(position, centre)
+    }
+
+    private static func logarithm(_ position: FloorPosition, _ centre: FloorPosition) -> Double {
+        log10(max(1, position.distance(to: centre)))
+    }
+
+    private static func centre(_ points: [Point]) -> FloorPosition {
+        let strongest = points.enumerated().sorted { ($0.element.level, $1.offset) > ($1.element.level, $0.offset) }
+        var (x, y, total) = (0.0, 0.0, 0.0)
+        for (_, point) in strongest.prefix(3) {
+            let weight = pow(10, (point.level - strongest[0].element.level) / 20)
+            (x, y, total) = (x + weight * point.position.x, y + weight * point.position.y, total + weight)
+        }
+        return FloorPosition(x: x / total, y: y / total)
+    }
+}
+
+extension SignalMap {
+    /// The trend of each beacon over all places. `nil` if no place with a position received it.
+    var trends: [BeaconTrend?] {
+        trends(over: Array(places.indices), LevelSpread(self, places: Array(places.indices)))
+    }
+
+    /// The trend of each beacon over some places.
+    func trends(over places: [Int], _ spread: LevelSpread) -> [BeaconTrend?] {
+        var points = [[BeaconTrend.Point]](repeating: [], count: beacons.count)
+        for place in places {
+            guard let position = self.places[place].position else { continue }
+            for found in statistics[place] {
+                points[found.beacon].append(
+                    .init(position: position, level: found.mean, variance: spread.varianceOfMean(found)))
+            }
+        }
+        return zip(points, beacons).map { BeaconTrend($0, position: $1.position) }
+    }
+}

@@ -1,0 +1,133 @@
+internal import Airtime
+internal import Sites
+
+/// `gauss`, `field` and `hmm`: the probability of each cell and each receiver offset, from the log-likelihoods of a window
+/// of vectors.
+struct CellLocator: Sendable {
+    let cells: [Cell]
+    private let table: EmissionTable
+    /// The place of each cell: the nearest one on its floor.
+    private let placeOfCell: [Int]
+    /// The cell nearest to each place. `nil` for places without a position on a grid.
+    private let cellOfPlace: [Int?]
+    private let offsets: [Double]
+    private let priors: [Double]
+    private let window: Int
+    private let temper: Double
+    /// The log-likelihoods of the window's vectors by offset, then by cell; oldest vector first.
+    private var recent: [[Double]] = []
+    private var filter: CellFilter?
+    private var lastSeconds: Double?
+
+    /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this, besides the
+    /// temper.
+    private static let dependence = 5.0.squareRoot() / 2
+
+    init(_ map: SignalMap, walls: [Wall]) throws(PositioningError) {
+        let settings = map.settings
+        (offsets, priors) = settings.offsets(on: map)
+        window = settings.effectiveWindow ?? 5
+        temper = settings.temper
+        guard settings.algorithm != .gauss else {
+            let model = GaussModel(map)
+            (cells, table) = (model.cells, model.table)
+            placeOfCell = Array(map.places.indices)
+            cellOfPlace = placeOfCell
+            return
+        }
+        let model = try FieldModel(map, gridMetres: settings.gridMetres)
+        (cells, table) = (model.grid.cells, model.table)
+        placeOfCell = map.places.placeOfEach(of: cells)
+        cellOfPlace = cells.cellOfEach(of: map.places)
+        if settings.algorithm == .hmm {
+            filter = CellFilter(model.grid, planes: offsets.count, walls: walls)
+            begin()
+        }
+    }
+
+    /// Forgets the run so far.
+    mutating func begin() {
+        recent = []
+        lastSeconds = nil
+        filter?.begin(prior: priors.map { exp($0) })
+    }
+
+    /// Takes the next vector of the run.
+    mutating func add(_ vector: SignalVector) {
+        let found = table.logLikelihoods(of: vector, offsets: offsets)
+        filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
+        filter?.hear(found, dividedBy: temper * Self.dependence)
+        if recent.count == window { recent.removeFirst() }
+        recent.append(found)
+        lastSeconds = vector.seconds
+    }
+
+    /// The sum of the window's log-likelihoods over the root of the number of vectors, by offset, then by cell.
+    var logLikelihoods: [Double] {
+        var sum = [Double](repeating: 0, count: cells.count * offsets.count)
+        for found in recent { for index in sum.indices { sum[index] += found[index] } }
+        let scale = 1 / Double(max(1, recent.count)).squareRoot()
+        return sum.map { $0 * scale }
+    }
+
+    /// The probability of each cell. In a filter without a given temper, the filter's.
+    ///
+    /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
+    func posterior(_ logLikelihoods: [Double], temper: Double? = nil) -> Posterior {
+        if let filter, temper == nil { return Posterior(filter.probabilities) }
+        return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: priors)
+    }
+
+    /// The answer for the window's vectors.
+    func answer(heard: Int, used: Int, placeCount: Int, wantsScores: Bool) -> LocatorAnswer {
+        let found = filter == nil || wantsScores ? logLikelihoods : []
+        let posterior = posterior(found)
+        let point = filter == nil ? self.posterior(found, temper: LocatorSettings.pointTemper) : posterior
+        guard let estimate = point.position(cells) else { return .none(.noCandidate, heard: heard, used: used) }
+        var byPlace = [Double](repeating: 0, count: placeCount)
+        for (cell, weight) in posterior.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
+        let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
+        let region = posterior.region(0.95, cells, around: estimate.position)
+        let site = cells.reduce(0) { $0 + $1.area }
+        var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
+        answer.position = estimate.position
+        answer.floor = estimate.floor
+        answer.place = order.first
+        answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
+            .map { .init(place: $0, probability: byPlace[$0]) }
+        answer.region95 = region
+        answer.receiverOffset = offset(posterior)
+        if wantsScores { answer.scores = scores(found) }
+        return answer
+    }
+
+    /// The likeliest receiver offset, in dB.
+    private func offset(_ posterior: Posterior) -> Double {
+        let shares = filter?.planeProbabilities ?? posterior.offsetWeights
+        return offsets[shares.indices.max { shares[$0] < shares[$1] } ?? 0]
+    }
+
+    /// The negative log-likelihood of each place's cell, summed over the offsets.
+    private func scores(_ found: [Double]) -> [Double?] {
+        cellOfPlace.map { cell in
+            guard let cell else { return nil }
+            let values = offsets.indices.map { found[$0 * cells.count + cell] + priors[$0] }
+            guard let best = values.max() else { return nil }
+            return -(best + log(values.reduce(0) { $0 + exp($1 - best) }))
+        }
+    }
+}
+
+extension Array where Element == Place {
+    /// The place of each cell: the nearest one on the cell's floor.
+    func placeOfEach(of cells: [Cell]) -> [Int] {
+        cells.map { cell in nearest(to: cell.position) { $0 == cell.floor } ?? 0 }
+    }
+}
+
+extension Array where Element == Cell {
+    /// The cell nearest to each place on the place's floor. `nil` for places without a position.
+    func cellOfEach(of places: [Place]) -> [Int?] {
+        places.map { place in place.position.flatMap { nearest(to: $0, floor: place.floor) } }
+    }
+}

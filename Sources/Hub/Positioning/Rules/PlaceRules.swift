@@ -1,0 +1,185 @@
+internal import Airtime
+
+/// A rule that gives each place a score. The smallest score wins; of equal scores, the first place of the survey.
+protocol PlaceRule: Sendable {
+    /// The score of each place: `nil` if the place is not a candidate, infinite if it is impossible.
+    func scores(_ sample: SampleWindow) -> [Double?]
+}
+
+/// Readings of a survey at one place, with which a sample is compared.
+struct PlacePrint: Sendable {
+    let place: Int
+    let readings: [SignalVector.Reading]
+
+    /// Every vector of a map.
+    static func vectors(of map: SignalMap) -> [PlacePrint] {
+        map.prints.map { PlacePrint(place: $0.place, readings: $0.vector.readings) }
+    }
+
+    /// The means of up to `count` equal slices of each stay. Empty vectors are left out.
+    static func slices(of map: SignalMap, _ count: Int) -> [PlacePrint] {
+        var prints: [PlacePrint] = []
+        var stay: [SignalMap.Print] = []
+        func addSlices() {
+            let parts = min(count, stay.count)
+            var rest = stay[...]
+            for part in 0..<parts {
+                // The first slices take what does not divide evenly.
+                let length = stay.count / parts + (part < stay.count % parts ? 1 : 0)
+                let mean = SignalVector(seconds: 0, readings: rest.prefix(length).flatMap(\.vector.readings))
+                prints.append(PlacePrint(place: stay[0].place, readings: mean.readings))
+                rest = rest.dropFirst(length)
+            }
+            stay = []
+        }
+        for print in map.prints where !print.vector.readings.isEmpty {
+            if let last = stay.last, last.stay != print.stay { addSlices() }
+            stay.append(print)
+        }
+        addSlices()
+        return prints
+    }
+
+    /// The squared distance to a sample over all beacons of the map. A beacon that only one side received counts with
+    /// the level ``ReceivedLevel/floor`` on the other side.
+    func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
+        var sum = 0.0
+        var (own, other) = (0, 0)
+        while own < readings.count || other < sample.count {
+            let isOwn = other == sample.count || own < readings.count && readings[own].beacon <= sample[other].beacon
+            let isOther = own == readings.count || other < sample.count && sample[other].beacon <= readings[own].beacon
+            let difference =
+                (isOwn ? readings[own].level : ReceivedLevel.floor)
+                - (isOther ? sample[other].level : ReceivedLevel.floor)
+            sum += difference * difference
+            if isOwn { own += 1 }
+            if isOther { other += 1 }
+        }
+        return sum
+    }
+}
+
+extension Array where Element == PlacePrint {
+    /// The smallest distance of each place's prints to a sample. `nil` for places without a print.
+    func leastDistances(to sample: [SignalVector.Reading], placeCount: Int) -> [Double?] {
+        var best = [Double](repeating: .infinity, count: placeCount)
+        for print in self { best[print.place] = Swift.min(best[print.place], print.squaredDistance(to: sample)) }
+        return best.map { $0.isFinite ? $0.squareRoot() : nil }
+    }
+}
+
+/// `nn`: the smallest distance to any vector of the place. `nn-mean`, `nn-median`: the distance to the place's mean or
+/// median of each beacon.
+struct NearestPrintRule: PlaceRule {
+    private let prints: [PlacePrint]
+    private let placeCount: Int
+
+    /// Compares with every vector.
+    init(_ map: SignalMap) {
+        prints = PlacePrint.vectors(of: map)
+        placeCount = map.places.count
+    }
+
+    /// Compares with one value per place and beacon.
+    init(_ map: SignalMap, _ value: (PlaceStatistics) -> Double) {
+        prints = map.statistics.enumerated().map { place, found in
+            PlacePrint(place: place, readings: found.map { .init(beacon: $0.beacon, level: value($0)) })
+        }
+        placeCount = map.places.count
+    }
+
+    func scores(_ sample: SampleWindow) -> [Double?] {
+        prints.leastDistances(to: sample.means, placeCount: placeCount)
+    }
+}
+
+/// `bhattacharyya`: -ln of the mean overlap between the histograms of the place's five strongest beacons and the
+/// histograms of the last received levels. A place is a candidate only if all of these beacons are received.
+struct BhattacharyyaRule: PlaceRule {
+    private let strongest: [[PlaceStatistics]]
+
+    /// q: the number of beacons that are compared.
+    private static let compared = 5
+
+    init(_ map: SignalMap) {
+        strongest = map.statistics.map { place in
+            Array(place.sorted { ($0.mean, $1.beacon) > ($1.mean, $0.beacon) }.prefix(Self.compared))
+        }
+    }
+
+    func scores(_ sample: SampleWindow) -> [Double?] {
+        let received = sample.history.mapValues { PlaceStatistics.histogram($0.sorted()) }
+        return strongest.map { beacons in
+            guard !beacons.isEmpty, beacons.allSatisfy({ received[$0.beacon] != nil }) else { return nil }
+            let sum = beacons.reduce(0) { $0 + Self.overlap($1, received[$1.beacon] ?? []) }
+            return sum > 0 ? -log(sum / Double(beacons.count)) : .infinity
+        }
+    }
+
+    /// B = Σ √(P·Q) over whole dBm. P and Q are normalised over the seconds in which the beacon was received.
+    private static func overlap(_ survey: PlaceStatistics, _ sample: [PlaceStatistics.Bin]) -> Double {
+        let total = Double(survey.seconds * sample.reduce(0) { $0 + $1.seconds })
+        return sample.reduce(0) { sum, bin in
+            guard let same = survey.histogram.first(where: { $0.level == bin.level }) else { return sum }
+            return sum + (Double(same.seconds * bin.seconds) / total).squareRoot()
+        }
+    }
+}
+
+/// `relative`: the sum of the differences of levels relative to the strongest one, plus a penalty for each beacon that only
+/// one side received. Infinite if the two sides share no beacon.
+struct RelativeRule: PlaceRule {
+    /// The prints, with relative levels.
+    private let prints: [PlacePrint]
+    private let placeCount: Int
+    private let beaconCount: Int
+    private let reading: RelativeReading
+    private let penalty: Double
+
+    init(_ map: SignalMap, _ settings: LocatorSettings) {
+        let found = settings.prints == .vectors ? PlacePrint.vectors(of: map) : PlacePrint.slices(of: map, 8)
+        prints = found.map { print in
+            PlacePrint(place: print.place, readings: Self.relative(print.readings, settings.reading))
+        }
+        placeCount = map.places.count
+        beaconCount = map.beacons.count
+        reading = settings.reading
+        penalty = settings.penalty ?? reading.penalty
+    }
+
+    /// The same readings with relative levels, 0...1.
+    private static func relative(
+        _ readings: [SignalVector.Reading], _ reading: RelativeReading
+    ) -> [SignalVector.Reading] {
+        let strongest = readings.map(\.level).max() ?? ReceivedLevel.floor
+        let whole = strongest - ReceivedLevel.floor
+        return readings.map { found in
+            let share =
+                switch reading {
+                case .db: whole > 0 ? min(max((found.level - ReceivedLevel.floor) / whole, 0), 1) : 0
+                case .amplitude: pow(10, (found.level - strongest) / 20)
+                case .power: pow(10, (found.level - strongest) / 10)
+                }
+            return SignalVector.Reading(beacon: found.beacon, level: share)
+        }
+    }
+
+    func scores(_ sample: SampleWindow) -> [Double?] {
+        let sampled = Self.relative(sample.means, reading)
+        var shares = [Double?](repeating: nil, count: beaconCount)
+        for reading in sampled { shares[reading.beacon] = reading.level }
+        var best = [Double?](repeating: nil, count: placeCount)
+        for print in prints {
+            var (sum, shared) = (0.0, 0)
+            for reading in print.readings {
+                guard let share = shares[reading.beacon] else { continue }
+                sum += abs(reading.level - share)
+                shared += 1
+            }
+            sum += penalty * Double(print.readings.count - shared + sampled.count - shared)
+            let score = shared > 0 ? sum : .infinity
+            if best[print.place].map({ score < $0 }) ?? true { best[print.place] = score }
+        }
+        return best
+    }
+}

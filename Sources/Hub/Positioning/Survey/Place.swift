@@ -1,0 +1,105 @@
+public import Airtime
+
+/// A surveyed place: what the stays with one name, floor and position have in common.
+public struct Place: Hashable, Sendable {
+    /// The name, or the position as text if the survey has no name for it.
+    public var name: String
+    /// Metres east and north. `nil` if the survey does not have it.
+    public var position: FloorPosition?
+    /// The floor's name. `nil` on sites with one floor.
+    public var floor: String?
+    /// The number of vectors recorded here.
+    public var seconds = 0
+    /// The headings of the place's stays in degrees, ascending, each once.
+    public var headings: [Double] = []
+
+    /// A place without stays.
+    public init(name: String, position: FloorPosition?, floor: String? = nil) {
+        self.name = name
+        self.position = position
+        self.floor = floor
+    }
+}
+
+extension Array where Element == Place {
+    /// The index of the place nearest to a position, among those on a floor; `nil` if none of them has a position.
+    ///
+    /// - Parameter isOnFloor: Which floors count.
+    func nearest(to position: FloorPosition, on isOnFloor: (String?) -> Bool) -> Int? {
+        var best: (distance: Double, place: Int)?
+        for (index, place) in enumerated() where isOnFloor(place.floor) {
+            guard let distance = place.position?.distance(to: position) else { continue }
+            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
+        }
+        return best?.place
+    }
+}
+
+/// The places of a survey, in the order in which they first appear.
+struct SurveyPlaces: Sendable {
+    private(set) var places: [Place] = []
+    /// The place of each stay. `nil` for dropped stays and for stays without name and position.
+    private(set) var placeOfStay: [Int?]
+    /// Warnings about stays, one sentence each.
+    private(set) var notices: [String] = []
+
+    /// Positions with one name that are no farther apart than this are one place, in metres.
+    static let tolerance = 0.5
+
+    init(_ survey: Survey) {
+        placeOfStay = [Int?](repeating: nil, count: survey.stays.count)
+        for (index, stay) in survey.stays.enumerated() where !stay.isDropped {
+            guard stay.place != nil || stay.position != nil else {
+                notices.append("stay \(stay.number) has neither a place nor a position: it is left out")
+                continue
+            }
+            let place = stay.place.map { self.place(named: $0, of: stay) } ?? self.place(at: stay.position, of: stay)
+            placeOfStay[index] = place
+            places[place].seconds += stay.vectors.count
+            if let heading = stay.heading, !places[place].headings.contains(heading) {
+                places[place].headings.append(heading)
+                places[place].headings.sort()
+            }
+        }
+    }
+
+    /// The numbers of the places with one name and floor, and of those with one position and floor.
+    private var byName: [Place: [Int]] = [:]
+
+    private mutating func place(named name: String, of stay: Survey.Stay) -> Int {
+        let key = Place(name: name, position: nil, floor: stay.floor)
+        let others = byName[key, default: []]
+        if let known = others.first(where: { Self.isSame(places[$0].position, stay.position) }) {
+            if places[known].position == nil { places[known].position = stay.position }
+            return known
+        }
+        let unique = others.isEmpty ? name : "\(name) (\(others.count + 1))"
+        if !others.isEmpty {
+            notices.append(
+                "stay \(stay.number): the place \(name) has another position than before, so it is a place of its own, "
+                    + unique)
+        }
+        return add(Place(name: unique, position: stay.position, floor: stay.floor), key)
+    }
+
+    private mutating func place(at position: FloorPosition?, of stay: Survey.Stay) -> Int {
+        let place = Place(name: Self.name(of: position), position: position, floor: stay.floor)
+        return byName[place]?.first ?? add(place, place)
+    }
+
+    private mutating func add(_ place: Place, _ key: Place) -> Int {
+        places.append(place)
+        byName[key, default: []].append(places.count - 1)
+        return places.count - 1
+    }
+
+    private static func isSame(_ left: FloorPosition?, _ right: FloorPosition?) -> Bool {
+        guard let left, let right else { return true }
+        return left.distance(to: right) <= tolerance
+    }
+
+    /// The name of a place that has only a position.
+    static func name(of position: FloorPosition?) -> String {
+        position.map { "\($0.x),\($0.y)" } ?? ""
+    }
+}
