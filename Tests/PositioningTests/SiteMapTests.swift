@@ -86,7 +86,7 @@ import Testing
         let (read, problems) = SignalMap.decode(Array(map.text.utf8))
         #expect(problems.isEmpty)
         let again = try #require(read)
-        #expect(again.text == map.text && again.plan?.beacons.count == 8)
+        #expect(again.text == map.text && again.modelSite?.beacons.count == 8)
         let vector = SignalVector(seconds: 0, readings: (0..<4).map { .init(beacon: $0, level: -70 - Double($0)) })
         var (left, right) = (try Locator(map), try Locator(again))
         let (one, other) = (left.locate(vector), right.locate(vector))
@@ -116,7 +116,7 @@ import Testing
         let map = try SignalMap(site: Self.site(), keys: ["b3": key], floor: "ground")
         let number = try #require(map.number(of: key))
         #expect(map.places[number].name == "b3" && map.places[number].floor == "ground")
-        #expect(map.plan?.beacons[number].name == "b3")
+        #expect(map.modelSite?.beacons[number].name == "b3")
         let twice = try SignalMap(site: Self.site(), keys: ["b3": key, "b4": key])
         #expect(twice.beacons.count == 7 && twice.notices.count == 1)
     }

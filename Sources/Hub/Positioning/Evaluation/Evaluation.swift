@@ -107,10 +107,10 @@ public struct Evaluation: Hashable, Sendable {
             coverage95 = Double(masses.count { $0 < 0.95 }) / Double(masses.count)
             medianRegionArea = Percentiles(answered.compactMap(\.area)).value(at: 50)
         }
-        count(places, instants)
+        countByPlace(places, instants)
     }
 
-    private mutating func count(_ places: [Place], _ instants: [EvaluatedInstant]) {
+    private mutating func countByPlace(_ places: [Place], _ instants: [EvaluatedInstant]) {
         let byTruth = Dictionary(grouping: instants.filter { $0.truth != nil }) { $0.truth ?? 0 }
         var taken: [(share: Double, truth: Int, place: Int)] = []
         for (truth, found) in byTruth.sorted(by: { $0.key < $1.key }) {

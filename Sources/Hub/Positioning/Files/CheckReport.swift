@@ -1,6 +1,6 @@
 public import Configuration
 
-/// Every problem of surveys, each with its file, its line and its stay as far as it has these.
+/// The problems of surveys, each with its file, line and stay if it has them.
 public struct CheckReport: Sendable {
     private struct Row {
         var file: String?
@@ -13,13 +13,13 @@ public struct CheckReport: Sendable {
     private var rows: [Row] = []
     private let summary: String
 
-    /// Looks at all of the surveys together.
+    /// Checks all surveys together.
     public init(_ files: SurveyFiles) {
         rows = files.problems.map {
             Row(file: $0.file, line: $0.line, stay: nil, isError: $0.isError, message: $0.message)
         }
         if files.isEmpty {
-            rows.append(Row(isError: true, message: "there is no second of any stay in there"))
+            rows.append(Row(isError: true, message: "the survey contains no second of any stay"))
         } else {
             for finding in SurveyCheck(files.survey).findings {
                 let stay = finding.stay.map { files.survey.stays[$0] }
@@ -35,10 +35,10 @@ public struct CheckReport: Sendable {
             + MapText.count(files.survey.beacons.count, "beacon")
     }
 
-    /// Whether there is no error; warnings may be there.
+    /// Whether there is no error. There may be warnings.
     public var isGood: Bool { !rows.contains(where: \.isError) }
 
-    /// One line a problem, then how many there are.
+    /// One line per problem, and a summary.
     public var text: String {
         var text = ""
         for row in rows {
@@ -52,7 +52,7 @@ public struct CheckReport: Sendable {
             + MapText.count(rows.count - errors, "warning") + "\n"
     }
 
-    /// The same for programs.
+    /// The problems as one object.
     public var json: JSONValue {
         .record([
             ("good", .boolean(isGood)),

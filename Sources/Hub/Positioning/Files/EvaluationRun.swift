@@ -1,34 +1,32 @@
 internal import BeaconService
 public import Listener
 
-/// Evaluations as they are asked for: of a map against a survey, or of a survey by leaving parts out, with one algorithm
-/// or several.
+/// Evaluates a map with a survey, or a survey by leaving parts out, with one or several algorithms.
 public struct EvaluationRun {
-    /// A protocol that somebody else has used.
+    /// A published protocol.
     public enum Preset: String, CaseIterable, Sendable {
-        /// The static test of the thesis of 2014: the nearest vector, the nearest mean, the nearest median and the
-        /// histograms, on single seconds; exact, neighbor or far.
+        /// The static test of the thesis of 2014: four algorithms on single seconds; each answer is exact, neighbor or far.
         case experiment
 
-        /// In the order of the thesis' table.
+        /// The algorithms in the order of the thesis' table.
         public var algorithms: [PositioningAlgorithm] { [.nn, .nnMean, .nnMedian, .bhattacharyya] }
     }
 
-    /// What is tried; empty for the map's own, or `field`.
+    /// The algorithms to evaluate. Empty for the map's algorithm, or `field`.
     public var algorithms: [PositioningAlgorithm] = []
     public var preset: Preset?
-    /// Changes what each algorithm is used with.
+    /// Changes the parameters of each algorithm.
     public var adjust: (inout LocatorSettings) -> Void = { _ in }
-    /// What should be said beside the numbers, one sentence each.
+    /// Warnings about the numbers, one sentence each.
     public private(set) var notices: [String] = []
     private let floorPenalty: Double
 
-    /// - Parameter floorPenalty: What a wrong floor adds to an error, in metres.
+    /// - Parameter floorPenalty: What a wrong floor adds to the error, in metres.
     public init(floorPenalty: Double) { self.floorPenalty = floorPenalty }
 
     private func settings(_ algorithm: PositioningAlgorithm, _ base: LocatorSettings) -> LocatorSettings {
         var settings = base
-        // A protocol looks at the seconds as it says, and not as the map does.
+        // A protocol has windows of its own.
         if algorithm != settings.algorithm || preset != nil { settings.window = nil }
         settings.algorithm = algorithm
         adjust(&settings)
@@ -37,10 +35,10 @@ public struct EvaluationRun {
 
     private var wanted: [PositioningAlgorithm] { preset?.algorithms ?? algorithms }
 
-    /// Holds a map against a survey.
+    /// Evaluates a map with a survey.
     ///
-    /// - Parameter name: What the survey is called in messages.
-    /// - Throws: where the map has nothing for an algorithm that was asked for alone.
+    /// - Parameter name: The survey's name in messages.
+    /// - Throws: If the map lacks what the only algorithm needs.
     public mutating func evaluate(
         _ map: SignalMap, test: Survey, name: String
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -62,7 +60,7 @@ public struct EvaluationRun {
             }
         }
         if results.allSatisfy({ $0.instants == 0 }) {
-            throw .refused(.malformed, "\(name): no second of it heard anything")
+            throw .refused(.malformed, "\(name): nothing was received in any of its seconds")
         }
         if results.allSatisfy({ $0.availability == 0 }) {
             notices.append("\(name): no second of it has a beacon of the map: is it of another site?")
@@ -70,9 +68,9 @@ public struct EvaluationRun {
         return results
     }
 
-    /// Leaves parts of a survey out, one after the other.
+    /// Evaluates a survey by leaving parts of it out, one after the other.
     ///
-    /// - Throws: where nothing would remain.
+    /// - Throws: If nothing would remain.
     public mutating func evaluate(
         _ survey: Survey, leaving: Evaluation.LeftOut
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -87,7 +85,7 @@ public struct EvaluationRun {
         for algorithm in wanted {
             do throws(PositioningError) {
                 var settings = settings(algorithm, LocatorSettings(algorithm))
-                // A filter's temper is that of its field.
+                // A filter has the temper of its field.
                 var fitted = settings
                 if algorithm == .hmm { fitted.algorithm = .field }
                 if algorithm.isProbabilistic {
@@ -96,11 +94,11 @@ public struct EvaluationRun {
                 }
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
             } catch .nothingLeft {
-                // So it is with each of the algorithms.
+                // No algorithm can be evaluated.
                 throw .refused(
                     .malformed,
-                    "--leave \(leaving.rawValue): of this survey that leaves nothing to make a map of: record more than "
-                        + "one \(leaving.rawValue), or leave something else out")
+                    "--leave \(leaving.rawValue): of this survey that leaves nothing to make a map from: record more than "
+                        + "one \(leaving.rawValue), or leave out something else")
             } catch {
                 guard wanted.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")

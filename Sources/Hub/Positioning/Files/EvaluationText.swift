@@ -1,15 +1,17 @@
 internal import Configuration
 
-/// Evaluations for people: one in full, several as a table.
+/// Evaluations as text: one in full, several as a table.
 public enum EvaluationText {
-    /// - Parameter preset: Whose table it is.
+    /// The evaluations as text.
+    ///
+    /// - Parameter preset: The protocol whose table is printed.
     public static func text(_ results: [Evaluation], preset: EvaluationRun.Preset? = nil) -> String {
         if preset == .experiment { return experiment(results) }
         guard results.count == 1, let only = results.first else { return table(results) }
         return one(only)
     }
 
-    /// The thesis' columns: the right place, one beside it, all others; those without an answer are far.
+    /// The columns of the thesis: the right place, a place next to it, and all others, including instants without answer.
     private static func experiment(_ results: [Evaluation]) -> String {
         var table = Table(
             ["algorithm", "exact %", "neighbor %", "far %", "seconds"],
@@ -21,7 +23,7 @@ public enum EvaluationText {
             ])
         }
         return table.text
-            + "\nFour places of 20 s each scatter by 13 to 20 percentage points from world to world: they rank nothing.\n"
+            + "\nTables of four places of 20 s each vary by 13 to 20 percentage points: they rank nothing.\n"
     }
 
     private static func table(_ results: [Evaluation]) -> String {
@@ -47,16 +49,18 @@ public enum EvaluationText {
         var lines = [
             "\(result.algorithm.rawValue), \(protocolText(result.leaving)): \(result.instants) seconds, "
                 + "\(MapText.percent(result.availability)) % answered",
-            "error: \(MapText.metres(result.mean)) m in the mean (95 % interval "
-                + "\(MapText.interval(result.meanInterval))), \(MapText.metres(result.median)) m in 50 %, "
-                + "\(MapText.metres(result.percentile75)) m in 75 %, \(MapText.metres(result.percentile95)) m in 95 %",
+            "error: \(MapText.metres(result.mean)) m mean (95 % interval "
+                + "\(MapText.interval(result.meanInterval))), \(MapText.metres(result.median)) m median, "
+                + "\(MapText.metres(result.percentile75)) m 75th percentile, "
+                + "\(MapText.metres(result.percentile95)) m 95th percentile",
             "place: exact in \(MapText.percent(result.exact)) %, exact or next to it in "
                 + "\(MapText.percent(result.near)) %, right floor in \(MapText.percent(result.floorRate)) %",
         ]
         if let area = result.medianRegionArea {
             lines.append(
-                "the 50 % region holds the truth in \(MapText.percent(result.coverage50)) %, the 95 % region in "
-                    + "\(MapText.percent(result.coverage95)) %, with \(MapText.metres(area)) m² in the median")
+                "the 50 % region contains the true position in \(MapText.percent(result.coverage50)) % of the seconds, the "
+                    + "95 % region in \(MapText.percent(result.coverage95)) %; its median area is \(MapText.metres(area)) m²"
+            )
         }
         var places = Table(
             ["place", "seconds", "mean error m", "exact %"], alignment: [.left, .right, .right, .right])
@@ -79,9 +83,9 @@ public enum EvaluationText {
         return text
     }
 
-    /// Of the places those with the largest errors first, no more than somebody reads, and how many others there are.
+    /// The places with the largest errors, worst first, and the number of the other places.
     ///
-    /// One that never has an answer is worse than all of them; where no place has a position, the right answers count.
+    /// A place that never has an answer is the worst. Without positions, the share of right answers counts.
     private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], rest: Int) {
         func badness(_ place: Evaluation.PlaceResult) -> (error: Double, wrong: Double) {
             (place.meanError ?? (place.exact > 0 ? 0 : .infinity), -place.exact)
@@ -96,6 +100,6 @@ public enum EvaluationText {
     private static let placeLimit = 20
 
     private static func protocolText(_ leaving: Evaluation.LeftOut) -> String {
-        leaving == .test ? "against another survey" : "leaving each \(leaving.rawValue) out"
+        leaving == .test ? "with a test survey" : "leaving each \(leaving.rawValue) out"
     }
 }

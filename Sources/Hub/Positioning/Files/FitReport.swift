@@ -1,6 +1,6 @@
 public import Configuration
 
-/// What was tried to make a map, what was taken and why, and how good it is: as text and as JSON.
+/// The result of fitting a map: the algorithms that were tried, which one was chosen and why, and its errors.
 public struct FitReport: Sendable {
     private let choice: AlgorithmChoice
     private let output: String
@@ -8,9 +8,11 @@ public struct FitReport: Sendable {
     private let stays: Int
     private let vectors: Int
 
+    /// The report of a fit.
+    ///
     /// - Parameters:
-    ///   - survey: What the map was made of.
-    ///   - output: Where the map was written.
+    ///   - survey: The survey from which the map was made.
+    ///   - output: The file of the map.
     public init(_ choice: AlgorithmChoice, _ survey: Survey, output: String) {
         self.choice = choice
         self.output = output
@@ -22,7 +24,7 @@ public struct FitReport: Sendable {
 
     private var map: SignalMap { choice.map }
 
-    /// For people.
+    /// The report as text.
     public var text: String {
         var text =
             "\(MapText.count(map.places.count, "place")), \(MapText.count(map.beacons.count, "beacon")), "
@@ -48,7 +50,7 @@ public struct FitReport: Sendable {
         ]
     }
 
-    /// What was taken, how good it is, and what would help, one sentence each.
+    /// The chosen algorithm, its errors, and what would help, one sentence each.
     var sentences: [String] {
         [taken] + honesty + worst
             + MapAdvice(map).wants.map {
@@ -59,12 +61,12 @@ public struct FitReport: Sendable {
     private var taken: String {
         let name = map.settings.algorithm.rawValue
         guard let best = choice.trials.first else {
-            return "took \(name): nothing can be left out, so nobody knows how good it is; record more visits"
+            return "took \(name): nothing can be left out, so its error is unknown; record more visits"
         }
         guard choice.trials.count > 1 else { return "took \(name), as asked" }
         guard let next = choice.trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
             let share = MapText.percent(best.evaluation.exact)
-            return "took \(name): \(share) % of the seconds left out are at the right place"
+            return "took \(name): the place is right in \(share) % of the seconds left out"
         }
         let other = next.settings.algorithm.rawValue
         let difference = "\(MapText.metres(behind.mean)) m (\(MapText.interval([behind.low, behind.high])))"
@@ -81,17 +83,17 @@ public struct FitReport: Sendable {
                 evaluation.meanInterval.isEmpty
                 ? "" : " (95 % interval \(MapText.interval(evaluation.meanInterval)))"
             sentences.append(
-                "expected error, by leaving visits out: \(MapText.metres(mean)) m in the mean\(interval), "
-                    + "\(MapText.metres(evaluation.percentile75)) m in 75 %, "
-                    + "\(MapText.metres(evaluation.percentile95)) m in 95 %")
+                "expected error, by leaving visits out: \(MapText.metres(mean)) m mean\(interval), "
+                    + "\(MapText.metres(evaluation.percentile75)) m 75th percentile, "
+                    + "\(MapText.metres(evaluation.percentile95)) m 95th percentile")
         }
         if let coverage = evaluation.coverage95 {
             sentences.append(
-                "the 95 % region holds the truth in \(MapText.percent(coverage)) % of the seconds left out")
+                "the 95 % region contains the true position in \(MapText.percent(coverage)) % of the seconds left out")
         }
         if sessions < 2 {
             sentences.append(
-                "one session only: a visit left out leaves its whole place out, and regions are optimistic for another "
+                "one session only: leaving a visit out leaves its whole place out, and regions are optimistic for another "
                     + "day; survey on a second day")
         }
         return sentences
@@ -106,11 +108,11 @@ public struct FitReport: Sendable {
         let taken = evaluation.confusion.prefix(3).filter { $0.share >= 0.2 }.map {
             "\(MapText.line($0.place)) for \(MapText.line($0.taken)) (\(MapText.percent($0.share)) %)"
         }
-        if !taken.isEmpty { sentences.append("taken for another: " + taken.joined(separator: ", ")) }
+        if !taken.isEmpty { sentences.append("mistaken for others: " + taken.joined(separator: ", ")) }
         return sentences
     }
 
-    /// The same for programs.
+    /// The report as one object.
     public var json: JSONValue {
         .record([
             ("map", .string(output)), ("places", .integer(map.places.count)),
@@ -147,6 +149,91 @@ public struct FitReport: Sendable {
                     })
             ),
             ("notices", .array(map.notices.map(JSONValue.string))),
+        ])
+    }
+}
+
+/// The result of making a map from a site file.
+public struct SiteFitReport: Sendable {
+    private let map: SignalMap
+    private let output: String
+
+    /// The report of a map.
+    ///
+    /// - Parameter output: The file of the map.
+    public init(_ map: SignalMap, output: String) {
+        self.map = map
+        self.output = output
+    }
+
+    /// The report as text.
+    public var text: String {
+        "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
+            + "took \(map.settings.algorithm.rawValue): levels are computed from path loss and walls; the error is unknown "
+            + "without a survey\n"
+    }
+
+    /// The report as one object, with the keys of ``FitReport``.
+    public var json: JSONValue {
+        .record([
+            ("map", .string(output)), ("places", .integer(map.places.count)),
+            ("beacons", .integer(map.beacons.count)), ("vectors", 0), ("stays", 0), ("sessions", 0),
+            ("algorithm", map.settings.json), ("evaluation", .null), ("trials", []), ("advice", []),
+            ("notices", .array(map.notices.map(JSONValue.string))),
+        ])
+    }
+}
+
+/// The result of updating a map: what was kept, replaced and added.
+public struct UpdateReport: Sendable {
+    private let changes: [MapUpdate.Change]
+    private let fit: FitReport
+
+    /// The report of an update.
+    ///
+    /// - Parameter fit: The report of the new map.
+    public init(_ update: MapUpdate, _ fit: FitReport) {
+        changes = update.changes
+        self.fit = fit
+    }
+
+    /// One line for each kind of change, and the report of the new map.
+    public var text: String {
+        let kinds: [(MapUpdate.Kind, String)] = [
+            (.placeKept, "kept"), (.placeReplaced, "replaced"), (.placeNew, "new"),
+            (.beaconMoved, "moved, or changed in power; old readings left out"),
+            (.beaconGone, "no longer received; left out"), (.beaconNew, "new"),
+        ]
+        var text = ""
+        for (kind, what) in kinds {
+            let found = changes.filter { $0.kind == kind }
+            guard !found.isEmpty else { continue }
+            let word = kind.rawValue.prefix { $0 != " " }
+            let names = found.prefix(12).map { change in
+                MapText.line(change.subject)
+                    + (change.difference.map { " (\(Int($0.rounded())) dB)" } ?? "")
+            }
+            let rest = found.count > names.count ? " and \(found.count - names.count) more" : ""
+            text +=
+                "\(MapText.count(found.count, String(word))) \(what): \(names.joined(separator: ", "))\(rest)\n"
+        }
+        return text + "\n" + fit.text
+    }
+
+    /// The report as one object.
+    public var json: JSONValue {
+        .record([
+            (
+                "changes",
+                .array(
+                    changes.map {
+                        .record([
+                            ("kind", .string($0.kind.rawValue)), ("subject", .string($0.subject)),
+                            ("differenceDb", JSONValue.rounded($0.difference)),
+                        ])
+                    })
+            ),
+            ("fit", fit.json),
         ])
     }
 }

@@ -3,9 +3,9 @@ internal import Configuration
 internal import LinuxHost
 public import Listener
 
-/// A survey that lines are added to, and what is in it.
+/// A survey file to which lines are appended, and its content.
 ///
-/// What is there is never written again: whoever loses power loses the line that was being written.
+/// Existing lines are never rewritten, so a loss of power loses only the line that is being written.
 public final class GrowingSurvey {
     /// The file's name, or `standard output`.
     public let name: String
@@ -13,8 +13,10 @@ public final class GrowingSurvey {
     private var reader: SurveyReader
     private var failure: ListenerServiceError?
 
-    /// - Parameter path: The file, which is made where it is not there; `-` prints the lines.
-    /// - Throws: where it cannot be written, and where it holds something else than a survey.
+    /// Opens a survey.
+    ///
+    /// - Parameter path: The file, which is created if it does not exist; `-` prints the lines.
+    /// - Throws: If the file cannot be written, or is not a survey.
     public init(_ path: String) throws(ListenerServiceError) {
         guard path != "-" else {
             name = "standard output"
@@ -32,7 +34,7 @@ public final class GrowingSurvey {
             guard octets.isEmpty || InputForm(octets) == .lines else {
                 throw .refused(
                     .malformed,
-                    "\(path): this is no survey in JSON Lines; `pharos map import` makes one of a table")
+                    "\(path): this is not a survey in JSON Lines; `pharos map import` converts a table")
             }
             while !octets.isEmpty {
                 last = octets[octets.count - 1]
@@ -54,24 +56,24 @@ public final class GrowingSurvey {
         } catch {
             throw .refused(.system, "\(path): it cannot be written: \(error.text)")
         }
-        // A line that was cut stays there: the header that follows tells that it was.
+        // A line that was cut off stays; the header after it shows that it was cut off.
         if last != UInt8(ascii: "\n") { append("\n") }
     }
 
     private static func refusal(_ path: String) -> ListenerServiceError {
-        .refused(.malformed, "\(path): there is something else than a survey in it: name another file")
+        .refused(.malformed, "\(path): this is not a survey: name another file")
     }
 
-    /// All that is in it.
+    /// The content of the file.
     public var survey: Survey { reader.survey }
 
-    /// Higher than every number that was given.
+    /// The number of the next stay.
     public var nextStay: Int { (survey.stays.map(\.number).max() ?? 0) + 1 }
 
     /// Whether nothing more can be written.
     public var isBroken: Bool { failure != nil }
 
-    /// Adds whole lines.
+    /// Appends whole lines.
     public func append(_ lines: String) {
         guard failure == nil else { return }
         reader.take(lines.utf8)
@@ -83,12 +85,12 @@ public final class GrowingSurvey {
         }
     }
 
-    /// Waits until the disk has all of it.
+    /// Waits until the file is on the disk.
     ///
-    /// - Throws: where any of it could not be written.
+    /// - Throws: If a line could not be written.
     public func finish() throws(ListenerServiceError) {
         if let failure { throw failure }
-        // A pipe cannot be synchronised, and needs not.
+        // A pipe cannot be synchronised.
         try? output?.synchronize()
     }
 }

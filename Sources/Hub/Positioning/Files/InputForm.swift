@@ -2,15 +2,15 @@ internal import BeaconService
 internal import Configuration
 internal import Listener
 
-/// What an input is, by its first octets.
+/// The kind of an input, by its first bytes.
 enum InputForm: Hashable, Sendable {
     /// btsnoop, pcap or pcapng.
     case recording
-    /// One JSON object a line.
+    /// One JSON object per line.
     case lines
     /// One JSON object, such as a map.
     case object
-    /// Everything else.
+    /// Anything else.
     case table
 
     private static let marks: [[UInt8]] = [
@@ -44,18 +44,18 @@ enum SurveyLine {
         keys.contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
     }
 
-    /// Whether it is one of a survey.
+    /// Whether it is a line of a survey.
     static func isFirst(_ octets: [UInt8]) -> Bool {
         begins(start(octets), ["survey", "stay", "t", "end", "drop", "move"])
     }
 
-    /// Whether it is one of those that `pharos scan --json` prints.
+    /// Whether it is a line that `pharos scan --json` prints.
     static func isScan(_ octets: [UInt8]) -> Bool {
         let text = octets.prefix(256).filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }
         return begins(Array(text), ["event"])
     }
 
-    /// Whether the object that begins there goes on in the next line, or is a file of another kind in one line.
+    /// Whether the object continues on the next line, or is a file of another kind on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
         guard !isFirst(octets), !isScan(octets) else { return false }
@@ -67,23 +67,23 @@ enum SurveyLine {
     }
 }
 
-/// Says of a file that is not what a command takes what it is, and which command takes it: one sentence, in place of one
-/// for each key or line.
+/// The message for a file of the wrong kind: what it is, and which command reads it. It replaces one message for each key
+/// or line.
 enum WrongFile {
-    /// What the command takes.
+    /// The kind of file that the command reads.
     enum Wanted: String {
         case map = "a map"
         case survey = "a survey"
-        case run = "a run, which has one second a line"
+        case run = "a run, which has one second per line"
         case site = "a site file"
         case positions = "a site or a fleet"
         case truth = "a table of where a receiver was"
     }
 
-    /// Larger objects are not looked into, in octets.
+    /// Larger objects are not examined, in bytes.
     private static let limit = 1 << 26
 
-    /// - Parameter start: What was taken of `pieces`, which are read to their end only where there is one object in them.
+    /// - Parameter start: The bytes that were taken from `pieces`, which are read to the end only if they are one object.
     static func refusal(
         _ pieces: InputPieces, _ start: [UInt8], wanted: Wanted
     ) throws(ListenerServiceError) -> ListenerServiceError? {
@@ -97,13 +97,13 @@ enum WrongFile {
         return refusal(whole, pieces.name, wanted: wanted)
     }
 
-    /// `nil` where the file may be what is wanted.
+    /// `nil` if the file may be of the right kind.
     static func refusal(_ octets: [UInt8], _ name: String, wanted: Wanted) -> ListenerServiceError? {
         let path = name == "standard input" ? "-" : name
         func error(_ found: String, _ hint: String) -> ListenerServiceError {
             .refused(.malformed, "\(name): this is \(found), not \(wanted.rawValue): \(hint)")
         }
-        let recording = "`pharos map record SURVEY.jsonl --from \(path)` makes a survey of it"
+        let recording = "`pharos map record SURVEY.jsonl --from \(path)` makes a survey from it"
         switch InputForm(octets) {
         case .table: return nil
         case .recording: return wanted == .run ? nil : error("a recording of packets", recording)
@@ -112,8 +112,8 @@ enum WrongFile {
                 return wanted == .run ? nil : error("what `pharos scan --json` prints", recording)
             }
             guard wanted != .run, wanted != .survey, SurveyLine.isFirst(octets) else { return nil }
-            return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map of it")
-        // Their own readers know each other's files.
+            return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map from it")
+        // The readers of sites and fleets recognise each other's files.
         case .object where wanted == .site || wanted == .positions: return nil
         case .object:
             guard let kind = JSONDocument.parse(octets).root.flatMap({ FileKind($0) }) else {
@@ -121,12 +121,12 @@ enum WrongFile {
                 return .refused(
                     .malformed,
                     "\(name): this is one JSON object and no \(wanted == .run ? "run" : "survey"), "
-                        + "which has one a line")
+                        + "which has one per line")
             }
             switch (kind, wanted) {
             case (.signalMap, .map): return nil
             case (.site, .map):
-                return error(kind.name, "`pharos map fit --from-site \(path) --output MAP.json` makes a map of it")
+                return error(kind.name, "`pharos map fit --from-site \(path) --output MAP.json` makes a map from it")
             case (.signalMap, .survey):
                 return error(kind.name, "`pharos map show` and `pharos map evaluate MAP --test SURVEY` take it")
             default: return error(kind.name, "`\(kind.command)` takes it")

@@ -8,45 +8,45 @@ public import Listener
 internal import Sightings
 public import Sites
 
-/// Maps and what belongs to them, as files.
+/// Reads and writes maps, and the sites and fleets that belong to them.
 public enum MapFile {
-    /// What a map file may hold at most, in octets.
+    /// The largest map file, in bytes.
     public static let limit = 1 << 28
 
     /// Reads a map.
     ///
     /// - Parameter path: The file, or `-` for standard input.
-    /// - Throws: where it is missing, and where it is no map, with each problem by its line.
+    /// - Throws: If it is missing or not a map, with each problem and its line.
     public static func read(_ path: String) throws(ListenerServiceError) -> SignalMap {
         let octets = try contents(path, limit: limit)
         let name = path == "-" ? "standard input" : path
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
-            // Looked at only now: a map of a large site takes long to be read twice.
+            // Examined only now, because a large map would take long to read twice.
             if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
-            // Of another kind of file nobody wants to read each key that a map does not have.
+            // One message for a file of another kind, instead of one for each key.
             if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
-                throw .refused(.malformed, "\(name): this is no map; `pharos map fit` makes one of surveys")
+                throw .refused(.malformed, "\(name): this is not a map; `pharos map fit` makes one from surveys")
             }
             let lines = problems.filter(\.isError).map { $0.text(file: name) }
             throw .service(
                 .refused(
                     .malformed,
-                    lines.isEmpty ? ["\(name): this is no map; `pharos map fit` makes one of surveys"] : lines))
+                    lines.isEmpty ? ["\(name): this is not a map; `pharos map fit` makes one from surveys"] : lines))
         }
         return map
     }
 
-    /// Whether a file looks like a map: one JSON object, and no line of a survey. Standard input never does.
+    /// Whether a file looks like a map: one JSON object that is not a line of a survey. `false` for standard input.
     ///
-    /// - Throws: where it is missing.
+    /// - Throws: If it is missing.
     public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
         guard path != "-" else { return false }
         let start = try InputPieces(path).peek(1 << 12)
         return InputForm(start) == .object
     }
 
-    /// Writes a map in one go, or prints it for `-`.
+    /// Writes a map, or prints it for `-`. The old file stays until the new one is complete.
     public static func write(_ map: SignalMap, to path: String) throws(ListenerServiceError) {
         if path == "-" { return map.write { Terminal.write($0) } }
         do throws(SystemError) {
@@ -56,7 +56,7 @@ public enum MapFile {
         }
     }
 
-    /// Writes a text in one go, or prints it for `-`.
+    /// Writes a text, or prints it for `-`. The old file stays until the new one is complete.
     public static func write(_ text: String, to path: String) throws(ListenerServiceError) {
         if path == "-" {
             Terminal.write(text)
@@ -73,14 +73,14 @@ public enum MapFile {
         .refused(.system, "\(path): it cannot be written: \(error.text)")
     }
 
-    /// The walls, the outline and the beacons of a site.
+    /// Reads a site.
     ///
-    /// - Throws: where it is missing, or no site.
+    /// - Throws: If it is missing or not a site.
     public static func site(_ path: String) throws(ListenerServiceError) -> Site {
         try site(try contents(path, limit: 1 << 25), path)
     }
 
-    /// The same of a file that was read.
+    /// Decodes a site.
     static func site(_ octets: [UInt8], _ path: String) throws(ListenerServiceError) -> Site {
         let path = path == "-" ? "standard input" : path
         if let problem = WrongFile.refusal(octets, path, wanted: .site) { throw problem }
@@ -95,10 +95,10 @@ public enum MapFile {
         return site
     }
 
-    /// Where beacons hang, by each of the keys that a survey may know them by.
+    /// The positions of beacons, by each of the keys that they may have in a survey.
     ///
-    /// - Parameter path: A site file, whose beacons have names, or a fleet in any of its forms.
-    /// - Throws: where it is neither.
+    /// - Parameter path: A site file or a fleet in any of its forms.
+    /// - Throws: If it is neither.
     public static func beaconPositions(_ path: String) throws(ListenerServiceError) -> [BeaconKey: FloorPosition] {
         var found: [BeaconKey: FloorPosition] = [:]
         let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
@@ -132,13 +132,13 @@ public enum MapFile {
         return found
     }
 
-    /// A site may have nothing but beacons, which a fleet never has in a list of positions.
+    /// Whether a file is a site, even if it has only beacons and a target.
     private static func isSite(_ octets: [UInt8]) -> Bool {
         guard let root = JSONDocument.parse(octets).root else { return false }
         return FileKind(root) == .site || FileKind(root) == nil && root["beacons"] != nil && root["target"] != nil
     }
 
-    /// The whole of a file that a person has named.
+    /// Reads a whole file.
     static func contents(_ path: String, limit: Int) throws(ListenerServiceError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)

@@ -2,13 +2,12 @@ public import Airtime
 internal import BeaconService
 public import Listener
 
-/// Fitting as commands do it: refusals are sentences with a number to end with.
+/// Fits and updates maps for commands: errors have messages and exit codes.
 public enum MapFitting {
-    /// Tries candidates and takes the best.
+    /// Tries some algorithms and chooses the best.
     ///
-    /// - Parameters:
-    ///   - keepsNeighbors: k of `wknn` where somebody has asked for one; `nil` to fit it.
-    /// - Throws: where there is nothing to make a map of.
+    /// - Parameter keepsNeighbors: k of `wknn`; `nil` to fit it.
+    /// - Throws: If no map can be made.
     public static func choose(
         _ survey: Survey, positions: [BeaconKey: FloorPosition], candidates: [PositioningAlgorithm],
         base: LocatorSettings, keepsNeighbors: Int? = nil
@@ -16,7 +15,7 @@ public enum MapFitting {
         do throws(PositioningError) {
             let choice = try AlgorithmChoice(
                 survey, positions: positions, candidates: candidates, base: base, neighbors: keepsNeighbors)
-            // That it can be used at all shows before it is written; a trial has shown it of a part.
+            // Without a trial, make sure that the map can be used before it is written.
             if choice.trials.isEmpty { _ = try Locator(choice.map) }
             return choice
         } catch {
@@ -24,12 +23,12 @@ public enum MapFitting {
         }
     }
 
-    /// What remains of a map beside a new survey.
+    /// The changes that a new survey makes to a map.
     ///
     /// - Parameters:
-    ///   - name: What the map is called in messages.
-    ///   - files: What the survey was read from.
-    /// - Throws: where the map does not hold its seconds, and where the survey is of another site.
+    ///   - name: The map's name in messages.
+    ///   - files: The files of the survey.
+    /// - Throws: If the map does not contain its vectors, or the survey is from another site.
     public static func update(
         _ map: SignalMap, with survey: Survey, name: String, files: [String]
     ) throws(ListenerServiceError) -> MapUpdate {
@@ -41,13 +40,13 @@ public enum MapFitting {
             throw .refused(
                 .malformed,
                 "\(files.joined(separator: ", ")): \(PositioningError.otherSite) "
-                    + "`pharos map fit` makes a new map of it")
+                    + "`pharos map fit` makes a new map from it")
         } catch {
             throw refusal(error)
         }
     }
 
-    /// What a refusal of the library means for whoever asked.
+    /// The message and exit code of an error.
     public static func refusal(_ error: PositioningError) -> ListenerServiceError {
         switch error {
         case .noPlaces, .nothingHeard, .noPositions, .nothingLeft, .otherSite: .refused(.malformed, "\(error)")

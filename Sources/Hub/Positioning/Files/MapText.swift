@@ -1,17 +1,17 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// Numbers and names of maps as people and programs read them.
+/// Numbers and names in the output of commands.
 public enum MapText {
-    /// With two digits behind the point; a dash for `nil`.
+    /// A number with two decimals, or a dash for `nil`.
     public static func metres(_ value: Double?) -> String { decimal(value, 100) }
 
-    /// A share in whole per cent; a dash for `nil`.
+    /// A share in whole percent without the sign, or a dash for `nil`.
     public static func percent(_ share: Double?) -> String {
         share.map { "\(Int(min(1e6, max(-1e6, ($0 * 100).rounded()))))" } ?? "-"
     }
 
-    /// Both ends, such as `1.52–2.31`; a dash where nothing can be said.
+    /// An interval such as `1.52…2.31`, or a dash if it is unknown.
     public static func interval(_ ends: [Double]) -> String {
         ends.count == 2 ? "\(metres(ends[0]))…\(metres(ends[1]))" : "-"
     }
@@ -19,26 +19,26 @@ public enum MapText {
     /// `1 place`, `2 places`.
     public static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
-    /// A name out of a file, which may be anything, fit for one line of a terminal.
+    /// A name from a file, shortened and escaped for a line in a terminal.
     public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }
 
-    /// A place by its name, with its floor where it has one.
+    /// The name of a place, with its floor if it has one.
     public static func name(_ place: Place) -> String {
         line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
     }
 
-    /// A score with twelve significant digits; null for no candidate, "infinity" for an impossible one.
+    /// A score with twelve significant digits: null if the place is not a candidate, "infinity" if it is impossible.
     public static func score(_ value: Double?) -> JSONValue {
         guard let value, !value.isNaN else { return .null }
         guard value.isFinite else { return "infinity" }
         return .real(significant(value))
     }
 
-    /// Rounded to twelve significant digits.
+    /// A number rounded to twelve significant digits.
     static func significant(_ value: Double) -> Double {
         guard value != 0, value.isFinite else { return value }
         let text = "\(abs(value))"
-        // Nothing is lost where there are no more digits than these.
+        // The number has no more digits than these.
         guard text.utf8.count > 12 else { return value }
         var exponent = 0
         var scale = 1.0

@@ -3,10 +3,10 @@ public import Configuration
 public import Listener
 public import Sites
 
-/// Locates runs on a map, second by second, and says what it found as lines.
+/// Locates runs on a map, second by second.
 public struct RunLocator: Sendable {
     private var locator: Locator
-    /// Whether answers hold every place's score.
+    /// Whether answers contain the score of every place.
     public var wantsScores: Bool {
         get { locator.wantsScores }
         set { locator.wantsScores = newValue }
@@ -14,10 +14,12 @@ public struct RunLocator: Sendable {
     private var session: String?
     private var numbers: [BeaconKey: Int?] = [:]
 
+    /// A locator for a map.
+    ///
     /// - Parameters:
-    ///   - settings: The map's own without them.
-    ///   - walls: Nobody walks through them (`hmm`).
-    /// - Throws: where the map has nothing for the algorithm.
+    ///   - settings: How to locate.
+    ///   - walls: Walls that `hmm` does not walk through.
+    /// - Throws: If the map lacks what the algorithm needs.
     public init(_ map: SignalMap, settings: LocatorSettings, walls: [Wall] = []) throws(ListenerServiceError) {
         do throws(PositioningError) {
             locator = try Locator(map, settings: settings, walls: walls)
@@ -26,15 +28,16 @@ public struct RunLocator: Sendable {
         }
     }
 
+    /// The map.
     public var map: SignalMap { locator.map }
 
-    /// Another run begins.
+    /// Begins another run.
     public mutating func begin(session: String?) {
         self.session = session
         locator.begin()
     }
 
-    /// Takes the next second of the run and says where the receiver is.
+    /// Takes the next second of the run and locates the receiver.
     public mutating func locate(seconds: Double, _ heard: [HeardBeacon]) -> LocatedInstant {
         var levels: [Int: [Double]] = [:]
         var strangers = 0
@@ -54,7 +57,7 @@ public struct RunLocator: Sendable {
 
     /// The first of the beacon's keys that the map has.
     private mutating func number(of beacon: HeardBeacon) -> Int? {
-        // Whoever floods the air with identities gets no more memory.
+        // A flood of identities must not take more and more memory.
         if numbers.count > 2 * Survey.beaconLimit { numbers.removeAll() }
         for key in beacon.keys {
             let number = numbers[key] ?? map.number(of: key)
@@ -65,28 +68,28 @@ public struct RunLocator: Sendable {
     }
 }
 
-/// Where a receiver was found to be at one instant, with where it really was if somebody knows.
+/// The answer at one instant, with the true position if it is known.
 public struct LocatedInstant: Sendable {
-    /// What the run is called; `nil` for one without a name.
+    /// The name of the run. `nil` if it has none.
     public let session: String?
-    /// Since the run's start.
+    /// Seconds since the start of the run.
     public let seconds: Double
     public let answer: LocatorAnswer
-    /// Where the receiver really was.
+    /// The true position of the receiver.
     public var truth: RunTruth.Spot?
 
-    /// In metres, in the plane; `nil` without a truth and without an answer.
+    /// The error in metres, in the plane. `nil` without a true position and without an answer.
     public var error: Double? {
         guard let truth, let position = answer.position else { return nil }
         return position.distance(to: truth.position)
     }
 
-    /// One object for a line.
+    /// The answer as one object.
     ///
-    /// - Parameter hasScores: Whether every place's score stands in it.
+    /// - Parameter hasScores: Whether it contains the score of every place.
     public func json(on map: SignalMap, hasScores: Bool = false) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("session", .text(session)), ("time", JSONValue.rounded(seconds)),
+            ("session", .text(session)), ("time", .rounded(seconds)),
             ("state", .string(answer.state.rawValue)),
         ]
         if answer.state == .none {
@@ -96,12 +99,12 @@ public struct LocatedInstant: Sendable {
         }
         members += [
             ("heard", .integer(answer.heard)), ("used", .integer(answer.used)),
-            ("receiverOffsetDb", JSONValue.rounded(answer.receiverOffset)),
+            ("receiverOffsetDb", .rounded(answer.receiverOffset)),
             ("algorithm", .string(map.settings.algorithm.rawValue)),
         ]
         if let truth {
             members.append(("truth", truth.json))
-            members.append(("errorM", JSONValue.rounded(error)))
+            members.append(("errorM", .rounded(error)))
         }
         if hasScores { members.append(("scores", scores(on: map))) }
         return .record(members)
@@ -110,16 +113,16 @@ public struct LocatedInstant: Sendable {
     private func placed(on map: SignalMap) -> [(String, JSONValue)] {
         [
             ("floor", .text(answer.floor)),
-            ("position", .optional(answer.position) { Self.point($0) }),
+            ("position", .optional(answer.position) { .point($0, 6) }),
             ("place", .optional(answer.place) { .string(map.places[$0].name) }),
-            ("probability", JSONValue.rounded(answer.probability, 4)),
+            ("probability", .rounded(answer.probability, 4)),
             (
                 "candidates",
                 .array(
                     answer.candidates.map {
                         .record([
                             ("place", .string(map.places[$0.place].name)),
-                            ("probability", JSONValue.rounded($0.probability, 4)),
+                            ("probability", .rounded($0.probability, 4)),
                         ])
                     })
             ),
@@ -127,21 +130,17 @@ public struct LocatedInstant: Sendable {
         ]
     }
 
-    private static func point(_ position: FloorPosition) -> JSONValue {
-        .record([("x", JSONValue.rounded(position.x, 6)), ("y", JSONValue.rounded(position.y, 6))])
-    }
-
     private static func region(_ region: Region) -> JSONValue {
         .record([
-            ("areaM2", JSONValue.rounded(region.area)), ("radiusM", JSONValue.rounded(region.radius)),
+            ("areaM2", .rounded(region.area)), ("radiusM", .rounded(region.radius)),
             (
                 "polygon",
-                .array(region.polygon.map { .array([JSONValue.rounded($0.x), JSONValue.rounded($0.y)]) })
+                .array(region.polygon.map { .roundedPosition($0) })
             ),
         ])
     }
 
-    /// By the place's name; of places of one name each further one has its floor or its number behind it.
+    /// The scores by the place's name. Further places with the same name have their floor or a number in parentheses.
     private func scores(on map: SignalMap) -> JSONValue {
         var taken: Set<String> = []
         return .record(
@@ -159,11 +158,11 @@ public struct LocatedInstant: Sendable {
             })
     }
 
-    /// One line for people.
+    /// The answer as one line of text.
     public func text(on map: SignalMap) -> String {
         let time = "\(MapText.metres(seconds).dropLast(3)) s"
         let start = (session.map { MapText.line($0) + "  " } ?? "") + time
-        let error = error.map { "  off by \(MapText.metres($0)) m" } ?? ""
+        let error = error.map { "  error \(MapText.metres($0)) m" } ?? ""
         guard answer.state != .none else { return "\(start)  none: \(answer.reason?.rawValue ?? "")" }
         var parts = [start]
         if answer.state == .poor { parts.append("poor") }

@@ -3,47 +3,49 @@ internal import BluetoothTypes
 internal import Configuration
 public import Listener
 
-/// Whoever takes the seconds of runs, one after the other.
+/// A receiver of the seconds of runs, one after the other.
 public protocol RunConsumer: AnyObject {
-    /// Whether nothing more is wanted.
+    /// Whether no more seconds are needed.
     var isSatisfied: Bool { get }
-    /// Another run begins: somebody else, or somewhere else.
+    /// Begins another run.
     func begin(session: String?)
-    /// When the runs began, in microseconds since 1970; `nil` where nobody knows. Told before the first second, where at
-    /// all.
+    /// Takes the time at which the run began, in microseconds since 1970, or `nil` if it is unknown. Called before the
+    /// first second, if at all.
     func date(_ unixMicroseconds: Int64?)
-    /// Which adapter hears. Told before the first second, where there is one.
+    /// Takes the adapter that receives. Called before the first second, if there is an adapter.
     func listen(on adapter: String)
-    /// A second of it: when, in seconds since its start, and what was heard.
+    /// Takes one second of the run: the time since its start, and the received beacons.
     func take(seconds: Double, _ heard: [HeardBeacon])
-    /// A sentence for whoever watches.
+    /// Takes a message for the user.
     func say(_ sentence: String, isWarning: Bool)
 }
 
 extension RunConsumer {
-    /// It does not matter.
+    /// Does nothing.
     public func date(_ unixMicroseconds: Int64?) {}
-    /// It does not matter.
+    /// Does nothing.
     public func listen(on adapter: String) {}
 }
 
-/// A file with runs, or with packets that are one: btsnoop, pcap, pcapng, what `pharos scan --json` prints, JSON Lines as
-/// surveys have them, with stays or without, or a table.
+/// A file with runs or packets: btsnoop, pcap, pcapng, the output of `pharos scan --json`, JSON Lines as in surveys, with or
+/// without stays, or a table.
 ///
-/// What comes in lines is told as it comes, so that another program can write them meanwhile.
+/// Lines are passed on as they arrive, so another program may still be writing them.
 public struct RunFile {
     private let path: String
     private let known: KnownBeacons
     private let reading: SurveyFiles.Reading
     private let shared: Set<BeaconKey>
-    /// Whether sightings of strangers are left out.
+    /// Whether unknown beacons are left out.
     public var isOnlyKnown = false
 
+    /// A file of runs.
+    ///
     /// - Parameters:
     ///   - path: The file, or `-` for standard input.
-    ///   - known: Who has a name.
-    ///   - reading: What levels in tables and surveys stand for.
-    ///   - shared: Identities that are known to come from several devices.
+    ///   - known: The known beacons.
+    ///   - reading: How to read levels in tables and surveys.
+    ///   - shared: Identities that several devices send.
     public init(_ path: String, _ known: KnownBeacons, reading: SurveyFiles.Reading, shared: Set<BeaconKey> = []) {
         self.path = path
         self.known = known
@@ -51,9 +53,9 @@ public struct RunFile {
         self.shared = shared
     }
 
-    /// Tells everything.
+    /// Passes all seconds to a consumer.
     ///
-    /// - Throws: where the file is missing, or cannot be followed; what came before was told.
+    /// - Throws: If the file is missing or cannot be read. The seconds before the problem have been passed on.
     public func run(_ consumer: any RunConsumer) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         let start = try pieces.peek(32)
@@ -87,7 +89,7 @@ public struct RunFile {
             lines.take(piece)
         }
         lines.finish()
-        if lines.reports == 0 { throw .refused(.malformed, "\(pieces.name): there is no report in it") }
+        if lines.reports == 0 { throw .refused(.malformed, "\(pieces.name): it contains no report") }
     }
 
     private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
@@ -117,7 +119,7 @@ public struct RunFile {
         let (survey, problems) = SurveyTableReader.read(
             whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero, acceptsRuns: true)
         let faults = problems.map { $0.inFile(pieces.name) }
-        // Any text has rows: one without a single level is no run, and least of all one that heard nothing.
+        // Any text has rows. Without a level and with errors, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
             throw Self.noRun(faults, pieces.name)
         }
@@ -146,9 +148,9 @@ public struct RunFile {
 }
 
 extension SecondGatherer {
-    /// Hands everything on as one run without a name.
+    /// Passes all seconds to a consumer, as one run without a name.
     ///
-    /// - Parameter source: The adapter's; `nil` for a recording.
+    /// - Parameter source: The source of an adapter. `nil` for a recording.
     public func tell(_ consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
         var hasBegun = false
         onSecond = { [unowned self] second, heard in
@@ -165,8 +167,8 @@ extension SecondGatherer {
     }
 }
 
-/// Tells the stays of a survey that still grows, each as a run. Stays that a later line takes back are told all the same:
-/// what was told cannot depend on how much of the file is there already.
+/// Passes on the stays of a survey that is still being read, each as a run. Stays that a later line drops are passed on
+/// too, because the result must not depend on how much of the file has already been written.
 private struct SurveyTeller {
     private var stay = 0
     private var vector = 0
@@ -191,7 +193,7 @@ private struct SurveyTeller {
                     })
                 vector += 1
             }
-            // The last one may go on.
+            // The last stay may continue.
             guard stay + 1 < survey.stays.count else { return }
             stay += 1
             hasBegun = false

@@ -3,28 +3,30 @@ internal import BeaconService
 internal import Configuration
 public import Listener
 
-/// Where a receiver really was, by session and time: from a table with the columns `x` and `y`, and `session`, `time`,
-/// `floor` and `place` as far as they are known.
+/// The true positions of a receiver, from a table with the columns `x` and `y` and optionally `session`, `time`, `floor`
+/// and `place`.
 public struct RunTruth: Sendable {
-    /// A place at a moment.
+    /// A true position.
     public struct Spot: Hashable, Sendable {
         public let position: FloorPosition
-        /// `nil` where nobody said.
+        /// `nil` if unknown.
         public let floor: String?
         public let place: String?
 
         var json: JSONValue {
             .record([
-                ("x", JSONValue.rounded(position.x, 6)), ("y", JSONValue.rounded(position.y, 6)),
-                ("floor", .text(floor)), ("place", .text(place)),
+                ("x", .rounded(position.x, 6)), ("y", .rounded(position.y, 6)), ("floor", .text(floor)),
+                ("place", .text(place)),
             ])
         }
     }
 
-    /// By session, in the order of time; `nil` as a time is all of the session.
+    /// The positions of each session in the order of time. A position without a time is for the whole session.
     private var marks: [String?: [(time: Double?, spot: Spot)]] = [:]
 
-    /// - Throws: where the table is missing, or has no such columns.
+    /// Reads a table.
+    ///
+    /// - Throws: If the table is missing or does not have the columns.
     public init(_ path: String) throws(ListenerServiceError) {
         let octets = try MapFile.contents(path, limit: 1 << 28)
         let name = path == "-" ? "standard input" : path
@@ -37,7 +39,8 @@ public struct RunTruth: Sendable {
         for (index, column) in table.header.enumerated() { columns[column] = columns[column] ?? index }
         guard columns["x"] != nil, columns["y"] != nil else {
             throw .refused(
-                .malformed, "\(name):1:1: a truth has the columns x and y, and time and session where it moves")
+                .malformed,
+                "\(name):1:1: the table needs the columns x and y, and time and session if the receiver moves")
         }
         var rows = table.rows
         var row = CSVRow()
@@ -51,7 +54,7 @@ public struct RunTruth: Sendable {
                 guard let text = text(column) else { return nil }
                 guard let value = Double(text), value.isFinite, abs(value) <= 1e9 else {
                     throw .refused(
-                        .malformed, "\(name):\(row.line):1: \(column) is no number: \(ProblemText.quoted(text))")
+                        .malformed, "\(name):\(row.line):1: \(column) is not a number: \(ProblemText.quoted(text))")
                 }
                 return value
             }
@@ -62,8 +65,8 @@ public struct RunTruth: Sendable {
         for session in marks.keys { marks[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
     }
 
-    /// Where the receiver was: between two marks on the straight line from one to the other. `nil` where nobody said;
-    /// half a second beside the first and the last mark these count.
+    /// The position at a time, interpolated between two rows. `nil` more than half a second before the first or after the
+    /// last row.
     public func spot(session: String?, seconds: Double) -> Spot? {
         guard let marks = marks[session] ?? marks[nil], let first = marks.first, let last = marks.last else {
             return nil

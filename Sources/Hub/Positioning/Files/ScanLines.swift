@@ -3,13 +3,13 @@ internal import Configuration
 internal import Listener
 internal import Sightings
 
-/// Reads what `pharos scan --json` prints, one report a line, and hands it on as if it came from the radio.
+/// Reads the output of `pharos scan --json`, one report per line, and passes the reports to a gatherer.
 struct ScanLines {
     private let gatherer: SecondGatherer
     private let clock: HearingClock
     private let name: String
     private var wall = RecordingClock()
-    /// The wall clock's time less that of the machine, at the first report, in microseconds.
+    /// The wall-clock time minus the time since boot at the first report, in microseconds.
     private var difference: Int64?
     private var pending: [UInt8] = []
     private var line = 0
@@ -34,12 +34,12 @@ struct ScanLines {
     }
 
     mutating func finish() {
-        // A line without an end was cut.
+        // A last line without an end was cut off.
         pending = []
         if rounds > 0, reports == 0 {
-            gatherer.onSentence("\(name): these are rounds, not packets; leave --every-s out of pharos scan", true)
+            gatherer.onSentence("\(name): these are summaries, not packets; use pharos scan without --every-s", true)
         }
-        if faults > 1 { gatherer.onSentence("\(name): \(faults) lines are no reports, and were left out", true) }
+        if faults > 1 { gatherer.onSentence("\(name): \(faults) lines are not reports and were left out", true) }
         gatherer.finish(at: wall.now)
     }
 
@@ -68,10 +68,10 @@ struct ScanLines {
 
     private mutating func fault() {
         faults += 1
-        if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is no report of `pharos scan --json`", true) }
+        if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is not a report of `pharos scan --json`", true) }
     }
 
-    /// The machine's own time never steps: it counts where it is there.
+    /// The time of a report. The time since boot is used if the report has it, because it never steps.
     private mutating func time(_ root: JSONNode) -> Int64? {
         let wall = root["at"]?.string.flatMap(Self.microseconds)
         guard let boot = root["bootNs"]?.integer else { return wall }
@@ -80,7 +80,7 @@ struct ScanLines {
         return Int64(boot / 1000) + difference
     }
 
-    /// Microseconds since 1970 of a time in RFC 3339.
+    /// A time in RFC 3339 as microseconds since 1970.
     private static func microseconds(_ text: String) -> Int64? {
         guard let time = RFC3339Time(text) else { return nil }
         var fraction = Int64(0)

@@ -1,9 +1,9 @@
 internal import Airtime
 public import Configuration
 
-/// What was recorded just now, judged beside all else that the survey holds.
+/// An assessment of the stays that were just recorded, compared with the rest of the survey.
 public struct StayJudgement: Sendable {
-    /// Fewer beacons than these are unreliable.
+    /// With fewer beacons, a place is unreliable.
     public static let fewestBeacons = 4
 
     private let stays: [Int]
@@ -17,9 +17,9 @@ public struct StayJudgement: Sendable {
     private let spread: Double?
     private let alike: (place: String, share: Double)?
 
-    /// - Parameters:
-    ///   - survey: With the stays in it.
-    ///   - numbers: Of the stays to judge.
+    /// Assesses some stays of a survey.
+    ///
+    /// - Parameter numbers: The numbers of the stays.
     public init(_ survey: Survey, stays numbers: [Int]) {
         let recorded = survey.stays.filter { numbers.contains($0.number) && !$0.isDropped }
         stays = numbers
@@ -68,15 +68,15 @@ public struct StayJudgement: Sendable {
         return (map.places[nearest.place].name, nearest.share)
     }
 
-    /// What should be said, one sentence each.
+    /// Warnings, one sentence each.
     public var warnings: [String] {
-        guard beacons > 0 else { return ["nothing was heard: is this receiver near any beacon?"] }
+        guard beacons > 0 else { return ["nothing was received: is this receiver near any beacon?"] }
         return beacons < Self.fewestBeacons
-            ? ["\(MapText.count(beacons, "beacon")): fewer than four are unreliable, ten are good, twenty no better"]
+            ? ["\(MapText.count(beacons, "beacon")): fewer than four are unreliable, ten are good"]
             : []
     }
 
-    /// One line.
+    /// The assessment as one line.
     public var text: String {
         var text = "\(MapText.count(beacons, "beacon")) in \(seconds) s"
         if rare > 0 { text += ", \(rare) of them in less than half of the seconds" }
@@ -87,13 +87,13 @@ public struct StayJudgement: Sendable {
         return text + "\n"
     }
 
-    /// The same for programs.
+    /// The assessment as one object.
     public var json: JSONValue {
         .record([
             ("stays", .array(stays.map { .integer($0) })), ("place", .string(place)),
             (
                 "position",
-                .optional(position) { .array([JSONValue.rounded($0.x), JSONValue.rounded($0.y)]) }
+                .roundedPosition(position)
             ),
             ("floor", .text(floor)), ("seconds", .integer(seconds)),
             ("beacons", .integer(beacons)), ("rareBeacons", .integer(rare)),

@@ -3,16 +3,16 @@ public import Configuration
 internal import EddystoneSecurity
 public import Listener
 
-/// Surveys that a person has named: each JSON Lines or CSV, told by what is in it.
+/// Reads surveys as JSON Lines or tables, recognised by their content.
 public struct SurveyFiles: Sendable {
-    /// What stands for what in tables.
+    /// How to read levels.
     public struct Reading: Hashable, Sendable {
-        /// The number that stands for "not heard" in a table; `nil` where none does.
+        /// The number that means "not received" in a table. `nil` if no number does.
         public var absent: Double?
         /// Whether 0 dBm is a level.
         public var acceptsZero: Bool
 
-        /// - Parameters are as the properties of the same names.
+        /// How to read levels.
         public init(absent: Double? = nil, acceptsZero: Bool = false) {
             self.absent = absent
             self.acceptsZero = acceptsZero
@@ -21,22 +21,22 @@ public struct SurveyFiles: Sendable {
 
     /// All stays, in the order of the files.
     public private(set) var survey: Survey
-    /// The files with their digests, in their order.
+    /// The files with their SHA-256.
     public private(set) var sources: [SignalMap.Source] = []
-    /// What is wrong with single lines or worth knowing, in the order of the files.
+    /// Errors and warnings about lines, in the order of the files.
     public private(set) var problems: [FileProblem] = []
-    /// The file that each of the survey's stays is in.
+    /// The file of each stay of the survey.
     public private(set) var fileOfStay: [String] = []
 
-    /// A table may hold so much, in octets; lines of JSON are read piece by piece, however many there are.
+    /// The largest table, in bytes. JSON Lines are read in pieces and may be longer.
     public static let tableLimit = 1 << 29
 
+    /// Reads surveys. Lines that cannot be used are reported in ``problems``.
+    ///
     /// - Parameters:
     ///   - paths: Files, or `-` for standard input.
-    ///   - reading: What levels stand for.
-    ///   - keepsPackets: Whether single packets are kept: a map needs the mean of each second only.
-    /// - Throws: where a file is missing, or is something else than a survey. Lines that cannot be used are problems, and
-    ///   the rest counts.
+    ///   - keepsPackets: Whether the level of every packet is kept. A map needs only the mean of each second.
+    /// - Throws: If a file is missing or not a survey.
     public init(
         _ paths: [String], reading: Reading = .init(), keepsPackets: Bool = true
     ) throws(ListenerServiceError) {
@@ -44,7 +44,7 @@ public struct SurveyFiles: Sendable {
         for path in paths { try add(path, reading, keepsPackets) }
     }
 
-    /// Whether any stay has a vector.
+    /// Whether no stay has a vector.
     public var isEmpty: Bool { survey.vectorCount == 0 }
 
     private mutating func add(_ path: String, _ reading: Reading, _ keepsPackets: Bool) throws(ListenerServiceError) {
@@ -82,7 +82,7 @@ public struct SurveyFiles: Sendable {
         if let same = sources.first(where: { $0.sha256 == source.sha256 }) {
             problems.append(
                 FileProblem(
-                    "this is the same as \(same.name): it counts once", at: .init(line: 1, column: 1),
+                    "this file is the same as \(same.name): it is used once", at: .init(line: 1, column: 1),
                     severity: .warning, in: pieces.name))
             return
         }
@@ -95,7 +95,7 @@ public struct SurveyFiles: Sendable {
         }
     }
 
-    /// The problems as sentences, of which nobody reads more than a few.
+    /// The first problems as sentences.
     public var sentences: [String] { Self.sentences(problems) }
 
     static func sentences(_ problems: [FileProblem], limit: Int = 20) -> [String] {
@@ -104,7 +104,7 @@ public struct SurveyFiles: Sendable {
         return rest > 0 ? shown + ["\(rest) more problems are not shown; `pharos map check` lists them"] : shown
     }
 
-    /// Refuses what holds nothing to make a map of.
+    /// Throws an error if no stay has a vector.
     public func refuseEmpty() throws(ListenerServiceError) {
         guard isEmpty else { return }
         let names = sources.map(\.name).joined(separator: ", ")
@@ -112,8 +112,7 @@ public struct SurveyFiles: Sendable {
             .refused(
                 .malformed,
                 Self.sentences(problems, limit: 3) + [
-                    "\(names): there is no second of any stay in there: is it a survey, as `pharos map record` "
-                        + "writes it?"
+                    "\(names): it contains no second of any stay: is it a survey, as `pharos map record` writes it?"
                 ]))
     }
 }

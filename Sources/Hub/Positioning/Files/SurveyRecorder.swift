@@ -2,16 +2,16 @@ public import Airtime
 internal import Configuration
 internal import LinuxHost
 
-/// Where something is recorded, as a survey has it.
+/// The place at which stays are recorded.
 public struct SurveySpot: Hashable, Sendable {
-    /// `nil` where there is a position only.
+    /// The place's name. `nil` if there is only a position.
     public var place: String?
-    /// Metres east and north; `nil` where nobody knows.
+    /// Metres east and north. `nil` if unknown.
     public var position: FloorPosition?
-    /// `nil` on sites with one floor.
+    /// The floor's name. `nil` on sites with one floor.
     public var floor: String?
 
-    /// - Parameters are as the properties of the same names.
+    /// A place.
     public init(place: String? = nil, position: FloorPosition? = nil, floor: String? = nil) {
         self.place = place
         self.position = position
@@ -19,18 +19,18 @@ public struct SurveySpot: Hashable, Sendable {
     }
 }
 
-/// What the first line of a recording and the stays in it have in common.
+/// What all stays of a recording have in common.
 public struct SurveyHeading: Hashable, Sendable {
     /// The site's name.
     public var site: String?
     /// The receiver's name.
     public var receiver: String?
-    /// What it hears with; `nil` until that is known, and of a recording.
+    /// The adapter that receives. `nil` until it is known, and for a file.
     public var adapter: String?
-    /// What is recorded together; `nil` for the day.
+    /// The session. `nil` for the day.
     public var session: String?
 
-    /// - Parameters are as the properties of the same names.
+    /// The site, receiver and session of a recording.
     public init(site: String? = nil, receiver: String? = nil, session: String? = nil) {
         self.site = site
         self.receiver = receiver
@@ -38,16 +38,16 @@ public struct SurveyHeading: Hashable, Sendable {
     }
 }
 
-/// Records stays at one place onto the end of a survey, second by second.
+/// Appends stays at one place to a survey, second by second.
 public final class SurveyRecorder: RunConsumer {
     /// A stay with one heading.
     public struct Leg: Hashable, Sendable {
-        /// Degrees clockwise from north; `nil` where unknown.
+        /// Degrees clockwise from north. `nil` if unknown.
         public var heading: Double?
-        /// How many seconds belong to it.
+        /// The number of seconds.
         public var seconds: Int
 
-        /// - Parameters are as the properties of the same names.
+        /// A stay with a heading.
         public init(heading: Double?, seconds: Int) {
             self.heading = heading
             self.seconds = seconds
@@ -66,16 +66,18 @@ public final class SurveyRecorder: RunConsumer {
     private var origin: Double?
     /// The numbers of the stays that were recorded.
     public private(set) var stays: [Int] = []
-    /// Gets a sentence for whoever watches.
+    /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Gets what the current second says: seconds left, and what was heard.
+    /// Called with each second: the number of seconds left, and the received beacons.
     public var onSecond: (_ left: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
-    /// Whether the next leg waits for ``turn()``.
+    /// Whether the recorder waits for ``turn()`` before the next leg.
     public var waits = false
 
+    /// A recorder.
+    ///
     /// - Parameters:
-    ///   - file: Where the lines go.
-    ///   - legs: At least one; a recording goes from one to the next.
+    ///   - file: The survey.
+    ///   - legs: At least one. A file that is recorded from continues from one to the next.
     public init(_ file: GrowingSurvey, at spot: SurveySpot, legs: [Leg], _ heading: SurveyHeading) {
         self.file = file
         self.spot = spot
@@ -107,7 +109,7 @@ public final class SurveyRecorder: RunConsumer {
         if isLegComplete { end() }
     }
 
-    /// Goes to the next leg.
+    /// Begins the next leg.
     public func turn() {
         end()
         leg += 1
@@ -134,14 +136,13 @@ public final class SurveyRecorder: RunConsumer {
         stays.append(number)
     }
 
-    /// A stay that has no end counts with what it has; this one has one.
     private func end() {
         guard isOpen, let stay = stays.last else { return }
         file.append(SurveyWriter.end(stay: stay, seconds: count))
         isOpen = false
     }
 
-    /// Every packet by beacon, in the order of the keys.
+    /// The levels of every packet by beacon, sorted by key.
     static func readings(_ heard: [HeardBeacon]) -> [(key: BeaconKey, levels: [Double])] {
         var byKey: [BeaconKey: [Double]] = [:]
         for beacon in heard { if let key = beacon.recordedKey { byKey[key, default: []] += beacon.levels } }
@@ -152,7 +153,7 @@ public final class SurveyRecorder: RunConsumer {
 /// The first line of a recording, and the session of its stays.
 struct SurveyHeader {
     let line: String
-    /// That which was named, else the day.
+    /// The given session, or the day.
     let session: String?
 
     init(_ heading: SurveyHeading, started: Int64?) {

@@ -1,37 +1,39 @@
 internal import Airtime
 
-/// Records a walk from place to place: between two marks each second is a stay where the receiver was at its middle, if it
-/// went straight on at one speed.
+/// Records a walk from place to place. Each second becomes a stay at the position at its middle, on the straight line
+/// between two places.
 public final class SurveyWalk: RunConsumer {
     private let file: GrowingSurvey
     private let spots: [SurveySpot]
     private var heading: SurveyHeading
-    /// Seconds since the walk's start at which each of the spots was passed, as far as they are known.
+    /// The times at which the places were passed, in seconds since the start of the walk, as far as they are known.
     private var marks: [Double]
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
     private var segment = 1
     private var started: Int64?
     private var hasHeader = false
     private var latest = 0.0
-    /// How long after the walk's start the first second began, in seconds: an adapter takes time to open. `nil` before
-    /// that second is over.
+    /// The time in seconds between the start of the walk and the first second, because an adapter takes time to open. `nil`
+    /// before the end of the first second.
     private var delay: Double?
     /// The numbers of the stays that were recorded.
     public private(set) var stays: [Int] = []
-    /// Gets a sentence for whoever watches.
+    /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Asked often: whether the next place is passed just now.
+    /// Returns whether the next place is passed now. Called often.
     public var isPassing: () -> Bool = { false }
-    /// Gets what the current second heard.
+    /// Called with the received beacons of each second.
     public var onSecond: (_ heard: [HeardBeacon]) -> Void = { _ in }
-    /// Gets the place that is to be passed next.
+    /// Called with the place that is passed next.
     public var onNext: (_ spot: SurveySpot) -> Void = { _ in }
 
+    /// A recorder of a walk.
+    ///
     /// - Parameters:
-    ///   - file: Where the lines go.
-    ///   - spots: The places that are passed, all with positions; at least two.
-    ///   - marks: When each is passed, in seconds since the start; empty where somebody marks them meanwhile, the first
-    ///     one at the start.
+    ///   - file: The survey.
+    ///   - spots: At least two places, all with positions.
+    ///   - marks: The times at which the places are passed, in seconds since the start. If empty, they are marked during
+    ///     the walk, which begins at the first place.
     public init(_ file: GrowingSurvey, _ spots: [SurveySpot], marks: [Double], _ heading: SurveyHeading) {
         self.file = file
         self.spots = spots
@@ -39,7 +41,7 @@ public final class SurveyWalk: RunConsumer {
         self.heading = heading
     }
 
-    /// How many of the places are not passed yet.
+    /// The number of places that have not been passed.
     public var left: Int { spots.count - marks.count }
 
     public var isSatisfied: Bool {
@@ -51,7 +53,7 @@ public final class SurveyWalk: RunConsumer {
         return false
     }
 
-    /// Half seconds are exact enough for a mark.
+    /// Takes the time since the start of the walk.
     public func pass(seconds: Double) { latest = seconds }
 
     public func begin(session: String?) {}
@@ -69,7 +71,7 @@ public final class SurveyWalk: RunConsumer {
         flush()
     }
 
-    /// Writes what is known to lie between two marks.
+    /// Writes the seconds between two known marks.
     private func flush() {
         while segment < spots.count, segment < marks.count {
             let (from, to) = (marks[segment - 1], marks[segment])

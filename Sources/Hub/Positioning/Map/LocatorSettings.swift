@@ -1,31 +1,31 @@
 internal import Airtime
 
-/// The ways to find a place, by the names that commands and maps know them by.
+/// The algorithms, by their names in commands and maps.
 public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
-    /// The place of the survey's nearest vector.
+    /// The place of the nearest vector of the survey.
     case nn
-    /// The place whose means are nearest.
+    /// The place with the nearest means.
     case nnMean = "nn-mean"
-    /// The place whose medians are nearest.
+    /// The place with the nearest medians.
     case nnMedian = "nn-median"
-    /// The place whose five strongest beacons have the most similar histograms.
+    /// The place whose five strongest beacons have the most similar histograms of levels.
     case bhattacharyya
-    /// The place with the print whose levels, relative to its strongest, are nearest.
+    /// The place with the nearest levels relative to the strongest one.
     case relative
-    /// Between the places of the nearest vectors, by weight.
+    /// The weighted mean of the places of the nearest vectors.
     case wknn
     /// The likelihood of each place.
     case gauss
     /// The likelihood of each cell of a grid.
     case field
-    /// The field, followed over time.
+    /// The field with a filter over time.
     case hmm
-    /// The middle of the six strongest beacons that somebody has said the places of, each with its power as its weight.
+    /// The mean position of the six strongest beacons with known positions, weighted by their power.
     case weightedCentroid = "weighted-centroid"
-    /// Between the beacons at the four corners, by the mean levels of opposite sides.
+    /// A position between four beacons at the corners, from the mean levels of opposite sides.
     case simpleDistance = "simple-distance"
 
-    /// Whether it gives a probability for each place, and so a region.
+    /// Whether it gives the probability of each place, and so a region.
     public var isProbabilistic: Bool {
         switch self {
         case .gauss, .field, .hmm: true
@@ -33,29 +33,29 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// All that know a survey.
+    /// The algorithms that use a survey.
     public static let allCases: [PositioningAlgorithm] = [
         .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .gauss, .field, .hmm,
     ]
-    /// Those that know the beacons' places alone: something to hold the others against.
+    /// The algorithms that use only the positions of the beacons, for comparison.
     public static let baselines: [PositioningAlgorithm] = [.weightedCentroid, .simpleDistance]
 
     var isBaseline: Bool { Self.baselines.contains(self) }
 
-    /// Whether it compares with the survey's vectors themselves.
+    /// Whether it compares with the survey's vectors.
     var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
-/// What "relative" is relative in: S2 does not say it.
+/// The unit of relative levels, which the article of 2016 leaves open.
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
-    /// The share of the way from -100 dBm to the strongest.
+    /// The position between -100 dBm and the strongest level, 0...1.
     case db
-    /// 10^(difference from the strongest / 20).
+    /// 10^(difference from the strongest level / 20).
     case amplitude
-    /// 10^(difference from the strongest / 10).
+    /// 10^(difference from the strongest level / 10).
     case power
 
-    /// What a beacon costs that only one of the two sides has.
+    /// The default penalty for a beacon that only one side received.
     public var penalty: Double {
         switch self {
         case .db, .power: 0.5
@@ -64,7 +64,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// How a place is found on a map.
+/// How to locate a receiver on a map.
 public struct LocatorSettings: Hashable, Sendable {
     /// What `relative` compares with.
     public enum Prints: String, CaseIterable, Hashable, Sendable {
@@ -74,48 +74,48 @@ public struct LocatorSettings: Hashable, Sendable {
         case slices
     }
 
-    /// The difference of the receiver from the surveyor's, in dB.
+    /// How much higher the levels of the receiver are than those of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
-        /// Unknown: every offset of -12...12 dB counts with how likely it is.
+        /// Unknown: the algorithm sums over offsets of -12...12 dB, weighted by their prior probability.
         case unknown
-        /// So much stronger than the surveyor's.
+        /// Known, in dB.
         case known(Double)
     }
 
     public var algorithm: PositioningAlgorithm
-    /// How many of the last vectors count, from 1; `nil` for the algorithm's own: one for the rules of the seeds, all of
-    /// the run for `bhattacharyya`, five for the others.
+    /// The number of the last vectors that are located together, from 1. `nil` for the algorithm's default: one for
+    /// `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, five for the others.
     public var window: Int?
-    /// Of `relative`.
+    /// The unit of relative levels (`relative`).
     public var reading: RelativeReading = .db
-    /// Of `relative`; `nil` for the reading's own.
+    /// The penalty for a beacon that only one side received (`relative`). `nil` for the default of the unit.
     public var penalty: Double?
-    /// Of `relative`.
+    /// What the sample is compared with (`relative`).
     public var prints: Prints = .slices
-    /// k of `wknn`.
+    /// k, the number of nearest vectors (`wknn`).
     public var neighbors = 10
-    /// Of `gauss`, `field` and `hmm`.
+    /// The receiver offset (`gauss`, `field` and `hmm`).
     public var receiverOffset: ReceiverOffset = .unknown
-    /// What the log-likelihood is divided by, so that regions cover what they say.
+    /// The divisor of the log-likelihoods, fitted so that a 95 % region contains 95 % of the true positions.
     public var temper = 4.0
-    /// The distance between the cells of a field, in metres; `nil` to let the map choose.
+    /// The side of a cell of the field, in metres. `nil` to choose it by the size of the site.
     public var gridMetres: Double?
 
-    /// The offsets that are tried, in dB, and the standard deviation of what is expected.
+    /// The receiver offsets that are tried, and the standard deviation of their prior, in dB.
     public static let offsets = stride(from: -12.0, through: 12, by: 3).map { $0 }
     static let offsetDeviation = 4.0
-    /// The same on a map without a survey, which knows the beacons' powers no better than the receiver's.
+    /// The same for a map without a survey, where the power of the beacons is uncertain too.
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
     static let plannedDeviation = 8.0
-    /// Of the point estimate: sharper than an honest region, and better in the mean.
+    /// The temper for the position, which is better in the mean than that of the region.
     static let pointTemper = 1.75
 
-    /// An algorithm with its defaults.
+    /// An algorithm with its default parameters.
     public init(_ algorithm: PositioningAlgorithm = .field) {
         self.algorithm = algorithm
     }
 
-    /// How many vectors count; `nil` for all of the run.
+    /// The number of vectors that are located together. `nil` for the whole run.
     public var effectiveWindow: Int? {
         if let window { return max(1, window) }
         switch algorithm {
@@ -125,7 +125,7 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    /// The offsets that count on a map, with the logarithm of how likely each is.
+    /// The receiver offsets to sum over on a map, in dB, with the logarithms of their prior probabilities.
     func offsets(on map: SignalMap) -> (decibels: [Double], priors: [Double]) {
         if case .known(let offset) = receiverOffset { return ([offset], [0]) }
         let isPlanned = map.modelSite != nil

@@ -1,8 +1,8 @@
 internal import Airtime
 
-/// Where one more beacon or one more stay would help a map most.
+/// Where one more beacon or one more stay would improve a map most.
 public struct MapAdvice: Hashable, Sendable {
-    /// One place with what is wanting there.
+    /// A place and what would help there.
     public struct Want: Hashable, Sendable {
         /// What would help.
         public enum Kind: String, Hashable, Sendable {
@@ -13,22 +13,24 @@ public struct MapAdvice: Hashable, Sendable {
         public let kind: Kind
         /// The place's number in the map.
         public let place: Int
-        /// Half a sentence: why there.
+        /// The reason, as a part of a sentence.
         public let reason: String
     }
 
-    /// At most one of each kind for a place; where it helps most first.
+    /// The places, most helpful first, beacons before stays.
     public let wants: [Want]
 
-    /// Fewer beacons than this make a place unreliable; so many are good, and twice as many are no better.
+    /// With fewer beacons, a place is unreliable.
     public static let fewestBeacons = 4
-    /// A beacon counts at a place where it is heard in at least this share of the seconds.
+    /// A beacon counts at a place if it is received in at least this share of the seconds.
     static let share = 0.5
     static let fewestSeconds = 20
-    /// A smaller error needs no help: in metres, or a share of the seconds where there are no positions.
+    /// The smallest error that needs help, in metres, or as a share of the seconds without positions.
     static let leastError = 0.05
 
-    /// - Parameter limit: How many of each kind are told.
+    /// The advice for a map.
+    ///
+    /// - Parameter limit: The largest number of each kind.
     public init(_ map: SignalMap, limit: Int = 3) {
         let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
         var wants: [Want] = []
@@ -36,10 +38,8 @@ public struct MapAdvice: Hashable, Sendable {
             (counts[$0], $0) < (counts[$1], $1)
         }
         for place in poor.prefix(limit) {
-            let heard =
-                ["no beacon is", "only 1 beacon is"][checked: counts[place]]
-                ?? "only \(counts[place]) beacons are"
-            wants.append(Want(kind: .beacon, place: place, reason: "\(heard) heard there in half of the seconds"))
+            let received = counts[place] == 1 ? "only 1 beacon is" : "only \(counts[place]) beacons are"
+            wants.append(Want(kind: .beacon, place: place, reason: "\(received) received in half of the seconds"))
         }
         var errors: [String: Evaluation.PlaceResult] = [:]
         for result in map.evaluation?.byPlace ?? [] { errors[result.place] = result }
@@ -56,7 +56,7 @@ public struct MapAdvice: Hashable, Sendable {
 
     private static func reason(_ place: Place, _ error: Double) -> String {
         let metres = (error * 10).rounded() / 10
-        var reason = place.position == nil ? "it is taken for others" : "the error there is \(metres) m"
+        var reason = place.position == nil ? "it is mistaken for other places" : "the error there is \(metres) m"
         if place.seconds < fewestSeconds { reason += ", after only \(place.seconds) s" }
         if place.headings.count == 1 { reason += ", with one heading" }
         return reason
@@ -64,7 +64,7 @@ public struct MapAdvice: Hashable, Sendable {
 }
 
 extension SignalMap {
-    /// How many beacons are heard at a place in at least half of its seconds.
+    /// The number of beacons that are received at a place in at least half of its seconds.
     public func beaconsHeard(at place: Int) -> Int {
         let seconds = Double(max(1, places[place].seconds))
         return statistics[place].count { Double($0.seconds) >= MapAdvice.share * seconds }

@@ -1,20 +1,20 @@
 internal import Airtime
 
-/// What a new survey changes in a map: what agrees counts on beside it, and what moved is replaced.
+/// The changes that a new survey makes to a map: what agrees with it is kept, what moved is replaced.
 ///
-/// The map is fitted anew from ``survey``, which holds what remains of the old one and all of the new one.
+/// The new map is fitted from ``survey``, which contains what is kept of the map, and the new survey.
 public struct MapUpdate: Sendable {
-    /// What has become of something.
+    /// The kind of a change.
     public enum Kind: String, Hashable, Sendable {
-        /// A beacon's levels are others than before: what was known of it is left out.
+        /// A beacon's levels have changed: its old readings are left out.
         case beaconMoved = "beacon moved"
-        /// A beacon was heard at those places before, and is not any more: it is left out.
+        /// A beacon is no longer received at the places where it was: its old readings are left out.
         case beaconGone = "beacon gone"
         case beaconNew = "beacon new"
-        /// A place's levels are others than before: its old stays are left out.
+        /// A place's levels have changed: its old stays are left out.
         case placeReplaced = "place replaced"
         case placeNew = "place new"
-        /// A place was surveyed again and agrees: both count.
+        /// The new stays at a place agree with the old ones: both are kept.
         case placeKept = "place kept"
     }
 
@@ -23,28 +23,25 @@ public struct MapUpdate: Sendable {
         public let kind: Kind
         /// The beacon's key or the place's name.
         public let subject: String
-        /// By how much it differs in the mean over places or beacons, in dB; `nil` where there is nothing to compare.
+        /// The mean difference over places or beacons, in dB. `nil` if there is nothing to compare.
         public let difference: Double?
     }
 
     /// Beacons in the order of the map, then places in the order of the new survey.
     public private(set) var changes: [Change] = []
-    /// Old and new stays that count.
+    /// The stays of the new map.
     public private(set) var survey = Survey()
 
-    /// Beyond this a beacon has moved, in dB, when most others differ by less than half of it.
+    /// A beacon moved if its levels differ by more than this, in dB, and most others by less than half of it.
     public static let movedBeacon = 10.0
-    /// Beyond this a place is another one, in dB in the mean over its beacons.
+    /// A place is replaced if its levels differ by more than this in the mean over its beacons, in dB.
     public static let changedPlace = 8.0
-    /// A beacon counts at a place where it is heard in this share of its seconds.
+    /// A beacon counts at a place if it is received in this share of the seconds.
     static let share = 0.3
 
-    /// - Parameters:
-    ///   - map: With its vectors.
-    ///   - new: A survey of the same site.
+    /// The changes that a survey of the same site makes to a map.
     ///
-    /// Refuses maps that do not hold their vectors, and surveys that heard nothing anywhere, or none of the map's
-    /// beacons.
+    /// - Throws: If the map does not contain its vectors, or the survey received none of the map's beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
         guard map.modelSite == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty
         else {
@@ -73,7 +70,7 @@ public struct MapUpdate: Sendable {
         return here.distance(to: there) <= SurveyPlaces.tolerance
     }
 
-    /// By place: the mean of each beacon that is heard there often enough.
+    /// The mean level at each place of each beacon that is received there often enough.
     private static func levels(_ map: SignalMap) -> [[BeaconKey: Double]] {
         map.statistics.enumerated().map { place, found in
             var levels: [BeaconKey: Double] = [:]
@@ -84,7 +81,7 @@ public struct MapUpdate: Sendable {
         }
     }
 
-    /// The beacons whose old readings no longer hold.
+    /// The beacons whose old readings are left out.
     private mutating func beacons(
         _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
         _ after: [[BeaconKey: Double]]
@@ -119,7 +116,7 @@ public struct MapUpdate: Sendable {
         return left
     }
 
-    /// The places whose old stays no longer hold.
+    /// The places whose old stays are left out.
     private mutating func places(
         _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
         _ after: [[BeaconKey: Double]], _ left: Set<BeaconKey>
@@ -143,7 +140,7 @@ public struct MapUpdate: Sendable {
         return replaced
     }
 
-    /// The map's vectors as stays again, at places that are called as the new survey calls them.
+    /// Adds the map's vectors to the survey as stays, with the place names of the new survey.
     private mutating func rebuild(
         _ map: SignalMap, without left: Set<BeaconKey>, _ replaced: Set<Int>,
         _ names: [Int: (place: String?, position: FloorPosition?)]

@@ -3,17 +3,15 @@ internal import Configuration
 public import Sites
 
 extension SignalMap {
-    /// A map without any survey: a floor with beacons, and what the planner expects of them by its path loss and walls.
+    /// A map without a survey: the levels that the planner expects from the path loss and the walls.
     ///
-    /// Its places are the beacons', its beacons have the keys that their names are. The site's own fleet has to be read
-    /// before (`Site.beacons`).
+    /// The places are the positions of the beacons. The beacons of a site's fleet must be in `Site.beacons`.
     ///
     /// - Parameters:
-    ///   - site: Of two beacons of one key the first counts; those whose names are no keys are left out, with a notice.
-    ///   - keys: By a beacon's name, where its name is not its key.
-    ///   - floor: The floor's name; `nil` on sites with one floor.
-    ///
-    /// Refuses a site without beacons.
+    ///   - site: Beacons whose names are not keys, and second beacons with the same key, are left out with a warning.
+    ///   - keys: The keys of beacons whose names are not their keys, by name.
+    ///   - floor: The floor's name. `nil` on sites with one floor.
+    /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
         site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil
     ) throws(PositioningError) {
@@ -21,11 +19,11 @@ extension SignalMap {
         var notices: [String] = []
         for beacon in site.beacons.prefix(Survey.beaconLimit) {
             guard let key = keys[beacon.name] ?? BeaconKey(beacon.name) else {
-                notices.append("\(ProblemText.quoted(beacon.name)) is no key of a beacon: it is left out")
+                notices.append("\(ProblemText.quoted(beacon.name)) is not the key of a beacon: it is left out")
                 continue
             }
             guard named[key] == nil else {
-                notices.append("\(key) is named twice in the site: the first one counts")
+                notices.append("the site has two beacons with the key \(key): the second one is left out")
                 continue
             }
             named[key] = beacon
@@ -49,23 +47,22 @@ extension SignalMap {
     }
 }
 
-/// The field that a site file alone tells: the planner's mean level at each cell, and how uncertain it is.
+/// The field of a site file: the planner's mean level at each cell, and its uncertainty.
 struct PlannedField {
     let grid: CellGrid
     private(set) var table: EmissionTable
 
-    /// A second without a packet says little: neither how often beacons send and the receiver listens is known, nor how
-    /// well it hears. What is expected well above the sensitivity is heard in half of the seconds, what is expected
-    /// well below it in a tenth of them.
+    /// The probability of reception well below and well above the sensitivity. A second without a packet says little,
+    /// because the intervals of the beacons and the sensitivity of the receiver are unknown.
     static let chances = 0.1...0.5
-    /// How far off the planner's sensitivity and powers may be together, in dB.
+    /// The uncertainty of the sensitivity and the powers together, in dB.
     static let uncertainty = 15.0
-    /// Regions of the planner's field cover what they say with this (``LocatorSettings/temper``), on the recordings of a
-    /// library and an office; there is no survey to fit it by.
+    /// The temper with which regions contain the stated share of true positions, on public recordings of a library and
+    /// an office. There is no survey from which it could be fitted.
     static let temper = 2.0
-    /// Floors without an outline go so far beyond what stands on them, in metres.
+    /// The margin around the beacons and walls of a floor without an outline, in metres.
     static let margin = 1.0
-    /// A field with more values than this gets larger cells.
+    /// The largest number of values. If there would be more, the cells become larger.
     static let limit = 20_000_000
 
     init(_ site: Site, floor: String?, gridMetres: Double?) throws(PositioningError) {
@@ -102,7 +99,7 @@ struct PlannedField {
 }
 
 extension Site {
-    /// The floor as a site file has it, as far as a field follows from it.
+    /// The parts of a site file from which the field is computed.
     var fieldJSON: JSONValue {
         func spot(_ position: FloorPosition) -> JSONValue { .array([.real(position.x), .real(position.y)]) }
         var members: [(String, JSONValue)] = [("version", .integer(Site.version)), ("name", .string(name))]

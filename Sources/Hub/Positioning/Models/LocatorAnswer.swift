@@ -13,8 +13,8 @@ public struct LocatorAnswer: Sendable {
 
     /// Why there is no place.
     public enum Reason: String, Hashable, Sendable {
-        case nothingHeard = "no beacon received"
-        case nothingInCommon = "none of the received beacons is on this map"
+        case nothingHeard = "nothing heard"
+        case nothingInCommon = "none of the beacons heard is on this map"
         case noCandidate = "no place of the map is possible"
     }
 

@@ -1,50 +1,53 @@
 public import Airtime
 internal import Sites
 
-/// What a map looks like: what is heard of each beacon where, how many of them, how far off answers are to be expected,
-/// and which places are taken for each other.
+/// What a map looks like: the level of each beacon, the number of beacons received and the expected error at each cell, and
+/// which places are mistaken for each other.
 ///
-/// All of it follows from the map's own field, and so at places that nobody has surveyed too. Where leaving visits out has
-/// told how large errors are, the expected ones are scaled to have the same mean at the surveyed places.
+/// Everything is computed from the map's field, so it is also known between the surveyed places. If errors were measured by
+/// leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
 public struct MapPicture: Sendable {
-    /// What it is a picture of.
+    /// The map.
     public let map: SignalMap
-    /// The cells of all floors; the places themselves, in their order, where none has a position.
+    /// The cells of all floors, or the places in their order if none has a position.
     public let cells: [Cell]
-    /// The side of a cell, in metres; `nil` where the cells are the places themselves.
+    /// The side of a cell, in metres. `nil` if the cells are the places.
     public let step: Double?
-    /// By cell: how far off an answer is to be expected, in metres; empty for places without positions.
+    /// The expected error at each cell, in metres. Empty if the cells are places without positions.
     public private(set) var expectedErrors: [Double] = []
-    /// By cell: how many beacons are heard there as a rule.
+    /// The number of beacons that are usually received at each cell.
     public let heard: [Int]
-    /// By place: how far off answers are there, in metres: by leaving visits out where that was tried, else as the field
-    /// expects; `nil` without positions.
+    /// The error at each place, in metres: by leaving visits out if that was tried, or else the expected one. `nil` without
+    /// a position.
     public private(set) var placeErrors: [Double?] = []
-    /// By place: the places that it is taken for, most often first, at most five, with how often.
+    /// Up to five places for which each place is mistaken, with the probabilities, most likely first.
     public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
-    /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are heard, largest first.
+    /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are received, largest first.
     public private(set) var gaps: [Gap] = []
 
-    /// An area in which too few beacons are heard.
+    /// An area in which too few beacons are received.
     public struct Gap: Hashable, Sendable {
-        /// Of the cell nearest to its middle.
+        /// The cell nearest to the middle of the area.
         public let position: FloorPosition
         public let floor: String?
-        /// In m².
+        /// The area in m².
         public let area: Double
-        /// The fewest beacons that are heard at any of its cells.
+        /// The smallest number of beacons received at any of its cells.
         public let heard: Int
     }
 
     private static let confusionLimit = 5
     private static let leastShare = 0.005
-    /// Between how many cells errors are worked out: the square of it, times the number of beacons.
+    /// The limit of the square of the number of cells, times the number of beacons.
     private static let work = 20_000_000.0
 
     private let table: EmissionTable
     private let cellOfPlace: [Int?]
 
-    /// - Parameter cellLimit: About so many cells at most.
+    /// The picture of a map.
+    ///
+    /// - Parameter cellLimit: The approximate largest number of cells.
+    /// - Throws: If the field cannot be computed.
     public init(_ map: SignalMap, cellLimit: Int = 900) throws(PositioningError) {
         self.map = map
         let isPlaced = map.modelSite != nil || map.places.contains { $0.position != nil }
@@ -62,7 +65,7 @@ public struct MapPicture: Sendable {
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
-        // A planner's field hears a beacon at the sensitivity in the middle of its chances.
+        // In a planner's field, a beacon at the sensitivity has the middle of the probabilities of reception.
         let least = map.modelSite == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
         let (table, count) = (table, cells.count)
         heard = (0..<count).map { cell in
@@ -72,14 +75,14 @@ public struct MapPicture: Sendable {
         if isPlaced { gaps = Self.gaps(cells, spots, heard) }
     }
 
-    /// The mean level of a beacon at a cell as the field has it, in dBm.
+    /// The mean level of a beacon at a cell in the field, in dBm.
     public func level(beacon: Int, cell: Int) -> Double { table.mean(beacon: beacon, cell: cell) }
 
-    /// The chance to hear a beacon at a cell in a second.
+    /// The probability of receiving a beacon at a cell in a second.
     public func chance(beacon: Int, cell: Int) -> Double { table.chance(beacon: beacon, cell: cell) }
 
-    /// How much stronger a beacon was measured at a place than the field has it there, in dB; `nil` where it was not heard
-    /// or the place has no position.
+    /// The measured level of a beacon at a place minus that of the field, in dB. `nil` if it was not received, or if the
+    /// place has no position.
     public func residual(beacon: Int, place: Int) -> Double? {
         guard let cell = cellOfPlace[place],
             let found = map.statistics[place].first(where: { $0.beacon == beacon })
@@ -87,10 +90,10 @@ public struct MapPicture: Sendable {
         return found.mean - table.mean(beacon: beacon, cell: cell)
     }
 
-    /// How many beacons are heard at a place as a rule; `nil` for a place without a position among others with one.
+    /// The number of beacons that are usually received at a place. `nil` for a place without a position.
     public func heard(at place: Int) -> Int? { cellOfPlace[place].map { heard[$0] } }
 
-    /// Half a metre, or as much as makes about `limit` cells.
+    /// The side of a cell: 0.5 m, or enough for about `limit` cells.
     private static func step(_ map: SignalMap, limit: Double) -> Double {
         var corners: [String?: (low: FloorPosition, high: FloorPosition)] = [:]
         var placed = map.places.compactMap { place in place.position.map { (floor: place.floor, position: $0) } }
@@ -114,7 +117,8 @@ public struct MapPicture: Sendable {
         return step
     }
 
-    /// Errors and confusion: how likely each cell is to somebody who is at another.
+    /// Computes the expected errors and which places are mistaken for each other, from the probability of each cell for a
+    /// receiver at another one.
     private mutating func expect(isPlaced: Bool) {
         let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =
@@ -149,11 +153,11 @@ public struct MapPicture: Sendable {
             return others.sorted { (found[$0], $1) > (found[$1], $0) }.prefix(Self.confusionLimit)
                 .map { .init(place: $0, probability: found[$0]) }
         }
-        tellPlaces(isPlaced: isPlaced)
+        setPlaceErrors(isPlaced: isPlaced)
     }
 
-    /// What leaving visits out has told comes before what the field expects, and gives that its scale.
-    private mutating func tellPlaces(isPlaced: Bool) {
+    /// Uses the errors measured by leaving visits out, and scales the expected ones to them.
+    private mutating func setPlaceErrors(isPlaced: Bool) {
         var known: [String: Double] = [:]
         for result in map.evaluation?.byPlace ?? [] { if let error = result.meanError { known[result.place] = error } }
         guard isPlaced else {
@@ -175,7 +179,7 @@ public struct MapPicture: Sendable {
         }
     }
 
-    /// Cells with too few beacons that touch each other are one gap.
+    /// The gaps: connected cells with too few beacons.
     private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ heard: [Int]) -> [Gap] {
         var left: [CellGrid.Spot: Int] = [:]
         for cell in cells.indices where heard[cell] < MapAdvice.fewestBeacons { left[spots[cell]] = cell }

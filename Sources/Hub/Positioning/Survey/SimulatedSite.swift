@@ -3,10 +3,10 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// Surveys of, and walks through, a floor that exists in a site file only: levels by its path loss and walls, shadowing
-/// that lasts, fading that does not, and a packet in ten that is lost.
+/// Simulates surveys of a site file and walks through it. Levels are computed from path loss and walls; shadowing is
+/// constant over time, fading is random, and one packet in ten is lost.
 ///
-/// The same seed gives the same floor, the same survey and the same walk.
+/// The same seed gives the same floor, survey and walk.
 public struct SimulatedSite: Sendable {
     private let site: Site
     private let model: SiteModel
@@ -15,17 +15,17 @@ public struct SimulatedSite: Sendable {
     private let seed: UInt64
     private let shadows: [[Wave]]
 
-    /// A part of one beacon's shadowing.
+    /// One of the waves whose sum is a beacon's shadowing.
     private struct Wave: Sendable {
         let east: Double
         let north: Double
         let phase: Double
     }
 
-    /// What somebody hears who goes on.
+    /// The state of the simulated receiver.
     private struct Receiver {
         var random: SplitMix64
-        /// When each beacon sends next, in seconds.
+        /// The time of each beacon's next packet, in seconds.
         var due: [Double]
         var now = 0.0
 
@@ -34,22 +34,23 @@ public struct SimulatedSite: Sendable {
     }
 
     private static let wavesOfABeacon = 4
-    /// Shadows are so long, in metres.
+    /// The wavelengths of the shadowing, in metres.
     private static let wavelengths = 6.0...20.0
     private static let fading = 3.0
     private static let loss = 0.1
-    /// What advertisers add to their interval, so that two do not stay at one moment, in seconds.
+    /// The largest random delay that is added to each advertising interval, in seconds.
     private static let longestDelay = 0.01
-    /// More places than these are no survey that anybody makes.
+    /// The largest number of places of a survey.
     public static let placeLimit = 2000
     /// The first day, 2026-01-01 09:00 UTC.
     private static let firstDay = 1_767_258_000
 
-    /// - Parameters:
-    ///   - keys: By a beacon's name, where its name is not its key; beacons whose names are no keys are not heard.
-    ///   - floor: The floor's name; `nil` on sites with one floor.
+    /// A simulation of a site.
     ///
-    /// Refuses a site without beacons.
+    /// - Parameters:
+    ///   - keys: The keys of beacons whose names are not their keys, by name. Beacons without a key are left out.
+    ///   - floor: The floor's name. `nil` on sites with one floor.
+    /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
         _ site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil, seed: UInt64
     ) throws(PositioningError) {
@@ -72,7 +73,7 @@ public struct SimulatedSite: Sendable {
         }
     }
 
-    // MARK: What is heard
+    // MARK: Packets
 
     private func receiver(_ number: UInt64) -> Receiver {
         var receiver = Receiver(random: SplitMix64(seed: seed &+ 1 &+ number), due: [])
@@ -126,7 +127,9 @@ public struct SimulatedSite: Sendable {
 
     // MARK: Surveys and walks
 
-    /// The places of a survey: squares of so many metres, within the outline, named by their column and row, such as `B3`.
+    /// The places of a survey: the middles of squares within the outline, named by column and row, such as `B3`.
+    ///
+    /// - Parameter step: The side of a square in metres.
     public func places(everyMetres step: Double) -> [Place] {
         guard let bounds = site.bounds, step > 0, (bounds.width / step + 1) * (bounds.height / step + 1) < 1e6 else {
             return []
@@ -150,9 +153,11 @@ public struct SimulatedSite: Sendable {
         return number < 26 ? last : letters(number / 26 - 1) + last
     }
 
-    /// Four headings at each place, on so many days.
+    /// A survey with four headings at each place.
     ///
-    /// - Parameter seconds: At each place, at least 4.
+    /// - Parameters:
+    ///   - seconds: The time at each place, at least 4.
+    ///   - days: The number of days, on each of which every place is visited.
     public func survey(at places: [Place], seconds: Int, days: Int) -> Survey {
         var survey = Survey()
         let numbers = numbers(in: &survey)
@@ -177,22 +182,22 @@ public struct SimulatedSite: Sendable {
         return survey
     }
 
-    /// Somebody walks, on a day after the surveys.
+    /// A walk on a day after the surveys.
     ///
-    /// - Returns: what is heard in each second, as one run, and where the receiver was in its middle.
-    public func walk(_ walk: SiteWalk) -> (run: Survey, way: [FloorPosition]) {
+    /// - Returns: The run, and the position of the receiver in the middle of each second.
+    public func walk(_ walk: SiteWalk) -> (run: Survey, positions: [FloorPosition]) {
         var run = Survey()
         let numbers = numbers(in: &run)
         var receiver = receiver(1 << 32)
         let session = begin(&run, day: 30)
         run.begin(Survey.Stay(number: 1, session: session))
-        var way: [FloorPosition] = []
+        var positions: [FloorPosition] = []
         for second in 0..<max(1, Int((walk.length / walk.speed).rounded(.up))) {
             let position = Self.position(walk.corners, at: (Double(second) + 0.5) * walk.speed)
-            way.append(position)
+            positions.append(position)
             Self.append(self.second(&receiver, at: position), second, numbers, to: &run)
         }
-        return (run, way)
+        return (run, positions)
     }
 
     private static func position(_ corners: [FloorPosition], at metres: Double) -> FloorPosition {

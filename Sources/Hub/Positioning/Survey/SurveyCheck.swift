@@ -1,31 +1,32 @@
 internal import Airtime
 internal import Configuration
 
-/// What is wrong with a survey, or will make its map worse than it need be.
+/// The problems of a survey that make its map worse.
 public struct SurveyCheck: Sendable {
-    /// One thing, in a sentence.
+    /// One problem.
     public struct Finding: Hashable, Sendable {
-        /// Whether the survey should not be used as it is.
+        /// Whether it is an error. Otherwise it is a warning.
         public let isError: Bool
-        /// The stay's place among the survey's stays; `nil` for what is not about one.
+        /// The index of the stay in the survey. `nil` if the problem is not about one stay.
         public let stay: Int?
+        /// The problem in one sentence.
         public let message: String
     }
 
-    /// Those about stays in the order of the survey, then all others.
+    /// The problems of stays in the order of the survey, then all others.
     public private(set) var findings: [Finding] = []
 
-    /// Fewer seconds than these tell nothing, and little.
+    /// A stay with fewer seconds than these is an error, or a warning.
     public static let fewestSeconds = 5
     static let fewSeconds = 10
-    /// Levels of a stay that differ by so much from those of its place are not of that place, in dB.
+    /// A stay was probably taken elsewhere if its levels differ by this from those of its place, in dB.
     static let strangeLevels = 8.0
-    /// A beacon whose levels change by so much from session to session was moved, in dB.
+    /// A beacon was moved if its levels change by this between two sessions, in dB.
     static let movedLevels = 10.0
-    /// More places than this are not compared each with each.
+    /// The largest number of places that are compared with each other.
     static let comparedPlaces = 400
 
-    /// Looks at all of it.
+    /// Checks a survey.
     public init(_ survey: Survey) {
         stays(survey)
         let table = StayLevels(survey)
@@ -51,24 +52,24 @@ public struct SurveyCheck: Sendable {
     private mutating func stays(_ survey: Survey) {
         for (index, stay) in survey.stays.enumerated() where !stay.isDropped {
             if stay.place == nil, stay.position == nil {
-                add(true, index, "it has neither a place nor a position: it counts for nothing")
+                add(true, index, "it has neither a place nor a position: it is ignored")
             }
             let seconds = stay.vectors.count
             if seconds < Self.fewestSeconds {
                 add(
                     true, index,
-                    "it has \(seconds) second\(seconds == 1 ? "" : "s"): record at least \(Self.fewSeconds), or take it back"
+                    "it has \(seconds) second\(seconds == 1 ? "" : "s"): record at least \(Self.fewSeconds), or drop it"
                 )
             } else if seconds < Self.fewSeconds {
-                add(false, index, "it has only \(seconds) seconds: 40 in four headings are usual")
+                add(false, index, "it has only \(seconds) seconds: 40 seconds in four headings are usual")
             }
             if seconds > 0, survey.isSilent(stay) {
-                add(true, index, "nothing was heard in any of its seconds")
+                add(true, index, "nothing was received in any of its seconds")
             }
         }
     }
 
-    /// Leaves each stay out, and looks where its levels belong.
+    /// Compares each stay with the other stays of all places.
     private mutating func strangers(_ survey: Survey, _ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
         for stay in table.stays {
@@ -81,8 +82,8 @@ public struct SurveyCheck: Sendable {
             guard let best, best.difference <= own / 2 else { continue }
             add(
                 true, stay.index,
-                "its levels are \(Self.db(own)) off those of the other stays at \(table.names[stay.place]), and "
-                    + "\(Self.db(best.difference)) off those at \(table.names[best.place]): was it taken there?")
+                "its levels differ by \(Self.db(own)) from those of the other stays at \(table.names[stay.place]), and by "
+                    + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it taken there?")
         }
     }
 
@@ -93,14 +94,14 @@ public struct SurveyCheck: Sendable {
         if !oneHeading.isEmpty {
             add(
                 false, nil,
-                "\(Self.list(oneHeading.map(\.name))): one heading only, so that your body was always on one side; "
-                    + "`--turn` takes four")
+                "\(Self.list(oneHeading.map(\.name))): one heading only, so your body was always on the same side; "
+                    + "`--turn` records four headings")
         }
         let nowhere = map.places.filter { $0.position == nil }
         if !nowhere.isEmpty {
             add(
                 false, nil,
-                "\(Self.list(nowhere.map(\.name))): no position, so that no distance can be told and field leaves it out"
+                "\(Self.list(nowhere.map(\.name))): no position, so errors cannot be measured and field leaves them out"
             )
         }
         for place in map.places.indices {
@@ -108,8 +109,8 @@ public struct SurveyCheck: Sendable {
             guard count < MapAdvice.fewestBeacons else { continue }
             add(
                 false, nil,
-                "\(map.places[place].name): \(count) beacon\(count == 1 ? " is" : "s are") heard in half of its seconds; four "
-                    + "are the least, ten good"
+                "\(map.places[place].name): only \(count) beacon\(count == 1 ? " is" : "s are") received in half of its seconds; "
+                    + "at least four are needed, ten are good"
             )
         }
         guard map.places.count <= Self.comparedPlaces else { return }
@@ -120,8 +121,8 @@ public struct SurveyCheck: Sendable {
                 guard share > PlaceOverlap.limit else { continue }
                 add(
                     false, nil,
-                    "\(map.places[left].name) and \(map.places[right].name) look alike: \(Int(share * 100)) % overlap in a "
-                        + "second")
+                    "\(map.places[left].name) and \(map.places[right].name) look alike: their levels overlap by \(Int(share * 100)) % "
+                        + "in a second")
             }
         }
     }
@@ -137,9 +138,9 @@ public struct SurveyCheck: Sendable {
         let sessions = table.sessions
         let days = Set(survey.recordings.compactMap(\.started).map { $0.description.prefix(10) })
         if sessions.count < 2 {
-            add(false, nil, "one session only: how good the map is on another day cannot be told")
+            add(false, nil, "one session only: the error on another day is unknown")
         } else if days.count == 1 {
-            add(false, nil, "all sessions are of one day: how good the map is on another day cannot be told")
+            add(false, nil, "all sessions are from one day: the error on another day is unknown")
         }
         guard sessions.count > 1 else { return }
         for index in sessions.indices.dropFirst() {
@@ -147,10 +148,10 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// A beacon that was moved or renamed stands out: all others change little.
+    /// Finds beacons that were moved or renamed between two sessions, if most others changed little.
     private mutating func compare(_ survey: Survey, _ table: StayLevels, _ before: String, _ after: String) {
         let (old, new) = (table.byBeacon(in: before), table.byBeacon(in: after))
-        func name(_ session: String) -> String { session.isEmpty ? "one without a name" : session }
+        func name(_ session: String) -> String { session.isEmpty ? "a session without a name" : session }
         var moved: [(beacon: Int, difference: Double)] = []
         var all: [Double] = []
         for (beacon, levels) in old.sorted(by: { $0.key < $1.key }) {
@@ -171,13 +172,13 @@ public struct SurveyCheck: Sendable {
                 guard let difference = Self.difference(levels, others), difference < 6 else { continue }
                 add(
                     true, nil,
-                    "\(survey.beacons[come]) in the session \(name(after)) is heard where \(survey.beacons[gone]) was in "
+                    "\(survey.beacons[come]) in the session \(name(after)) is received where \(survey.beacons[gone]) was in "
                         + "\(name(before)): it was renamed or replaced")
             }
         }
     }
 
-    /// The mean difference over the places that both have; `nil` for fewer than two.
+    /// The mean difference over the places that both have. `nil` for fewer than two places.
     private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
         let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
             right[place].map { abs($0 - level) }
@@ -205,7 +206,7 @@ public struct SurveyCheck: Sendable {
             if isRare {
                 add(
                     false, nil,
-                    "\(beacon.key) is useless: it is heard in less than a tenth of the seconds of every place")
+                    "\(beacon.key) is useless: at every place it is received in less than a tenth of the seconds")
             } else if found.count == map.places.count, map.places.count > 2, span < 3 {
                 add(false, nil, "\(beacon.key) is useless: its level is the same at every place")
             }
@@ -216,18 +217,18 @@ public struct SurveyCheck: Sendable {
 /// The mean level of each beacon in each stay.
 private struct StayLevels {
     struct Entry {
-        /// Among the survey's stays.
+        /// The index of the stay in the survey.
         let index: Int
         let place: Int
         let session: String
-        /// By beacon: the mean, and the share of the seconds.
+        /// By beacon: the mean level, and the share of the seconds in which it was received.
         let levels: [Int: (mean: Double, share: Double)]
     }
 
     private(set) var stays: [Entry] = []
     let names: [String]
     var placeCount: Int { names.count }
-    /// In the order of the survey.
+    /// The sessions in the order of the survey.
     private(set) var sessions: [String] = []
 
     init(_ survey: Survey) {
@@ -252,21 +253,21 @@ private struct StayLevels {
         }
     }
 
-    /// How far a stay's levels are from those of the other stays at a place, in dB; `nil` where there are none.
+    /// The mean difference of a stay's levels from those of the other stays at a place, in dB. `nil` if there are none.
     func difference(_ stay: Entry, from place: Int) -> Double? {
         let others = stays.filter { $0.place == place && $0.index != stay.index }
         guard !others.isEmpty else { return nil }
         var differences: [Double] = []
         for (beacon, level) in stay.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
             let known = others.compactMap { $0.levels[beacon] }
-            // What is never heard there is weaker than anything.
+            // A beacon that is never received there counts with the lowest level.
             let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.floor
             differences.append(abs(level.mean - mean))
         }
         return differences.count >= 2 ? Percentiles(differences).mean : nil
     }
 
-    /// By beacon, then by place.
+    /// The mean levels in a session, by beacon, then by place.
     func byBeacon(in session: String) -> [Int: [Int: Double]] {
         var result: [Int: [Int: [Double]]] = [:]
         for stay in stays where stay.session == session {

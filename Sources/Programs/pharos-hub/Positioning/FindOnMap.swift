@@ -15,8 +15,8 @@ struct FindOnMap: ParsableCommand {
             pharos find lobby-north --known museum.json --map map.json
             pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2 --map map.json --json
 
-            Beside warmer and colder it says how far the beacon is along the plan, in which direction, and whether it is on \
-            another floor. A beacon that the map does not know is taken to be where it was heard strongest so far.
+            Besides warmer and colder, it prints the distance and direction to the beacon on the map, and whether it is on \
+            another floor. A beacon that is not on the map is assumed where it was received with the highest level so far.
             """, shouldDisplay: false)
 
     @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
@@ -25,7 +25,7 @@ struct FindOnMap: ParsableCommand {
     @OptionGroup var source: BeaconSourceOptions
 
     @Option(
-        help: ArgumentHelp("A map, on which it says how far and where the beacon is.", valueName: "file"),
+        help: ArgumentHelp("A map, for the distance and direction to the beacon.", valueName: "file"),
         completion: .file())
     var map: String
 
@@ -35,7 +35,7 @@ struct FindOnMap: ParsableCommand {
     @OptionGroup var options: FindOptions
 
     func validate() throws {
-        if turn { throw ValidationError("Give --turn or --map, not both: a turn tells a direction without a map.") }
+        if turn { throw ValidationError("Give --turn or --map, not both: a turn finds a direction without a map.") }
         try options.check(with: source)
         if map == "-", source.replay == "-" {
             throw ValidationError("Standard input is either the map or the recording.")
@@ -54,25 +54,25 @@ struct FindOnMap: ParsableCommand {
             try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
-        // A map has what the survey called it: the name of a beacon, or one of its identities.
+        // The map has the key of the survey: the name of a beacon, or one of its identities.
         let identity = BeaconIdentity(asked)
         let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
         let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
-        let guide = MapGuide(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
+        let guide = BeaconDirections(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
         let gatherer = SecondGatherer(known, feed.clock, shared: map.sharedIdentities)
         let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), guide)
         gatherer.tell(walk.steps, feed.clock, of: feed)
         try feed.run(walk)
-        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was heard of it") }
+        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): it was not received") }
     }
 }
 
-/// Where the receiver is, second by second, for the guide.
+/// Locates the receiver second by second for the directions.
 private final class GuidedSteps: RunConsumer {
-    var guide: MapGuide
+    var guide: BeaconDirections
     private var locator: RunLocator
 
-    init(_ locator: RunLocator, _ guide: MapGuide) {
+    init(_ locator: RunLocator, _ guide: BeaconDirections) {
         self.locator = locator
         self.guide = guide
     }
@@ -82,25 +82,24 @@ private final class GuidedSteps: RunConsumer {
     func say(_ sentence: String, isWarning: Bool) {}
 
     func take(seconds: Double, _ heard: [HeardBeacon]) {
-        guide.stand(locator.locate(seconds: seconds, heard).answer)
+        guide.update(locator.locate(seconds: seconds, heard).answer)
     }
 
-    func tell(_ level: Double?) -> (text: String, json: JSONValue) {
-        if let level { guide.hear(level) }
-        let step = GuidedStep(guide, on: locator.map)
-        return (step.text, step.json)
+    func directions(_ level: Double?) -> (text: String, json: JSONValue) {
+        if let level { guide.update(level: level) }
+        return (guide.text, guide.json)
     }
 }
 
-/// Hands all that is heard to both: to whoever hears the one beacon, and to whoever finds the receiver by all of them.
+/// Passes all sightings to the listener of the one beacon and to the gatherer that locates the receiver by all of them.
 private final class GuidedWalk: SightingConsumer {
     let steps: GuidedSteps
     private let listener: FindListener
     private let gatherer: SecondGatherer
 
-    init(_ listener: FindListener, _ gatherer: SecondGatherer, _ locator: RunLocator, _ guide: MapGuide) {
+    init(_ listener: FindListener, _ gatherer: SecondGatherer, _ locator: RunLocator, _ guide: BeaconDirections) {
         let steps = GuidedSteps(locator, guide)
-        listener.onMap = { state in steps.tell(state.silentMicroseconds == nil ? state.level : nil) }
+        listener.onMap = { state in steps.directions(state.silentMicroseconds == nil ? state.level : nil) }
         self.steps = steps
         self.listener = listener
         self.gatherer = gatherer

@@ -230,7 +230,7 @@ final class LocatePrinter: RunConsumer {
     }
 
     private func draw(_ instant: LocatedInstant) {
-        let plan = LocatedPlan.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
+        let plan = TerminalFloor.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
         let text = plan + instant.text(on: locator.map) + "\n"
         let back = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
         drawn = text.count { $0 == "\n" }

@@ -1,12 +1,12 @@
 internal import Airtime
 
-/// A floor in a terminal: the surveyed places, the 95 % region, and where the receiver is.
-public enum LocatedPlan {
-    /// Lines of equal length, north up; empty where nothing has a position.
+/// Draws a floor in a terminal: the surveyed places, the 95 % region, and the position of the receiver.
+public enum TerminalFloor {
+    /// Lines of equal length, with north at the top. Empty if nothing has a position.
     ///
     /// - Parameters:
     ///   - columns: The width, at least 10.
-    ///   - rows: The height at most.
+    ///   - rows: The largest height.
     public static func text(_ instant: LocatedInstant, on map: SignalMap, columns: Int, rows: Int) -> String {
         let floor = instant.answer.floor
         let spots = map.places.filter { instant.answer.state == .none || $0.floor == floor }.compactMap(\.position)
@@ -40,7 +40,7 @@ public enum LocatedPlan {
         return cells.map { String($0) + "\n" }.joined()
     }
 
-    /// Whether a convex polygon, counterclockwise, holds a point.
+    /// Whether a convex counterclockwise polygon contains a point.
     static func isInside(_ point: FloorPosition, _ polygon: [FloorPosition]) -> Bool {
         guard polygon.count > 2 else { return false }
         return polygon.indices.allSatisfy { index in

@@ -2,7 +2,7 @@ import Airtime
 import Positioning
 import Testing
 
-@Suite struct LocatedPlanTests {
+@Suite struct TerminalFloorTests {
     /// Three places on the ground floor, 8 m by 4 m, and one above; each hears one beacon best.
     private static func locator() throws -> RunLocator {
         var survey = Survey()
@@ -33,7 +33,7 @@ import Testing
         var locator = try locator()
         let heard = try keys().enumerated().map { HeardBeacon($1, levels: [$0 == strongest ? -50 : -80]) }
         let instant = locator.locate(seconds: 0, strongest == nil ? [] : heard)
-        let text = LocatedPlan.text(instant, on: locator.map, columns: columns, rows: rows)
+        let text = TerminalFloor.text(instant, on: locator.map, columns: columns, rows: rows)
         return text.split(separator: "\n").map(Array.init)
     }
 

@@ -1,5 +1,5 @@
 internal import BeaconService
-public import Configuration
+internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 internal import FleetStore
@@ -9,11 +9,11 @@ internal import Sightings
 public import Sites
 
 extension MapFile {
-    /// A map of a site file alone: what the planner expects of its beacons, or of those of the fleet that it names.
+    /// Makes a map from a site file and the fleet that it names.
     ///
-    /// Beacons of a site file have the keys that their names are; those of a fleet the identities that they send first.
+    /// The keys of a site's beacons are their names; the keys of a fleet's beacons are the first identities that they send.
     ///
-    /// - Throws: where the file is missing, or no site, or without beacons.
+    /// - Throws: If the file is missing, not a site, or without beacons.
     public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
         let (site, keys, octets) = try placed(path)
         let name = path == "-" ? "standard input" : path
@@ -32,9 +32,9 @@ extension MapFile {
         }
     }
 
-    /// A floor to survey and to walk through that exists in a site file only.
+    /// A simulation of a site file.
     ///
-    /// - Throws: as ``map(ofSite:settings:)`` does.
+    /// - Throws: As ``map(ofSite:settings:)`` does.
     public static func simulatedSite(
         _ path: String, seed: UInt64
     ) throws(ListenerServiceError) -> (simulated: SimulatedSite, site: Site) {
@@ -46,7 +46,7 @@ extension MapFile {
         }
     }
 
-    /// A site with the beacons of its fleet in it, their identities by name, and the file's octets.
+    /// A site with the beacons of its fleet, the keys of these beacons by name, and the file's bytes.
     private static func placed(
         _ path: String
     ) throws(ListenerServiceError) -> (site: Site, keys: [String: BeaconKey], octets: [UInt8]) {
@@ -74,34 +74,5 @@ extension MapFile {
             }
         }
         return (site, keys, octets)
-    }
-}
-
-/// What a map of a site file alone holds, as text and as JSON.
-public struct SiteFitReport: Sendable {
-    private let map: SignalMap
-    private let output: String
-
-    /// - Parameter output: Where the map was written.
-    public init(_ map: SignalMap, output: String) {
-        self.map = map
-        self.output = output
-    }
-
-    /// For people.
-    public var text: String {
-        "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
-            + "took \(map.settings.algorithm.rawValue): the planner's path loss and walls; nobody knows how good it is here "
-            + "before something is surveyed\n"
-    }
-
-    /// The same for programs, with the keys of a map of surveys.
-    public var json: JSONValue {
-        .record([
-            ("map", .string(output)), ("places", .integer(map.places.count)),
-            ("beacons", .integer(map.beacons.count)), ("vectors", 0), ("stays", 0), ("sessions", 0),
-            ("algorithm", map.settings.json), ("evaluation", .null), ("trials", []), ("advice", []),
-            ("notices", .array(map.notices.map(JSONValue.string))),
-        ])
     }
 }

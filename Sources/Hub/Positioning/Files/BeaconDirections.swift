@@ -1,0 +1,127 @@
+public import Airtime
+public import Configuration
+
+/// Directions to a beacon on a map: where the beacon is, as far as that is known, and how far it is from the receiver.
+public struct BeaconDirections: Sendable {
+    /// How the position of the beacon is known.
+    public enum Source: String, Hashable, Sendable {
+        /// The map has the beacon's position.
+        case position
+        /// The survey received it there with the highest level.
+        case survey
+        /// The map does not have the beacon. So far, it was received there with the highest level.
+        case walk
+    }
+
+    /// Where the beacon is assumed.
+    public struct Target: Hashable, Sendable {
+        public let source: Source
+        /// The number of the place in the map, or of the nearest place.
+        public let place: Int?
+        /// Metres east and north.
+        public let position: FloorPosition
+        /// The floor's name. `nil` on sites with one floor.
+        public let floor: String?
+    }
+
+    /// The direction from the receiver to the beacon.
+    public enum Lead: Hashable, Sendable {
+        /// The distance in metres, and the bearing in degrees clockwise from north.
+        case way(distance: Double, bearing: Double)
+        case otherFloor
+    }
+
+    /// Where the beacon is assumed. `nil` if that is unknown.
+    public private(set) var target: Target?
+    /// Where the receiver is. `nil` before the first answer.
+    public private(set) var answer: LocatorAnswer?
+    private let map: SignalMap
+    private var best = -Double.infinity
+
+    /// Directions to a beacon.
+    ///
+    /// - Parameter keys: The keys that the beacon may have. The first one that the map has is used.
+    public init(_ map: SignalMap, to keys: [BeaconKey]) {
+        self.map = map
+        guard let number = keys.lazy.compactMap({ map.number(of: $0) }).first else { return }
+        let received = map.places.indices.compactMap { place in
+            map.statistics[place].first { $0.beacon == number }.map { (place: place, mean: $0.mean) }
+        }.filter { map.places[$0.place].position != nil }
+        let strongest = received.max { ($0.mean, $1.place) < ($1.mean, $0.place) }?.place
+        if let position = map.beacons[number].position {
+            let floor = strongest.map { map.places[$0].floor } ?? map.places.first?.floor
+            let place = map.places.nearest(to: position) { $0 == floor }
+            target = Target(source: .position, place: place, position: position, floor: floor)
+        } else if let strongest, let position = map.places[strongest].position {
+            target = Target(
+                source: .survey, place: strongest, position: position, floor: map.places[strongest].floor)
+        }
+    }
+
+    /// Takes the newest position of the receiver.
+    public mutating func update(_ answer: LocatorAnswer) { self.answer = answer }
+
+    /// Takes the level of the beacon at the receiver, in dBm.
+    public mutating func update(level: Double) {
+        guard target.map({ $0.source == .walk }) ?? true, level > best, let answer, answer.state != .none,
+            let position = answer.position
+        else { return }
+        best = level
+        target = Target(source: .walk, place: answer.place, position: position, floor: answer.floor)
+    }
+
+    /// The direction to the beacon. `nil` if the receiver or the beacon has no known position.
+    public var lead: Lead? {
+        guard let target, let answer, answer.state != .none else { return nil }
+        if let floor = target.floor, let here = answer.floor, floor != here { return .otherFloor }
+        guard let position = answer.position else { return nil }
+        let degrees = atan2(target.position.x - position.x, target.position.y - position.y) * 180 / Double.pi
+        return .way(distance: position.distance(to: target.position), bearing: degrees < 0 ? degrees + 360 : degrees)
+    }
+
+    // MARK: Text and JSON
+
+    private static let names = [
+        "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+    ]
+
+    /// The directions as a part of a line.
+    public var text: String {
+        guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
+        guard let target else { return "map: position unknown" }
+        switch lead {
+        case .otherFloor: return "it is on another floor: \(MapText.line(target.floor ?? ""))"
+        case .way(let distance, let bearing):
+            let direction = Self.names[Int((bearing / 45).rounded()) % Self.names.count]
+            let place = target.place.map { MapText.line(map.places[$0].name) }
+            let near = place.map { (target.source == .walk ? ", strongest so far at " : ", at ") + $0 } ?? ""
+            return "\(MapText.metres(distance).dropLast()) m \(direction)\(near)"
+        case nil: return "map: no position"
+        }
+    }
+
+    /// The directions as one object.
+    public var json: JSONValue {
+        var (distance, bearing, isOtherFloor): (Double?, Double?, Bool?) = (nil, nil, nil)
+        switch lead {
+        case .otherFloor: isOtherFloor = true
+        case .way(let metres, let degrees): (distance, bearing, isOtherFloor) = (metres, degrees, false)
+        case nil: break
+        }
+        let here = answer.flatMap { $0.state == .none ? nil : $0 }
+        return .record([
+            ("state", .text(answer?.state.rawValue)), ("reason", .text(answer?.reason?.rawValue)),
+            ("place", .text(here?.place.map { map.places[$0].name })), ("floor", .text(here?.floor)),
+            ("position", .optional(here?.position) { .point($0) }), ("target", .optional(target, json)),
+            ("distanceM", .rounded(distance)), ("bearingDeg", .rounded(bearing, 1)),
+            ("otherFloor", .optional(isOtherFloor) { .boolean($0) }),
+        ])
+    }
+
+    private func json(_ target: Target) -> JSONValue {
+        .record([
+            ("source", .string(target.source.rawValue)), ("place", .text(target.place.map { map.places[$0].name })),
+            ("floor", .text(target.floor)), ("position", .point(target.position)),
+        ])
+    }
+}
