@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
+internal import Fleet
 internal import FleetStore
 internal import LinuxHost
 internal import Planner
