@@ -124,7 +124,11 @@ let libraries: [Target] = [
             "Airtime", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "FleetStore",
             "LinuxHost", "Listener", "Planner", "Sightings", "Sites",
         ], resources: [.embedInCode("Page")]),
-    library("Collector", in: "Hub", ["Airtime", "Configuration", "Messaging", "Positioning", "Sightings", "Sites"]),
+    library(
+        "Collector", in: "Hub",
+        [
+            "Airtime", "Configuration", "LinuxHost", "Messaging", "Positioning", "Sightings", "Sites", "Store",
+        ]),
     library(
         "Inventory", in: "Hub",
         [
@@ -256,7 +260,8 @@ package.targets += [
     tests(
         "CollectorTests",
         [
-            "Airtime", "Collector", "Configuration", "Messaging", "Positioning", "Sightings", "Sites", "TestSupport",
+            "Airtime", "Collector", "Configuration", "LinuxHost", "Messaging", "Positioning", "Sightings", "Sites",
+            "Store", "TestSupport",
         ]),
     tests("ConfigurationTests", ["BluetoothTypes", "Configuration"]),
     tests("EddystoneSecurityTests", ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity"]),

@@ -35,8 +35,8 @@ import Testing
 
     private func open(_ path: String) -> EventLedger {
         let ledger = EventLedger(path: path)
-        ledger.onSentence = { sentence, _ in Issue.record("\(sentence)") }
         ledger.open()
+        #expect(ledger.takeNotices().isEmpty)
         return ledger
     }
 
@@ -71,17 +71,17 @@ import Testing
                         isInside
                             ? .outside(zone: "near", beacon: beacon)
                             : .inside(.init(zone: "near", beacon: beacon, since: 1, dwells: 0), isShared: false),
-                        for: [ListenPublishing.channel])
+                        for: [EventLedger.broker])
                     #expect(number != nil)
                     inside.formSymmetricDifference([beacon])
                     happened.append(id)
                 case 2:
-                    for each in ledger.waiting(for: ListenPublishing.channel, limit: 2, after: sent.last ?? 0) {
+                    for each in ledger.waiting(for: EventLedger.broker, limit: 2, after: sent.last ?? 0) {
                         broker.take(each.event)
                         sent.append(each.sequence)
                     }
                 // An acknowledgement; those that do not come in time make it come again.
-                default: if let number = sent.first { ledger.settle(number, for: ListenPublishing.channel) }
+                default: if let number = sent.first { ledger.settle(number, for: EventLedger.broker) }
                 }
             }
             if run % 50 == 49 { ledger.prune(before: 2) }
@@ -91,45 +91,45 @@ import Testing
             path = next
         }
         let ledger = open(path)
-        for each in ledger.waiting(for: ListenPublishing.channel, limit: .max) {
+        for each in ledger.waiting(for: EventLedger.broker, limit: .max) {
             broker.take(each.event)
-            ledger.settle(each.sequence, for: ListenPublishing.channel)
+            ledger.settle(each.sequence, for: EventLedger.broker)
         }
         #expect(happened.count > 1000 && broker.ids == happened)
         // Some came again, under the same id.
         #expect(broker.times.values.contains { $0 > 1 })
-        #expect(ledger.waitingCount(for: ListenPublishing.channel) == 0 && ledger.dropped == 0)
+        #expect(ledger.waitingCount(for: EventLedger.broker) == 0 && ledger.dropped == 0)
     }
 
     @Test("a day without a broker loses nothing")
     func day() throws {
         let (file, minutes) = (folder.place("hall.db"), 24 * 60)
-        var (ledger, spool) = (open(file), SightingSpool(path: file + ".spool"))
+        var (ledger, spool) = (open(file), Outbox(path: file + ".spool", of: "sightings"))
         func text(_ second: Int) -> String { "{\"seq\":\(second)}" }
         for minute in 0..<minutes {
             // It is started again now and then.
-            if minute % 100 == 99 { (ledger, spool) = (open(file), SightingSpool(path: file + ".spool")) }
+            if minute % 100 == 99 { (ledger, spool) = (open(file), Outbox(path: file + ".spool", of: "sightings")) }
             for part in 0..<3 {
                 let number = ledger.record(
-                    event("day-\(minute)-\(part)", of: "b"), .none, for: [ListenPublishing.channel])
+                    event("day-\(minute)-\(part)", of: "b"), .none, for: [EventLedger.broker])
                 #expect(number != nil)
             }
-            let isKept = spool.append(
+            spool.append(
                 (0..<60).map { second in
                     let second = minute * 60 + second
                     return .init(
                         topic: "pharos/site/sightings/1/hall", text: text(second), time: Int64(second) * 1_000_000)
                 })
-            #expect(isKept)
+            #expect(spool.countInMemory == 0)
         }
         #expect(spool.count == minutes * 60 && spool.dropped == 0)
-        #expect(ledger.waitingCount(for: ListenPublishing.channel) == minutes * 3)
+        #expect(ledger.waitingCount(for: EventLedger.broker) == minutes * 3)
         // The broker is back, and its acknowledgements get lost now and then.
         var (broker, sightings, chance) = (Broker(), [String](), Chance(state: 1))
-        while case let some = ledger.waiting(for: ListenPublishing.channel, limit: 64), !some.isEmpty {
+        while case let some = ledger.waiting(for: EventLedger.broker, limit: 64), !some.isEmpty {
             for each in some { broker.take(each.event) }
             for each in some.prefix(chance.below(some.count + 1)) {
-                ledger.settle(each.sequence, for: ListenPublishing.channel)
+                ledger.settle(each.sequence, for: EventLedger.broker)
             }
         }
         while case let some = spool.first(64), !some.isEmpty {

@@ -14,13 +14,10 @@ import Testing
         #expect(TopicTree(site: nil, receiver: "hall").status == "pharos/home/receivers/hall/status")
     }
 
-    @Test func collectorsOfOtherShardsHaveAStatusOfTheirOwnAndNoReceiverHasIt() {
-        let all = TopicTree(site: "museum", collectorOf: Set(0..<16))
-        #expect(all.status == "pharos/museum/collectors/all/status")
-        #expect(TopicTree(site: "museum", collectorOf: [3]).status == "pharos/museum/collectors/3/status")
-        let some = TopicTree(site: "museum", collectorOf: [0, 1, 2, 9, 14, 15])
-        #expect(some.status == "pharos/museum/collectors/0-2.9.14-15/status")
-        #expect(some.beaconState("key-peter") == all.beaconState("key-peter"))
+    @Test func theCollectorHasAStatusOfItsOwnAndNoReceiverHasIt() {
+        let tree = TopicTree(collectorOf: "museum")
+        #expect(tree.status == "pharos/museum/collectors/all/status")
+        #expect(tree.sightingsFilter == "pharos/museum/sightings/+/+")
         #expect(TopicTree(site: "museum", receiver: "collector").status == "pharos/museum/receivers/collector/status")
     }
 

@@ -6,11 +6,12 @@ import time
 
 import pytest
 
+import brokers
 import peers
 import pharos
 import postgresql
 from test_collect import NAMES, collect, museum, rounds, walk, written
-from test_collect_history import now
+from test_collect_history import batch, now
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_what_happens_waits_for_a_server_that_is_away(tmp_path, server):
     rows = []
     feed(lambda: rows.append(1) or len(rows) > 8)
     process.send_signal(signal.SIGKILL)
-    assert "it is tried again" in process.communicate()[1]
+    assert "; retrying" in process.communicate()[1]
     server.start()
     before = server.ask("SELECT count(*) FROM pharos_sightings")
     collect(path, "--json", "--state-dir", tmp_path, stdin="")
@@ -151,7 +152,7 @@ def test_without_a_disk_what_happens_goes_there_or_is_told_as_lost(tmp_path, ser
     path = site(tmp_path, server.by_socket)
     (tmp_path / "file").write_text("")
     words = [*recordings(tmp_path), "--state-dir", tmp_path / "file" / "state"]
-    assert "waits in memory" in collect(path, *words).err
+    assert "wait in memory" in collect(path, *words).err
     assert server.ask("SELECT count(*) FROM pharos_sightings") == [["240"]]
     server.stop()
     assert "are lost" in collect(path, *words).err
@@ -200,6 +201,76 @@ def test_rooms_and_receivers_of_two_sites_are_told_apart(tmp_path, server):
     assert pharos.checked("history", "shop", "--history", path, "--heard", "--json").lines() == room
     both = pharos.checked("history", "key-ana", "--history", path, "--heard", "--json").lines()
     assert len(both) == 2 * len(beacon) and all(each in both for each in beacon)
+
+
+def test_of_two_collectors_one_works_and_the_other_takes_over(tmp_path, server, start):
+    broker = brokers.Broker(start, tmp_path)
+    reader = brokers.Reader(broker.port)
+    numbers = dict.fromkeys(NAMES, 0)
+
+    def hear(place, times=1):
+        for _ in range(times):
+            for name in NAMES:
+                numbers[name] += 1
+                reader.say(f"pharos/museum/sightings/3/{name}", json.dumps(
+                    batch(name, "8f", numbers[name], int(time.monotonic() * 1000), place)))
+            time.sleep(1)
+
+    def begin(name):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        path = museum(folder, mqtt={"url": broker.url}, postgresql={"connection": server.by_socket}, history={})
+        return start(pharos.PROGRAM, "collect", path, "--state-file", folder / "state.json", "--state-dir", folder,
+                     "--json")
+
+    def hear_until(place, done, seconds):
+        begun = time.monotonic()
+        while not done():
+            assert time.monotonic() - begun < seconds
+            hear(place)
+
+    def lines(peer):
+        while not peer._queue.empty() and peer.next(time.monotonic() + 1) is not None:
+            pass
+        return [line for line in peer.lines if line.get("beacon")]
+
+    status = "pharos/museum/collectors/all/status"
+    try:
+        first = begin("one")
+        reader.wait(status, lambda value: value == "online")
+        hear((2, 2), 6)
+        first.wait(lambda line: line.get("event") == "room" and line["room"] == "hall")
+        second = begin("two")
+        hear((2, 2), 3)
+        assert "another collector works for museum; this one stands by" in second.errors
+        assert lines(second) == [] and not (tmp_path / "two" / "state.json").exists()
+        first.process.send_signal(signal.SIGKILL)
+        hear_until((8, 2), lambda: "this collector works for museum now" in second.errors, 15)
+        hear_until((8, 2), lambda: any(line["event"] == "room" for line in lines(second)), 20)
+        reader.wait("pharos/museum/beacons/key-ana/state", lambda value: value["room"] == "shop" and value["known"])
+        # The beacon was in the hall before, and has not entered again.
+        moved = next(line for line in lines(second) if line["event"] == "room")
+        assert (moved["from"], moved["room"]) == ("hall", "shop")
+        assert not any(line["event"] in ("enter", "exit") for line in lines(second))
+        # The first one starts again, and stands by. When the second one is stopped, it takes over.
+        again = begin("one")
+        hear((8, 2), 3)
+        assert "this one stands by" in again.errors
+        assert second.interrupt() == 0
+        hear_until((8, 2), lambda: "this collector works for museum now" in again.errors, 8)
+        hear((8, 2), 6)
+        assert not any(line["event"] in ("enter", "exit", "room") for line in lines(again))
+        # While the database is away the collector works on, and nothing is lost.
+        server.stop()
+        hear((2, 2), 8)
+        again.wait(lambda line: line.get("event") == "room" and line["room"] == "hall")
+        server.start()
+        hear_until((2, 2), lambda: server.ask("SELECT place FROM pharos_events WHERE kind = 'room' ORDER BY at")
+                   == [["hall"], ["shop"], ["hall"]], 30)
+        assert again.interrupt() == 0
+        assert server.ask("SELECT count(*) FROM pharos_events WHERE kind = 'enter'") == [["1"]]
+    finally:
+        reader.end()
 
 
 def test_two_collectors_begin_at_once(tmp_path, server):

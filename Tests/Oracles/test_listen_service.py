@@ -392,7 +392,7 @@ def test_a_full_disk_stops_neither_events_nor_hooks(service):
     assert eventually(lambda: service.metrics()[("pharos_spool_messages",)]) > 0
     # There is room again: everything is kept, in its order.
     subprocess.run(["prlimit", "--pid", str(service.peer.process.pid), "--fsize=unlimited"], check=True)
-    eventually(lambda: "kept again" in service.peer.errors)
+    eventually(lambda: "written to this file again" in service.peer.errors)
     eventually(lambda: len(service.kept()) == told)
     assert [each["event"] for each in service.kept()] == ["enter", "exit"] * (told // 2)
     eventually(lambda: service.metrics()[("pharos_spool_messages",)] == 0)

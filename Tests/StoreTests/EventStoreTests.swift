@@ -95,9 +95,9 @@ import Testing
         #expect(minutes.map(\.milliseconds) == [120_000])
         try store.keep([.init(event("c"), .nowhere(beacon: "key"))])
         #expect(try store.presences().isEmpty)
-        try store.adopt([stay])
+        try store.replacePresences(with: [stay])
         #expect(try store.presences() == [stay])
-        try store.adopt([], gone: ["key"])
+        try store.replacePresences(with: [])
         #expect(try store.presences().isEmpty)
         let lamp = [60_000, 300_000].map { time in
             SightingRow(

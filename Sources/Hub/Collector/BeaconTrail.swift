@@ -32,8 +32,6 @@ struct BeaconTrail: Sendable {
     }
 
     let name: String
-    /// To which part of the site's beacons it belongs.
-    let shard: Int
     private(set) var identity: String?
     private(set) var isPresent = false
     private(set) var isKnown = false
@@ -95,9 +93,8 @@ struct BeaconTrail: Sendable {
     /// A room without a plan changes when another receiver hears it so much louder, in dB, for so many seconds.
     static let louder = (decibels: 6.0, seconds: 3)
 
-    init(name: String, identity: String?, shard: Int, described: CollectorFile.Beacon?, power: Int?) {
+    init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
         self.name = name
-        self.shard = shard
         self.identity = identity
         let power = described?.calibrationAtOneMeter ?? power
         self.power = power.map(Double.init) ?? RoomPlan.usualPower

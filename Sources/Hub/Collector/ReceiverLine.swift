@@ -1,5 +1,4 @@
 internal import Configuration
-internal import Messaging
 internal import Sightings
 
 /// One line of what a receiver has heard, as `pharos scan --json`, `pharos listen --print --json` and a broker's
@@ -55,9 +54,6 @@ public struct ReceiverLine: Hashable, Sendable {
             self.level = level
             self.powerAtOneMeter = powerAtOneMeter
         }
-
-        /// The part of a site's beacons to which receivers count it.
-        var shard: Int { TopicTree.shard(of: name ?? identity ?? "") }
     }
 
     /// A line of one's own.

@@ -1,6 +1,7 @@
 public import Airtime
 internal import Configuration
 internal import Messaging
+public import Store
 
 /// Puts together what all receivers of a site hear: who is there, in which room, and how surely.
 ///
@@ -22,13 +23,10 @@ public struct SightingCollector: Sendable {
     private var strangers: Set<String> = []
     /// Whether ``takeSightings()`` is asked now and then.
     public var keepsSightings = false
-    private var sightings: [Sighting] = []
+    private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// Asked again and again while a second is judged, which may take long at a large site: where it says no, the rest
-    /// is left out, and what was found by then is told. For whoever ends.
-    public var goesOn: @Sendable () -> Bool = { true }
-    /// Beacons that are judged between two questions.
+    /// The number of beacons that are judged between two calls of `goesOn`.
     private static let beaconsBetween = 16
 
     /// What one receiver is.
@@ -87,8 +85,6 @@ public struct SightingCollector: Sendable {
         public var position: FloorPosition?
         /// Since when it is there, in milliseconds since 1970.
         public var since: Int?
-        /// To which part of the site's beacons it belongs; `nil` for receivers.
-        public var shard: Int?
     }
 
     /// After so many milliseconds without a line a receiver is dead.
@@ -120,8 +116,11 @@ public struct SightingCollector: Sendable {
     /// - Parameters:
     ///   - name: Who heard it, where the line does not say.
     ///   - arrival: When it came, in milliseconds since 1970, for lines without a time.
+    ///   - goesOn: As for ``advance(to:goesOn:)``.
     /// - Returns: what has changed before it.
-    public mutating func take(_ line: ReceiverLine, from name: String?, arrival: Int) -> [Event] {
+    public mutating func take(
+        _ line: ReceiverLine, from name: String?, arrival: Int, goesOn: () -> Bool = { true }
+    ) -> [Event] {
         counts.lines += 1
         guard let receiver = (line.receiver ?? name).flatMap({ receiverNumbers[$0] }) else {
             counts.unknownReceivers += 1
@@ -143,7 +142,7 @@ public struct SightingCollector: Sendable {
             counts.wrongClocks += 1
             return []
         }
-        let events = advance(to: time)
+        let events = advance(to: time, goesOn: goesOn)
         if let start, time < start - Self.lateness {
             counts.late += 1
             note(line, receiver, at: time, isLate: true)
@@ -179,7 +178,7 @@ public struct SightingCollector: Sendable {
             trails.append(
                 BeaconTrail(
                     name: key, identity: heard.identity ?? described[key].map { "\($0.identity)" },
-                    shard: heard.shard, described: described[key], power: heard.powerAtOneMeter))
+                    described: described[key], power: heard.powerAtOneMeter))
         }
         let offset = Double(file.receivers[receiver].levelOffset)
         trails[number].hear(heard, level: heard.level.map { $0 + offset }, from: receiver)
@@ -192,37 +191,23 @@ public struct SightingCollector: Sendable {
 
     // MARK: What is kept
 
-    /// What a receiver has heard, for whoever keeps it.
-    public struct Sighting: Hashable, Sendable {
-        public var receiver: String
-        /// As the line is numbered; a line without a number has the boot `line` and its time.
-        public var boot: String
-        public var sequence: Int
-        public var unixMilliseconds: Int
-        /// Whether it came too late for presence.
-        public var isLate: Bool
-        public var beacon: String
-        public var shard: Int
-        public var reports: Int
-        /// In dBm, with the receiver's offset; `nil` where no report had a level.
-        public var level: Double?
-    }
-
     private mutating func note(_ line: ReceiverLine, _ receiver: Int, at time: Int, isLate: Bool) {
         guard keepsSightings else { return }
         let given = file.receivers[receiver]
         for heard in line.beacons {
             guard let name = name(of: heard) else { continue }
+            // A line without a number is told from others by its time.
+            let batch = SightingRow.Batch(
+                boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? time))
             sightings.append(
-                Sighting(
-                    receiver: given.name, boot: line.number?.boot ?? "line", sequence: line.number?.sequence ?? time,
-                    unixMilliseconds: time, isLate: isLate, beacon: name, shard: heard.shard, reports: heard.reports,
-                    level: heard.level.map { $0 + Double(given.levelOffset) }))
+                SightingRow(
+                    receiver: given.name, beacon: name, milliseconds: Int64(time), reports: heard.reports,
+                    level: heard.level.map { $0 + Double(given.levelOffset) }, batch: batch, isLate: isLate))
         }
     }
 
-    /// Hands over what was heard since the last time, where ``keepsSightings`` asks for it.
-    public mutating func takeSightings() -> [Sighting] {
+    /// Returns the sightings since the last call; none without ``keepsSightings``.
+    public mutating func takeSightings() -> [SightingRow] {
         defer { sightings.removeAll(keepingCapacity: true) }
         return sightings
     }
@@ -252,12 +237,8 @@ public struct SightingCollector: Sendable {
         for stay in stays where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
             numbers[stay.beacon] = trails.count
             let known = described[stay.beacon]
-            let identity = known.map { "\($0.identity)" }
-            // Receivers that do not know its name count it by its identity; it was ours then.
-            let shards = [stay.beacon, identity ?? stay.beacon].map(TopicTree.shard)
             var trail = BeaconTrail(
-                name: stay.beacon, identity: identity, shard: shards.first(where: file.shards.contains) ?? shards[0],
-                described: known, power: nil)
+                name: stay.beacon, identity: known.map { "\($0.identity)" }, described: known, power: nil)
             trail.resume(
                 room: stay.room.flatMap { room in plan.rooms.firstIndex { $0.name == room } }, since: stay.since,
                 isKnown: stay.isKnown, at: time)
@@ -265,26 +246,25 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Who is there now, of some shards.
-    public func stays(in shards: Set<Int>) -> [Stay] {
-        trails.filter { $0.isPresent && shards.contains($0.shard) }.map { trail in
+    /// The beacons that are present now.
+    public var stays: [Stay] {
+        trails.filter(\.isPresent).map { trail in
             Stay(
                 beacon: trail.name, room: trail.toldRoom.map { plan.rooms[$0].name }, since: trail.since ?? 0,
                 isKnown: trail.isKnown)
         }
     }
 
-    /// Who was there and is no more, of some shards.
-    public func gone(in shards: Set<Int>) -> [String] {
-        trails.filter { !$0.isPresent && shards.contains($0.shard) }.map(\.name)
-    }
-
     // MARK: Time
 
-    /// Lets time pass: every second that is over by `time` is judged.
-    public mutating func advance(to time: Int) -> [Event] {
+    /// Judges every second that is over by `time`.
+    ///
+    /// - Parameter goesOn: Is called often while a second is judged, which may take long at a large site. When it returns
+    ///   false, the rest is left out, so that a process that was asked to end can end.
+    /// - Returns: what has changed.
+    public mutating func advance(to time: Int, goesOn: () -> Bool = { true }) -> [Event] {
         guard var start else {
-            // Of several collectors all judge at the same moments.
+            // Collectors that get the same lines end their seconds at the same moments, and give events the same ids.
             self.start = time - time % 1000
             return []
         }
@@ -292,7 +272,7 @@ public struct SightingCollector: Sendable {
         var passed = 0
         while start + 1000 <= time, goesOn() {
             start += 1000
-            events += endSecond(start)
+            events += endSecond(start, goesOn)
             passed += 1
             // Everybody is dead by now.
             if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
@@ -302,9 +282,9 @@ public struct SightingCollector: Sendable {
     }
 
     /// Nothing more comes: the second that goes on ends.
-    public mutating func finish() -> [Event] {
+    public mutating func finish(goesOn: () -> Bool = { true }) -> [Event] {
         guard let start else { return [] }
-        return advance(to: start + 1000)
+        return advance(to: start + 1000, goesOn: goesOn)
     }
 
     /// Follows a clock that was set back: nothing would be judged before it is where it was. Who is there stays, and all else
@@ -314,18 +294,18 @@ public struct SightingCollector: Sendable {
     /// - Returns: whether it was set back.
     public mutating func follow(clock time: Int) -> Bool {
         guard let start, start - time > Self.deadAfter else { return false }
-        let stays = stays(in: Set(0..<TopicTree.shards)).map { stay in
+        let stays = stays.map { stay in
             Stay(beacon: stay.beacon, room: stay.room, since: min(stay.since, time), isKnown: stay.isKnown)
         }
         var new = SightingCollector(file, plan)
         (new.counts, new.strangers) = (counts, strangers)
-        (new.keepsSightings, new.sightings, new.goesOn) = (keepsSightings, sightings, goesOn)
+        (new.keepsSightings, new.sightings) = (keepsSightings, sightings)
         new.resume(stays, at: time)
         self = new
         return true
     }
 
-    private mutating func endSecond(_ end: Int) -> [Event] {
+    private mutating func endSecond(_ end: Int, _ goesOn: () -> Bool) -> [Event] {
         var events: [Event] = []
         for number in receivers.indices {
             let isAlive =
@@ -375,7 +355,7 @@ public struct SightingCollector: Sendable {
             event.floor = plan.rooms[room].floor
         }
         event.id = id(event.kind, trail.name, at: time)
-        (event.since, event.shard) = (trail.since, trail.shard)
+        event.since = trail.since
         if trail.isPresent {
             event.probability = trail.probability
             event.position = trail.filter.flatMap(plan.place)?.position

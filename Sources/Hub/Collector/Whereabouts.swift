@@ -43,9 +43,9 @@ extension SightingCollector {
     /// Those that were heard so far, by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
 
-    /// Those of some shards that were heard so far, by name, as a broker is told of them.
-    public func states(in shards: Set<Int>) -> [(name: String, state: BeaconState)] {
-        trails.filter { shards.contains($0.shard) }.sorted { $0.name < $1.name }.map { trail in
+    /// The state of each beacon that was received so far, by name, as it is published to a broker.
+    public var states: [(name: String, state: BeaconState)] {
+        trails.sorted { $0.name < $1.name }.map { trail in
             let state = BeaconState(
                 isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
                 level: trail.loudest?.level, distance: distance(of: trail),

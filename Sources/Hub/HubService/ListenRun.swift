@@ -15,8 +15,6 @@ final class ListenRun: SightingConsumer {
     private static let roundInterval = 1_000_000
     /// The time between two looks at signals, the broker and the service manager, in microseconds.
     private static let pollInterval = 50_000
-    /// The time between two deletions of old events, in nanoseconds: one hour.
-    private static let pruneInterval: UInt64 = 3_600_000_000_000
 
     private let options: ListenService.Options
     private var file: HubFile
@@ -29,7 +27,7 @@ final class ListenRun: SightingConsumer {
     private let journal = HubJournal()
     private var context: ZoneEvent.Context
     private let ledger: EventLedger
-    private let spool: SightingSpool
+    private let spool: Outbox
     /// `nil` if the file names no broker.
     private var publishing: ListenPublishing?
     /// The last event that was printed and is not settled.
@@ -40,7 +38,6 @@ final class ListenRun: SightingConsumer {
     private var nextRound: HeardInstant?
     private var nextPoll: HeardInstant?
     private var nextWatchdog: UInt64 = 0
-    private var nextPrune: UInt64 = 0
 
     init(
         _ file: HubFile, _ options: ListenService.Options, _ source: SightingSource, _ notifier: ServiceNotifier,
@@ -55,7 +52,7 @@ final class ListenRun: SightingConsumer {
         context = ZoneEvent.Context(file, source, clockQuality, isRecorded: false)
         let store = Self.storePath(file, options)
         ledger = EventLedger(path: store)
-        spool = SightingSpool(path: store + ".spool")
+        spool = Outbox(path: store + ".spool", of: "sightings")
         publishing = try ListenPublishing(
             file, at: options.path, source, monitor, ledger, spool, boot: context.boot, version: options.version)
         status = ListenerStatusWriter(
@@ -73,9 +70,6 @@ final class ListenRun: SightingConsumer {
     /// Runs until a signal comes or the duration is over.
     func run() throws(ListenerServiceError) {
         for warning in file.warnings { journal.write(.warning, warning) }
-        ledger.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
-        publishing?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
-        spool.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
         resume()
         publishing?.begin()
         handle(monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds())))
@@ -88,6 +82,7 @@ final class ListenRun: SightingConsumer {
         hooks.end()
         ledger.retry()
         publishing?.finish()
+        writeNotices()
         settleLines()
         status.write(snapshot(at: MonotonicClock.nanoseconds(), isOver: true), journal)
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
@@ -125,6 +120,7 @@ final class ListenRun: SightingConsumer {
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
         nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
         publishing?.rest()
+        writeNotices()
         if reload.take() != nil { readAgain(at: now) }
         sendWatchdog()
         guard now >= nextRound ?? now else { return }
@@ -134,7 +130,7 @@ final class ListenRun: SightingConsumer {
         publishing?.endRound(source, state: snapshot.state.rawValue, at: now)
         monitor.beginRound()
         ledger.retry()
-        prune()
+        ledger.pruneHourly(days: file.history.days)
     }
 
     func say(_ sentence: String, isWarning: Bool) { journal.write(isWarning ? .warning : .notice, sentence) }
@@ -159,7 +155,7 @@ final class ListenRun: SightingConsumer {
         var channels: [String] = []
         if options.onLine != nil { channels.append(EventLedger.lines) }
         if !jobs.isEmpty { channels.append(EventLedger.hooks) }
-        if publishing != nil { channels.append(ListenPublishing.channel) }
+        if publishing != nil { channels.append(EventLedger.broker) }
 
         let number = ledger.record(stored, presenceChange(event), for: channels)
         journal.write(.notice, ZoneText.line(event, context))
@@ -272,7 +268,6 @@ final class ListenRun: SightingConsumer {
 
     /// Changes to the broker of a file that was read again, which may be the same one.
     private func publish(by next: ListenPublishing?, at now: HeardInstant) {
-        next?.onSentence = { [journal] in journal.write($1 ? .warning : .notice, $0) }
         if let former = publishing {
             if let next { next.replace(former) } else { former.finish() }
         } else {
@@ -291,13 +286,11 @@ final class ListenRun: SightingConsumer {
         try? notifier.send(.watchdog)
     }
 
-    /// Deletes events that are too old, unless the wall clock may be wrong.
-    private func prune() {
-        let now = MonotonicClock.nanoseconds()
-        guard now >= nextPrune else { return }
-        nextPrune = now + Self.pruneInterval
-        guard clockQuality.text == "synchronized" else { return }
-        ledger.prune(before: WallClock.microseconds() - Int64(file.history.days) * 86_400_000_000)
+    /// Writes what the files and the broker report to the journal.
+    private func writeNotices() {
+        for notice in ledger.takeNotices() + spool.takeNotices() + (publishing?.takeNotices() ?? []) {
+            journal.write(notice.isWarning ? .warning : .notice, notice.text)
+        }
     }
 
     private func snapshot(at now: UInt64, isOver: Bool = false) -> ListenerStatusWriter.Snapshot {

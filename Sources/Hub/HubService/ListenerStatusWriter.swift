@@ -6,6 +6,7 @@ internal import Configuration
 internal import LinuxHost
 internal import Listener
 internal import Sightings
+internal import Store
 internal import Zones
 
 /// Writes a listener's status file, which `pharos status` reads, and its metrics for Prometheus.

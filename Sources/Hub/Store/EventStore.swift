@@ -168,14 +168,19 @@ public final class EventStore {
             ])
     }
 
-    /// Notes where beacons are, although nothing has happened: somebody else has told of them until now.
-    ///
-    /// - Parameter gone: Those that are nowhere.
-    public func adopt(_ presences: [Presence], gone: [String] = []) throws(StoreError) {
+    /// Replaces who is inside, without an event.
+    public func replacePresences(with presences: [Presence]) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
-            for presence in presences { try apply(.only(presence)) }
-            for beacon in gone { try apply(.nowhere(beacon: beacon)) }
+            try database.execute("DELETE FROM presence")
+            for presence in presences { try put(presence) }
         }
+    }
+
+    /// The time of the newest event, in microseconds since 1970; `nil` when there is none.
+    public func newestTime() throws(StoreError) -> Int64? {
+        var time: Int64?
+        try database.query("SELECT max(at) FROM event") { time = $0.first?.integer }
+        return time
     }
 
     /// Who is inside, by what was kept.

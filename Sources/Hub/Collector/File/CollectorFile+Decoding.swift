@@ -26,7 +26,7 @@ extension CollectorFile {
     /// Every key of a collector file.
     static let keys = [
         "$schema", "version", "name", "floors", "receivers", "beacons", "strangers", "cellM", "fastestMPerS", "mqtt",
-        "shards", "history", "postgresql",
+        "history", "postgresql",
     ]
     /// What listeners alone make use of in their broker's part.
     private static let listenersOwn = ["beacons", "espresense", "theengs", "raddec"]
@@ -35,8 +35,6 @@ extension CollectorFile {
     static let receiverKeys = ["name", "floor", "room", "position", "rssiOffsetDb"]
     static let historyKeys = ["file", "days"]
     static let siteStoreKeys = ["connection", "passwordFile"]
-    static let allShards = "all"
-    static let shards = 0...TopicTree.shards - 1
     static let days = 1...36_500
     /// Of a connection's text, in octets.
     static let connectionLimit = 4096
@@ -66,7 +64,13 @@ private struct CollectorReader {
 
     mutating func file(_ node: JSONNode) -> CollectorFile? {
         guard isNoOtherOfOurs(node), decoder.expect(.collector, node),
-            let root = decoder.object(node, keys: CollectorFile.keys)
+            let root = decoder.object(
+                node, keys: CollectorFile.keys,
+                hint: { key in
+                    key == "shards"
+                        ? "delete this line: one collector works for a whole site, and with \"postgresql\" others stand by for it"
+                        : nil
+                })
         else {
             return nil
         }
@@ -87,7 +91,6 @@ private struct CollectorReader {
         let strangers = decoder.word(root["strangers"], of: CollectorFile.Strangers.self)
         let cell = decoder.thousandths(root["cellM"], in: CollectorFile.cells, unit: "m")
         let speed = decoder.thousandths(root["fastestMPerS"], in: CollectorFile.speeds, unit: "m/s")
-        let shards = shards(root["shards"])
         let history = history(root["history"])
         let siteStore = siteStore(root["postgresql"])
         guard let name else { return nil }
@@ -96,7 +99,6 @@ private struct CollectorReader {
         file.listsStrangers = strangers == .list
         file.cellMeters = cell.map { Double($0) / 1000 }
         if let speed { file.fastest = Double(speed) / 1000 }
-        if let shards { file.shards = shards }
         (file.history, file.siteStore) = (history, siteStore)
         return file
     }
@@ -195,23 +197,6 @@ private struct CollectorReader {
     }
 
     // MARK: What is told and kept
-
-    /// `"all"`, or their numbers.
-    private mutating func shards(_ node: JSONNode?) -> Set<Int>? {
-        guard let node else { return nil }
-        if node.string == CollectorFile.allShards { return nil }
-        guard let elements = node.elements else {
-            decoder.wrongKind(node, expected: "\"all\" or a list such as [0, 1, 2, 3]")
-            return nil
-        }
-        if elements.isEmpty { decoder.error("name at least one of the shards 0 to 15, or write \"all\"", at: node) }
-        var found: Set<Int> = []
-        for element in elements {
-            guard let number = decoder.integer(element, in: CollectorFile.shards, unit: "") else { continue }
-            if !found.insert(number).inserted { decoder.error("the shard \(number) stands here twice", at: element) }
-        }
-        return found
-    }
 
     private mutating func history(_ node: JSONNode?) -> CollectorFile.History? {
         guard let node, let object = decoder.object(node, keys: CollectorFile.historyKeys) else { return nil }

@@ -23,8 +23,6 @@ public struct CollectorFile: Hashable, Sendable {
 
     /// Where receivers tell what they hear; `nil` where they do so in files.
     public var broker: BrokerSection?
-    /// The parts of the site's beacons that this collector tells of, where no other one does.
-    public var shards = Set(0..<TopicTree.shards)
     /// `nil` where nothing is kept.
     public var history: History?
     /// Where history of several sites is kept; `nil` for nowhere.

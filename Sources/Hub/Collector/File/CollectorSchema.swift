@@ -82,20 +82,6 @@ public enum CollectorSchema {
             ],
             "cellM": number("The side of a cell of the floor (0.5, on large floors 1).", CollectorFile.cells),
             "mqtt": BrokerSchema.json,
-            "shards": [
-                "description":
-                    "The parts of the beacons that this collector tells of: all (the default), or some of the 16, where several collectors divide them.",
-                "anyOf": [
-                    ["const": .string(CollectorFile.allShards)],
-                    [
-                        "type": "array", "minItems": 1, "uniqueItems": true,
-                        "items": [
-                            "type": "integer", "minimum": .integer(CollectorFile.shards.lowerBound),
-                            "maximum": .integer(CollectorFile.shards.upperBound),
-                        ],
-                    ],
-                ],
-            ],
             "history": [
                 "description": "What is kept of what happened; without it nothing is.", "type": "object",
                 "properties": object(

@@ -22,7 +22,7 @@ struct QueuedEvent: Hashable, Sendable {
 
 /// Tells a broker what a listener hears: takes rounds, keeps what the broker does not have yet.
 ///
-/// Of states only the newest are kept while no broker is there; sightings go to a ``SightingSpool``; events stay in their
+/// Of states only the newest are kept while no broker is there; sightings go to an `Outbox`; events stay in their
 /// ``EventQueue`` until they are acknowledged.
 final class BrokerPublisher {
     /// What becomes of a message that is on its way.
@@ -51,16 +51,15 @@ final class BrokerPublisher {
     private static let farewellMilliseconds = 2000
 
     private(set) var state = State.down(since: WallClock.microseconds())
-    /// What is done with sentences for whoever watches.
-    var onSentence: (String, Bool) -> Void = { _, _ in }
+    private var notices: [Notice] = []
 
     private let connection: BrokerConnection
     private var publisher: ListenerPublisher
     private var board = RetainedBoard()
     private(set) var sightings = PublicationQueue(limit: BrokerPublisher.queueLimit)
-    private let spool: SightingSpool
+    private let spool: Outbox
     /// Of the spool: those that are on their way, and how many of them the broker has not acknowledged.
-    private var spooled: (messages: [MessageSpool.Waiting], sent: Int, open: Int) = ([], 0, 0)
+    private var spooled: (messages: [Outbox.Waiting], sent: Int, open: Int) = ([], 0, 0)
     private(set) var unkeptEvents = PublicationQueue(limit: BrokerPublisher.queueLimit)
     private var onTheWay: [BrokerTicket: Origin] = [:]
     private let events: any EventQueue
@@ -74,12 +73,13 @@ final class BrokerPublisher {
     ///
     /// - Throws: where a file that the broker needs cannot be used.
     init(
-        _ setup: BrokerSetup, _ subject: ListenerPublisher.Subject, events: any EventQueue, spool: SightingSpool
+        _ section: BrokerSection, _ options: BrokerOptions, _ subject: ListenerPublisher.Subject,
+        events: any EventQueue, spool: Outbox
     ) throws(BrokerError) {
-        publisher = ListenerPublisher(subject, setup.section)
+        publisher = ListenerPublisher(subject, section)
         self.events = events
         self.spool = spool
-        var options = setup.options
+        var options = options
         options.will = BrokerMessage(publisher.will)
         connection = try BrokerConnection(options)
         for publication in publisher.discovery { board.set(publication) }
@@ -92,6 +92,12 @@ final class BrokerPublisher {
 
     /// Becomes readable where ``poll()`` has something to do.
     var descriptor: Descriptor { connection.descriptor }
+
+    /// What the operator should know; each is returned once.
+    func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return notices
+    }
 
     // MARK: What is heard
 
@@ -152,14 +158,13 @@ final class BrokerPublisher {
     }
 
     private func spoolAll() {
-        var all: [MessageSpool.Message] = []
-        var untold = sightings
-        untold.drain { publication, time in
+        var all: [Outbox.Message] = []
+        sightings.drain { publication, time in
             all.append(
                 .init(topic: publication.topic, text: String(decoding: publication.payload, as: UTF8.self), time: time))
             return true
         }
-        if spool.append(all) { sightings = untold }
+        spool.append(all)
     }
 
     /// The oldest of the spool, a few at a time; they are in it until the broker has all of them.
@@ -204,13 +209,13 @@ final class BrokerPublisher {
         case .connected:
             state = .connected
             lastError = nil
-            onSentence("\(connection.options.name): connected to the broker", false)
+            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
             // It may have been another one, or have lost what it kept.
             board.publishAgain()
             hasEvents = true
         case .disconnected(let error):
             if state == .connected { state = .down(since: WallClock.microseconds()) }
-            if lastError != error { onSentence("\(error)", true) }
+            if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
             lastError = error
         case .acknowledged(let ticket):
             switch onTheWay.removeValue(forKey: ticket) {

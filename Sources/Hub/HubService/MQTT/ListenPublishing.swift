@@ -22,12 +22,9 @@ final class ListenPublishing {
         let droppedEvents: Int
     }
 
-    /// The part of the ledger in which events wait for the broker.
-    static let channel = "mqtt"
-
     private let publisher: BrokerPublisher
     private let queue: LedgerQueue
-    private let spool: SightingSpool
+    private let spool: Outbox
     private let hearing: ZoneMonitor
     /// By zone, as it was told last.
     private var zones: [ZoneState?]
@@ -41,37 +38,36 @@ final class ListenPublishing {
     /// - Throws: where a file that the broker needs cannot be used, or others may read a secret.
     init?(
         _ file: HubFile, at path: String, _ source: SightingSource, _ hearing: ZoneMonitor, _ ledger: EventLedger,
-        _ spool: SightingSpool, boot: String, version: String
+        _ spool: Outbox, boot: String, version: String
     ) throws(ListenerServiceError) {
         self.hearing = hearing
         self.spool = spool
         queue = LedgerQueue(ledger)
         zones = Array(repeating: nil, count: file.zones.count)
         do throws(BrokerError) {
-            guard let setup = try BrokerSetup(file, at: path) else { return nil }
+            guard let section = file.broker else { return nil }
+            let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+            let options = try BrokerOptions(section, client: "pharos-\(file.listener.name)", in: directory)
             let clock = source.clock
             var subject = ListenerPublisher.Subject(
                 listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
                 known: file.known.beacons, boot: boot, version: version, time: clock.text)
             subject.tellsIntervals = !source.isPresenceOnly
             subject.unixMicroseconds = clock.unixMicroseconds
-            publisher = try BrokerPublisher(setup, subject, events: queue, spool: spool)
+            publisher = try BrokerPublisher(section, options, subject, events: queue, spool: spool)
         } catch {
             if case .missing = error { throw .refused(.missing, "\(error)") }
             throw .refused(.invalid, "\(error)")
         }
     }
 
-    /// What is done with sentences for whoever watches; the second says whether it is a warning.
-    var onSentence: (String, Bool) -> Void {
-        get { publisher.onSentence }
-        set { publisher.onSentence = newValue }
-    }
+    /// What the operator should know; each is returned once.
+    func takeNotices() -> [Notice] { publisher.takeNotices() }
 
     /// Takes up what an earlier run has left; the ledger must be open.
     func begin() {
         queue.begin()
-        spool.begin()
+        spool.open()
     }
 
     /// Goes on where one of a former file ends.
@@ -143,7 +139,7 @@ final class ListenPublishing {
         if case .down(let since) = publisher.state { broker = "down since \(ZoneEvent.time(since))" }
         return Report(
             broker: broker, isConnected: isConnected, messages: publisher.waitingCount + queue.count + spool.count,
-            octets: publisher.sightings.octets + publisher.unkeptEvents.octets + spool.octets,
+            octets: publisher.sightings.octets + publisher.unkeptEvents.octets + spool.byteCount,
             oldest: times.min().map(ZoneEvent.time), droppedSightings: publisher.droppedSightings,
             droppedEvents: publisher.unkeptEvents.dropped)
     }
@@ -153,13 +149,13 @@ final class ListenPublishing {
 private final class LedgerQueue: EventQueue {
     private let ledger: EventLedger
     /// How many wait; counted by the file once, because those may be the events of a month.
-    private(set) lazy var count = ledger.waitingCount(for: ListenPublishing.channel)
+    private(set) lazy var count = ledger.waitingCount(for: EventLedger.broker)
 
     init(_ ledger: EventLedger) { self.ledger = ledger }
 
     /// When the oldest happened, in microseconds since 1970.
     var oldest: Int64? {
-        count == 0 ? nil : ledger.waiting(for: ListenPublishing.channel, limit: 1).first?.event.time
+        count == 0 ? nil : ledger.waiting(for: EventLedger.broker, limit: 1).first?.event.time
     }
 
     /// Takes up what an earlier run has left; to be called once the ledger is open.
@@ -169,13 +165,23 @@ private final class LedgerQueue: EventQueue {
     func add() { count += 1 }
 
     func waiting(after sequence: Int64, limit: Int) -> [QueuedEvent] {
-        ledger.waiting(for: ListenPublishing.channel, limit: limit, after: sequence).map {
+        ledger.waiting(for: EventLedger.broker, limit: limit, after: sequence).map {
             QueuedEvent(sequence: $0.sequence, zone: $0.event.zone, json: $0.event.json)
         }
     }
 
     func settle(_ sequence: Int64) {
-        ledger.settle(sequence, for: ListenPublishing.channel)
+        ledger.settle(sequence, for: EventLedger.broker)
         count = max(0, count - 1)
     }
+}
+
+/// The channels of a listener's ledger.
+extension EventLedger {
+    /// Programs that are started.
+    static let hooks = "hooks"
+    /// Lines on standard output.
+    static let lines = "lines"
+    /// The MQTT broker.
+    static let broker = "mqtt"
 }

@@ -26,6 +26,15 @@ public struct BrokerMessage: Hashable, Sendable {
     }
 }
 
+extension BrokerMessage {
+    /// Creates the message of a publication.
+    public init(_ publication: Publication) {
+        self.init(
+            publication.topic, publication.payload, isRetained: publication.isRetained,
+            quality: publication.isAssured ? .atLeastOnce : .atMostOnce)
+    }
+}
+
 /// Which of the messages that were published is meant: unique within a connection's life.
 public struct BrokerTicket: Hashable, Sendable {
     let number: UInt64

@@ -34,6 +34,31 @@ public struct BrokerOptions: Sendable {
         self.clientName = clientName
     }
 
+    /// The options that connect to the broker of an `mqtt` section.
+    ///
+    /// - Parameters:
+    ///   - client: The first part of the client name; the second part tells machines with equal names apart.
+    ///   - instance: What tells two clients of one machine apart, such as a path.
+    ///   - directory: The directory of the file with the section, with its last slash. Relative paths start there.
+    /// - Throws: `missing` or `file` when the file with the user name and the password cannot be used.
+    public init(
+        _ section: BrokerSection, client: String, instance: String = "", in directory: String
+    ) throws(BrokerError) {
+        func place(_ name: String?) -> String? { name.map { $0.hasPrefix("/") ? $0 : directory + $0 } }
+        // Machines with copied disks have the same machine id.
+        let host = Files.firstLine("/proc/sys/kernel/hostname") ?? Files.firstLine("/etc/hostname") ?? ""
+        let machine = StableHash.of("\(Privileges.machineID ?? "") \(host) \(client) \(instance)")
+        let digits = String(machine & 0xFFFF_FFFF | 0x1_0000_0000, radix: 16).dropFirst()
+        let address = section.address
+        self.init(
+            host: address.host, port: address.port, isSecure: address.isSecure, clientName: "\(client)-\(digits)")
+        authorityFile = place(section.authorityFile)
+        certificateFile = place(section.certificateFile)
+        keyFile = place(section.keyFile)
+        if let file = place(section.userFile) { user = try BrokerUser(file: file) }
+        if section.homeAssistant != nil { subscriptions = [HomeAssistant.statusTopic] }
+    }
+
     /// The broker as it is called in sentences.
     public var name: String {
         "mqtt\(isSecure ? "s" : "")://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"

@@ -67,22 +67,11 @@ public struct TopicTree: Hashable, Sendable {
         teller = "receivers/\(self.receiver)"
     }
 
-    /// Of a collector: those that stand by for each other have the same parts of the beacons, and one status.
-    ///
-    /// - Parameter shards: Its parts, not empty.
-    public init(site: String, collectorOf shards: Set<Int>) {
+    /// The topics of a site's collector.
+    public init(collectorOf site: String) {
         root = "pharos/\(TopicLevel(site))"
         receiver = TopicLevel("collector")
-        var ranges: [ClosedRange<Int>] = []
-        for shard in shards.sorted() {
-            if let last = ranges.last, last.upperBound == shard - 1 {
-                ranges[ranges.count - 1] = last.lowerBound...shard
-            } else {
-                ranges.append(shard...shard)
-            }
-        }
-        let words = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-        teller = "collectors/" + (shards.count == Self.shards ? "all" : words.joined(separator: "."))
+        teller = "collectors/all"
     }
 
     /// `online` or `offline`, retained.
@@ -93,8 +82,10 @@ public struct TopicTree: Hashable, Sendable {
     /// What was heard of the beacons of one part, once a second.
     public func sightings(shard: Int) -> String { "\(root)/sightings/\(shard)/\(receiver)" }
 
-    /// The same of all receivers, to subscribe to; `nil` for all parts.
-    public func sightingsFilter(shard: Int?) -> String { "\(root)/sightings/\(shard.map(String.init) ?? "+")/+" }
+    /// The filter that subscribes to the sightings of all receivers.
+    public var sightingsFilter: String { "\(root)/sightings/+/+" }
+    /// The filters that subscribe to the status and the state of all receivers.
+    public var receiverFilters: [String] { ["\(root)/receivers/+/status", "\(root)/receivers/+/state"] }
 
     /// Where a beacon is, retained.
     public func beaconState(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/state" }

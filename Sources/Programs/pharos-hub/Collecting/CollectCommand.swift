@@ -5,22 +5,24 @@ internal import Configuration
 internal import LinuxHost
 internal import Positioning
 internal import Sites
+internal import Store
 
 struct CollectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "collect", abstract: "Put together what all receivers of a site hear: who is in which room.",
+        commandName: "collect",
+        abstract: "Combine the reports of all receivers of a site: which beacon is in which room.",
         discussion: """
             pharos collect museum.json --from hall=hall.jsonl --from desk=desk.jsonl
             pharos listen hall.json --print --json | pharos collect museum.json --from hall=-
             pharos collect museum.json
             mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json --from -
 
-            It reads what `scan --json`, `listen --print --json` and a subscriber of a broker write, or, where the file \
-            has "mqtt": {"url": "mqtt://broker"} and there is no --from, what all receivers of the site tell that broker, \
-            which is told where everybody is. A receiver that says nothing for 15 s is dead: that it hears nothing counts \
-            for nothing, nobody leaves because of it, and what only it could hear is unknown. `pharos where` reads the \
-            state file, and `pharos history` what "history" keeps. Of several collectors on one broker those with the \
-            lowest lease tell; another one takes over 30 s after the last word of the first.
+            Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
+            "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
+            there, and publishes where each beacon is. A receiver that sends nothing for 15 s is dead: its silence is \
+            ignored, and beacons that only it could hear become unknown. `pharos where` reads the state file, and \
+            `pharos history` reads what "history" keeps. If the file has "postgresql", several collectors of one site \
+            can follow the broker: one works, and the others stand by until it ends.
             """)
 
     @Argument(
@@ -108,17 +110,77 @@ struct CollectCommand: ParsableCommand {
         }
         let section = from.isEmpty ? collector.broker : nil
         let state = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
-        let run = CollectRun(
-            SightingCollector(collector, RoomPlan(collector, sites: sites)), state: state,
-            isAsked: stateFile != nil || runtimeDir != nil, everySeconds: everyS, json: json,
-            broker: try section.map { try CollectorBroker($0, collector, in: directory, state: state) },
-            history: collector.history.map { CollectorHistory($0, of: collector.name, in: stateDir) },
-            uploader: try collector.siteStore.map {
-                try SiteUploader(
-                    $0, of: collector.name, in: directory,
-                    path: "\(CollectorHistory.directory(stateDir))/\(collector.name).postgresql.spool")
-            })
-        try run.read(section == nil ? sources : [])
+        let followsBroker = section != nil
+        let lock = followsBroker && collector.siteStore == nil ? try instanceLock(collector.name, state) : nil
+        let service = CollectorService(
+            collector, RoomPlan(collector, sites: sites), state: state, ledger: ledger(collector),
+            uploader: try uploader(collector, in: directory, takesLock: followsBroker))
+        let run = try CollectRun(service, everySeconds: everyS, json: json)
+        try withExtendedLifetime(lock) {
+            guard let section else { return try run.read(sources) }
+            try run.follow {
+                try CollectorBroker(
+                    section, site: collector.name, in: directory, state: state, version: CommandProgram.version)
+            }
+        }
+    }
+
+    /// Without a database there is one collector for a site, and a second one on this machine is refused.
+    private func instanceLock(_ name: String, _ state: String) throws -> InstanceLock? {
+        let directory = InputFile.directory(of: state)
+        do throws(InstanceLockError) {
+            return try InstanceLock("\(name).collector", in: directory.isEmpty ? "." : directory)
+        } catch {
+            // In a directory that cannot be written the state file fails too, which is reported.
+            guard case .held(_, let process) = error else { return nil }
+            throw Failure(
+                .unavailable,
+                "a collector of \(name) runs already\(process.map { " (process \($0))" } ?? ""): stop it first; with "
+                    + "\"postgresql\" in the file a second one stands by")
+        }
+    }
+
+    private func ledger(_ file: CollectorFile) -> EventLedger? {
+        guard let path = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) else { return nil }
+        try? Files.makeDirectory(InputFile.directory(of: path))
+        let ledger = EventLedger(path: path)
+        ledger.open()
+        return ledger
+    }
+
+    private func uploader(_ file: CollectorFile, in directory: String, takesLock: Bool) throws -> SiteUploader? {
+        guard let section = file.siteStore else { return nil }
+        let state = StateDirectory.path(stateDir)
+        try? Files.makeDirectory(state)
+        return try SiteUploader(
+            try SiteOptions(section, in: directory), site: file.name,
+            outbox: "\(state)/\(file.name).postgresql.spool", takesLock: takesLock)
+    }
+}
+
+/// Where services keep what must survive a restart.
+enum StateDirectory {
+    /// The directory of `--state-dir`, or else that of systemd's StateDirectory=, or /var/lib/pharos.
+    static func path(_ option: String?) -> String {
+        option ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+    }
+}
+
+extension CollectorFile.History {
+    /// The database file.
+    func path(of collector: String, in directory: String) -> String {
+        let file = file ?? "\(collector).collect.db"
+        return file.hasPrefix("/") ? file : "\(directory)/\(file)"
+    }
+}
+
+extension SiteOptions {
+    /// The database of a collector file.
+    ///
+    /// - Parameter directory: The directory of the collector file, with its last slash.
+    init(_ section: CollectorFile.SiteStore, in directory: String) throws(SiteStoreError) {
+        let file = section.passwordFile.map { $0.hasPrefix("/") ? $0 : directory + $0 }
+        try self.init(connection: section.connection, passwordFile: file)
     }
 }
 

@@ -17,10 +17,10 @@ enum HistorySource {
             return
         }
         if let section = file.siteStore {
-            let options = try SiteUploader.options(section, in: InputFile.directory(of: path))
+            let options = try SiteOptions(section, in: InputFile.directory(of: path))
             self = .site(try SiteHistory(options, isReadOnly: true), name: file.name)
         } else if let rule = file.history {
-            let kept = CollectorHistory.path(rule, of: file.name, in: stateDirectory)
+            let kept = rule.path(of: file.name, in: StateDirectory.path(stateDirectory))
             self = .file(try EventStore(path: kept, isReadOnly: true))
         } else {
             throw Failure(
@@ -42,13 +42,7 @@ enum HistorySource {
     func events(of name: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void) throws {
         switch self {
         case .file(let store): try store.history(of: name, range, each)
-        case .site(let store, let site):
-            try store.events(of: name, at: site, range) { event in
-                each(
-                    .init(
-                        id: event.id, time: event.time, kind: event.kind, zone: event.place, beacon: event.beacon,
-                        json: event.json))
-            }
+        case .site(let store, let site): try store.events(of: name, at: site, range, each)
         }
     }
 
@@ -56,13 +50,7 @@ enum HistorySource {
     func minutes(of name: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void) throws {
         switch self {
         case .file(let store): try store.minutes(of: name, range, each)
-        case .site(let store, _):
-            try store.minutes(of: name, range) { minute in
-                each(
-                    .init(
-                        receiver: minute.receiver, milliseconds: minute.milliseconds, reports: minute.reports,
-                        late: minute.late, level: minute.level))
-            }
+        case .site(let store, _): try store.minutes(of: name, range, each)
         }
     }
 

@@ -21,32 +21,8 @@ public final class SiteHistory {
     /// So that two collectors do not make the tables at the same time.
     private static let lock = 0x5048_5253
 
-    /// Something that happened.
-    public struct Event: Hashable, Sendable {
-        /// That no other event has.
-        public var id: String
-        /// In microseconds since 1970.
-        public var time: Int64
-        public var kind: String
-        public var beacon: String
-        public var place: String
-        /// The event as one line of JSON.
-        public var json: String
-    }
-
-    /// What a receiver has heard in a minute.
-    public struct Minute: Hashable, Sendable {
-        public var receiver: String
-        /// When the minute began, in milliseconds since 1970.
-        public var milliseconds: Int64
-        public var reports: Int
-        public var late: Int
-        /// In dBm.
-        public var level: Double?
-    }
-
     private let database: SiteDatabase
-    private var hasTables = false
+    private var hasLock = false
 
     /// Connects.
     ///
@@ -145,6 +121,53 @@ public final class SiteHistory {
         }
     }
 
+    // MARK: The site's lock
+
+    /// Takes the advisory lock of a site for as long as this connection lasts.
+    ///
+    /// - Returns: whether it was free.
+    public func takeLock(of site: String) throws(SiteStoreError) -> Bool {
+        try database.query("SELECT pg_try_advisory_lock(\(Self.lock), hashtext($1))", [site]) { row in
+            hasLock = row.first == "t"
+        }
+        return hasLock
+    }
+
+    /// Whether this connection has the lock of a site, and the database still answers.
+    public func holdsLock() throws(SiteStoreError) -> Bool {
+        if hasLock { try database.execute("SELECT 1") }
+        return hasLock
+    }
+
+    /// The beacons that are present at a site, by the last event of each.
+    public func presence(at site: String) throws(SiteStoreError) -> SitePresence {
+        var found = SitePresence()
+        // From beacon to beacon along the index, so that years of events are not read.
+        try database.query(
+            "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
+                + "SELECT (SELECT min(beacon) FROM pharos_events WHERE beacon > tag.name) FROM tag "
+                + "WHERE tag.name IS NOT NULL) SELECT name, last.kind, last.place, "
+                + "(extract(epoch FROM last.at) * 1000000)::bigint, "
+                + "(extract(epoch FROM coalesce(entered.at, last.at)) * 1000000)::bigint FROM tag "
+                + "JOIN LATERAL (SELECT kind, place, at FROM pharos_events WHERE beacon = tag.name AND site = $1 "
+                + "AND kind IN ('enter', 'room', 'known', 'unknown', 'exit') "
+                // Events of one second are written in the order of their ids.
+                + "ORDER BY at DESC, id DESC LIMIT 1) last ON true "
+                + "LEFT JOIN LATERAL (SELECT at FROM pharos_events WHERE beacon = tag.name AND site = $1 "
+                + "AND kind = 'enter' ORDER BY at DESC LIMIT 1) entered ON true", [site]
+        ) { row in
+            guard let name = row[0], !name.isEmpty, let kind = row[1] else { return }
+            found.newest = max(found.newest, Int64(Self.number(row[3])))
+            guard kind != "exit" else { return }
+            let room = row[2] ?? ""
+            found.presences.append(
+                .init(
+                    zone: room, beacon: name, since: Int64(Self.number(row[4])),
+                    dwells: room.isEmpty || kind == "unknown" ? 0 : 1))
+        }
+        return found
+    }
+
     // MARK: What is asked
 
     /// What happened with a beacon at all sites or in a place of one, oldest first; in a room also who has left it for
@@ -154,7 +177,7 @@ public final class SiteHistory {
     ///   - site: Whose place: other sites may have one of the same name.
     ///   - range: In microseconds since 1970, both ends included.
     public func events(
-        of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (Event) -> Void
+        of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void
     ) throws(SiteStoreError) {
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
@@ -163,9 +186,9 @@ public final class SiteHistory {
             [name] + Self.texts(range) + [site]
         ) { row in
             each(
-                Event(
-                    id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", beacon: row[3] ?? "",
-                    place: row[4] ?? "", json: row[5] ?? ""))
+                EventStore.Event(
+                    id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", zone: row[4] ?? "",
+                    beacon: row[3] ?? "", json: row[5] ?? ""))
         }
     }
 
@@ -173,7 +196,7 @@ public final class SiteHistory {
     ///
     /// - Parameter range: In microseconds since 1970, both ends included.
     public func minutes(
-        of beacon: String, _ range: ClosedRange<Int64>, _ each: (Minute) -> Void
+        of beacon: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void
     ) throws(SiteStoreError) {
         try database.query(
             "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
@@ -184,7 +207,7 @@ public final class SiteHistory {
             [beacon] + Self.texts(range)
         ) { row in
             each(
-                Minute(
+                HeardMinute(
                     receiver: row[0] ?? "", milliseconds: Int64(Self.number(row[1])), reports: Self.number(row[2]),
                     late: Self.number(row[3]), level: row[4].map { Double(Self.number($0)) / 1000 }))
         }
@@ -222,6 +245,13 @@ public final class SiteHistory {
     private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
 }
 
+/// The beacons that were present at a site when its last event happened.
+public struct SitePresence: Hashable, Sendable {
+    public var presences: [EventStore.Presence] = []
+    /// The time of the last event, in microseconds since 1970; the smallest number when there is none.
+    public var newest = Int64.min
+}
+
 /// A row on its way, as COPY takes it: it can wait as a text.
 public struct SiteRow: Hashable, Sendable {
     /// Where it belongs.
@@ -239,31 +269,24 @@ public struct SiteRow: Hashable, Sendable {
         self.text = text
     }
 
-    /// What a receiver has heard of a beacon in a batch.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: Since 1970.
-    ///   - level: In dBm.
-    public static func sighting(
-        site: String, receiver: String, boot: String, sequence: Int, beacon: String, milliseconds: Int, reports: Int,
-        level: Double?, isLate: Bool
-    ) -> SiteRow {
-        let tenths = level.map { "\(($0 * 100).rounded() / 100)" }
-        return SiteRow(
+    /// Creates the row of a sighting.
+    init(_ sighting: SightingRow, at site: String) {
+        let level = sighting.level.map { "\(($0 * 100).rounded() / 100)" }
+        self.init(
             .sightings,
-            text: line([
-                site, receiver, boot, "\(sequence)", beacon, "\(milliseconds)", "\(min(reports, 1 << 30))", tenths,
-                isLate ? "t" : "f",
+            text: Self.line([
+                site, sighting.receiver, sighting.batch.boot, "\(sighting.batch.sequence)", sighting.beacon,
+                "\(sighting.milliseconds)", "\(min(sighting.reports, 1 << 30))", level, sighting.isLate ? "t" : "f",
             ]))
     }
 
-    /// Something that happened.
-    ///
-    /// - Parameter milliseconds: Since 1970.
-    public static func event(
-        id: String, site: String, milliseconds: Int, kind: String, beacon: String, place: String, json: String
-    ) -> SiteRow {
-        SiteRow(.events, text: line([id, site, "\(milliseconds)", kind, beacon, place, json]))
+    /// Creates the row of an event.
+    init(_ event: EventStore.Event, at site: String) {
+        self.init(
+            .events,
+            text: Self.line([
+                event.id, site, "\((event.time ?? 0) / 1000)", event.kind, event.beacon ?? "", event.zone, event.json,
+            ]))
     }
 
     /// The text format of COPY.

@@ -1,0 +1,114 @@
+internal import Configuration
+public import LinuxHost
+public import Messaging
+public import Store
+
+/// A collector's connection to a broker: it returns what receivers publish, and publishes where each beacon is.
+public final class CollectorBroker {
+    private let connection: BrokerConnection
+    private let tree: TopicTree
+    private let homeAssistant: HomeAssistant?
+    /// The collector's own status, and the states of the beacons.
+    private var board = RetainedBoard()
+    private var sent: [BrokerTicket: String] = [:]
+    private var lastError: BrokerError?
+    private var notices: [Notice] = []
+    /// When all states were published last, in milliseconds of the lines.
+    private var published = 0
+    private var isLeaving = false
+
+    /// The states are published again after so many milliseconds, even when nothing has changed.
+    private static let restMilliseconds = 5000
+    private static let shutdownMilliseconds = 2000
+
+    /// Prepares the connection; ``poll()`` connects.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the collector file, with its last slash.
+    ///   - state: The path of the state file. It tells two collectors on one machine apart.
+    ///   - version: The version of this program, for Home Assistant.
+    /// - Throws: when a file of the section cannot be used.
+    public init(
+        _ section: BrokerSection, site: String, in directory: String, state: String, version: String
+    ) throws(BrokerError) {
+        let tree = TopicTree(collectorOf: site)
+        self.tree = tree
+        var options = try BrokerOptions(
+            section, client: "pharos-collect-\(site)", instance: state, in: directory)
+        options.subscriptions += tree.receiverFilters + [tree.sightingsFilter, tree.status]
+        options.queueLimit = 100_000
+        options.will = BrokerMessage(.status(tree.status, isOnline: false))
+        homeAssistant = section.homeAssistant.map { HomeAssistant(tree, $0, version: version) }
+        connection = try BrokerConnection(options)
+        board.set(.status(tree.status, isOnline: true))
+    }
+
+    /// Readable when ``poll()`` has something to do.
+    public var descriptor: Descriptor { connection.descriptor }
+    /// When ``poll()`` has something to do at the latest, in nanoseconds of `MonotonicClock`.
+    public var nextWakeUp: UInt64? { connection.nextWakeUp }
+
+    /// What the operator should know; each is returned once.
+    public func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return notices
+    }
+
+    /// Sends what waits, without waiting itself.
+    ///
+    /// - Returns: what receivers have published, in its order.
+    public func poll() -> [BrokerMessage] {
+        let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
+        board.drain { publication in
+            guard let ticket = connection.publish(BrokerMessage(publication)) else { return false }
+            sent[ticket] = publication.topic
+            return true
+        }
+        return messages
+    }
+
+    private func take(_ event: BrokerEvent) -> BrokerMessage? {
+        switch event {
+        case .connected:
+            lastError = nil
+            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
+            board.publishAgain()
+        case .disconnected(let error):
+            if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
+            lastError = error
+        case .acknowledged(let ticket): sent[ticket] = nil
+        case .abandoned(let ticket): if let topic = sent.removeValue(forKey: ticket) { board.publishAgain(topic) }
+        case .message(let message) where message.topic == HomeAssistant.statusTopic:
+            if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { board.publishAgain() }
+        case .message(let message) where message.topic == tree.status:
+            // The collector that worked before has left, and its last message came after our first one.
+            if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
+        case .message(let message): return message
+        case .dropped(let count):
+            notices.append(Notice("\(count) messages came faster than they were read", isWarning: true))
+        }
+        return nil
+    }
+
+    /// Publishes the state of each beacon: at once when something has changed, otherwise every 5 s.
+    public func publish(_ collector: SightingCollector, hasChanged: Bool) {
+        guard let time = collector.time, hasChanged || abs(time - published) >= Self.restMilliseconds else { return }
+        published = time
+        for beacon in collector.states {
+            let hasBattery = beacon.state.batteryMillivolts != nil
+            for publication in homeAssistant?.discovery(beacon.name, hasBattery: hasBattery) ?? [] {
+                board.set(publication)
+            }
+            board.set(Publication(tree.beaconState(beacon.name), beacon.state.json, isRetained: true))
+            board.set(Publication(tree.beaconAttributes(beacon.name), beacon.state.attributes, isRetained: true))
+        }
+    }
+
+    /// Publishes that this collector is offline, and disconnects.
+    public func finish() {
+        isLeaving = true
+        board.set(.status(tree.status, isOnline: false))
+        _ = poll()
+        for event in connection.close(waitingMilliseconds: Self.shutdownMilliseconds) { _ = take(event) }
+    }
+}

@@ -1,0 +1,192 @@
+internal import Configuration
+internal import LinuxHost
+public import Store
+
+/// A collector at work: it takes the lines of receivers, returns what has changed, and keeps that before it returns.
+///
+/// The order of each step is: the ``SightingCollector`` judges, the ``EventLedger`` and the ``SiteUploader`` keep, the caller
+/// prints, ``publish(to:)`` tells the broker, ``writeState(isLast:)`` writes the state file.
+public final class CollectorService {
+    /// The current state.
+    public private(set) var collector: SightingCollector
+    /// Takes the site's lock, and uploads to PostgreSQL; `nil` without a database.
+    public let uploader: SiteUploader?
+    private let rooms: RoomPlan
+    private let state: String
+    private let ledger: EventLedger?
+    private var notices: [Notice] = []
+    private var hasResumed = false
+    private var linesSinceKept = 0
+    private var hasChanged = false
+    private var nextState: UInt64 = 0
+    private var stateFails = false
+
+    /// Sightings are kept after so many lines, and by ``rest()``.
+    private static let linesBetween = 1000
+    /// The pause between two writes of the state file, in nanoseconds.
+    private static let statePause: UInt64 = 1_000_000_000
+
+    /// Creates a collector that has received nothing.
+    ///
+    /// - Parameters:
+    ///   - rooms: The rooms of the same file.
+    ///   - state: The path of the state file.
+    ///   - ledger: Where events are kept on this machine; `nil` when they are not.
+    public init(
+        _ file: CollectorFile, _ rooms: RoomPlan, state: String, ledger: EventLedger? = nil,
+        uploader: SiteUploader? = nil
+    ) {
+        collector = SightingCollector(file, rooms)
+        collector.keepsSightings = ledger != nil || uploader != nil
+        self.rooms = rooms
+        self.state = state
+        self.ledger = ledger
+        self.uploader = uploader
+    }
+
+    /// What the operator should know; each is returned once.
+    public func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return notices + (ledger?.takeNotices() ?? []) + (uploader?.takeNotices() ?? [])
+    }
+
+    // MARK: Lines and time
+
+    /// Takes a line, and keeps what has changed before it.
+    ///
+    /// - Parameters:
+    ///   - receiver: The receiver when the line does not name it.
+    ///   - arrival: When the line came, in milliseconds since 1970.
+    ///   - goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
+    /// - Returns: what has changed.
+    public func take(
+        _ line: ReceiverLine, from receiver: String?, arrival: Int, goesOn: () -> Bool = { true }
+    ) -> [SightingCollector.Event] {
+        resume(at: line.unixMilliseconds ?? arrival)
+        let events = collector.take(line, from: receiver, arrival: arrival, goesOn: goesOn)
+        linesSinceKept += 1
+        if !events.isEmpty || linesSinceKept >= Self.linesBetween { keep(events) }
+        return events
+    }
+
+    /// Lets time pass without a line, and keeps what has changed.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    public func advance(to time: Int, goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
+        let events = collector.advance(to: time, goesOn: goesOn)
+        keep(events)
+        return events
+    }
+
+    /// Begins to judge again when the wall clock was set back. Beacons that are present stay present.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    /// - Returns: whether it was set back.
+    public func follow(clock time: Int) -> Bool {
+        guard collector.follow(clock: time) else { return false }
+        notices.append(
+            Notice("the clock was set back; rooms are judged again from what is received now", isWarning: true))
+        return true
+    }
+
+    /// Ends the last second, and keeps what has changed.
+    public func finish(goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
+        let events = collector.finish(goesOn: goesOn)
+        keep(events)
+        return events
+    }
+
+    /// Forgets everything, because another collector works for the site from now on.
+    public func standBy() {
+        keep([])
+        let keepsSightings = collector.keepsSightings
+        collector = SightingCollector(collector.file, rooms)
+        collector.keepsSightings = keepsSightings
+        hasResumed = false
+    }
+
+    /// Continues with the presence that the last collector of the site has kept: in the database or on this machine, whichever
+    /// is newer.
+    private func resume(at time: Int) {
+        guard !hasResumed else { return }
+        hasResumed = true
+        var presences = ledger?.presences ?? []
+        if let site = uploader?.takePresence(), site.newest > ledger?.newestTime ?? .min {
+            presences = site.presences
+            ledger?.replacePresences(with: presences)
+        }
+        collector.resume(
+            presences.map { presence in
+                SightingCollector.Stay(
+                    beacon: presence.beacon, room: presence.zone.isEmpty ? nil : presence.zone,
+                    since: Int(presence.since / 1000), isKnown: presence.dwells > 0)
+            }, at: time)
+    }
+
+    // MARK: Keeping
+
+    private func keep(_ events: [SightingCollector.Event]) {
+        linesSinceKept = 0
+        hasChanged = hasChanged || !events.isEmpty
+        guard ledger != nil || uploader != nil else { return }
+        let records = events.filter { $0.beacon != nil }.map(\.record)
+        let sightings = collector.takeSightings()
+        ledger?.record(records, sightings)
+        uploader?.add(records.map(\.event), sightings)
+    }
+
+    /// Publishes the state of each beacon, at once when something has changed.
+    public func publish(to broker: CollectorBroker) {
+        broker.publish(collector, hasChanged: hasChanged)
+        hasChanged = false
+    }
+
+    /// Keeps sightings that wait, deletes events that are too old, and writes the state file, each when it is time.
+    public func rest() {
+        keep([])
+        if let days = collector.file.history?.days { ledger?.pruneHourly(days: days) }
+        writeState(isLast: false)
+    }
+
+    /// Keeps everything that waits, and writes the state file for the last time.
+    ///
+    /// - Parameter isHurried: As for ``SiteUploader/finish(isHurried:)``.
+    public func close(isHurried: Bool) {
+        ledger?.finish()
+        uploader?.finish(isHurried: isHurried)
+        writeState(isLast: true)
+    }
+
+    private func writeState(isLast: Bool) {
+        let now = MonotonicClock.nanoseconds()
+        guard isLast || now >= nextState else { return }
+        nextState = now + Self.statePause
+        let value = collector.state(
+            written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
+        do throws(SystemError) {
+            try Files.replace(state, with: Array((value.line + "\n").utf8), isDurable: false)
+            stateFails = false
+        } catch {
+            // A full disk may have room later: each write is tried, and the first failure is reported.
+            if !stateFails {
+                notices.append(
+                    Notice("\(state): it cannot be written: \(error.text); --state-file names another", isWarning: true))
+            }
+            stateFails = true
+        }
+    }
+}
+
+extension SightingCollector.Event {
+    /// The event as it is kept, with its effect on where the beacon is.
+    fileprivate var record: EventStore.Record {
+        let name = beacon ?? ""
+        let time = Int64(unixMilliseconds) * 1000
+        let stay = EventStore.Presence(
+            zone: place, beacon: name, since: since.map { Int64($0) * 1000 } ?? time, dwells: room == nil ? 0 : 1)
+        return EventStore.Record(
+            EventStore.Event(
+                id: id, time: time, kind: kind.rawValue, zone: place, beacon: name, json: json.line),
+            kind == .exit ? .nowhere(beacon: name) : .only(stay))
+    }
+}

@@ -1,0 +1,35 @@
+/// A sentence for the operator's log.
+public struct Notice: Hashable, Sendable {
+    public var text: String
+    /// Whether something went wrong; otherwise it works again.
+    public var isWarning: Bool
+
+    /// Creates a notice.
+    public init(_ text: String, isWarning: Bool) {
+        self.text = text
+        self.isWarning = isWarning
+    }
+}
+
+/// Reports a failure that repeats once, and its end once.
+struct FailureReport {
+    private(set) var isFailing = false
+    private var notices: [Notice] = []
+
+    mutating func begin(_ text: String) {
+        if !isFailing { notices.append(Notice(text, isWarning: true)) }
+        isFailing = true
+    }
+
+    mutating func end(_ text: String) {
+        if isFailing { notices.append(Notice(text, isWarning: false)) }
+        isFailing = false
+    }
+
+    mutating func report(_ text: String) { notices.append(Notice(text, isWarning: true)) }
+
+    mutating func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return notices
+    }
+}

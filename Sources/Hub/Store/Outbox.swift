@@ -1,0 +1,204 @@
+/// Messages that wait until their receiver has them, oldest first.
+///
+/// They wait in a SQLite file of their own, and so survive a restart. While the file cannot be written they wait in memory.
+/// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the receiver
+/// has it; until then ``first(_:)`` returns it again.
+public final class Outbox {
+    /// A message for the receiver.
+    public struct Message: Hashable, Sendable {
+        public var topic: String
+        public var text: String
+        /// When it was appended, in microseconds since 1970.
+        public var time: Int64
+
+        /// Creates a message.
+        ///
+        /// - Parameter time: When it was appended, in microseconds since 1970.
+        public init(topic: String, text: String, time: Int64) {
+            self.topic = topic
+            self.text = text
+            self.time = time
+        }
+
+        fileprivate var byteCount: Int { topic.utf8.count + text.utf8.count }
+    }
+
+    /// A message with the number that ``Outbox/remove(_:)`` finds it by.
+    public struct Waiting: Hashable, Sendable {
+        /// Positive in the file, negative in memory.
+        public var number: Int64
+        public var message: Message
+    }
+
+    /// How much an outbox holds. When there is more, the oldest messages are dropped.
+    public struct Limits: Hashable, Sendable {
+        /// The topics and texts in the file, in bytes.
+        public var fileBytes = 100_000_000
+        /// The topics and texts in memory, in bytes.
+        public var memoryBytes = 1 << 20
+        /// The age of messages in the file, in microseconds.
+        public var age: Int64 = 7 * 86_400_000_000
+
+        /// 100 MB or seven days in the file, and 1 MiB in memory.
+        public init() {}
+    }
+
+    /// `PHRM`.
+    static let application: Int32 = 0x5048_524D
+    static let version: Int32 = 1
+    private static let tables = """
+        CREATE TABLE message (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, topic TEXT NOT NULL,
+            text TEXT NOT NULL);
+        """
+    /// The number of messages that are dropped at a time when the file is full.
+    private static let step: Int64 = 100
+
+    /// Messages that were dropped since the outbox was created.
+    public private(set) var dropped = 0
+    private let path: String
+    private let contents: String
+    private let limits: Limits
+    private var database: Database?
+    private var fileCount = 0
+    private var fileBytes = 0
+    private var memory: [Waiting] = []
+    private var memoryBytes = 0
+    private var lastMemoryNumber: Int64 = 0
+    private var failure = FailureReport()
+
+    /// Creates an outbox; ``open()`` opens its file.
+    ///
+    /// - Parameters:
+    ///   - path: The SQLite file, created when it is missing.
+    ///   - contents: What the messages are, for log lines: `sightings`.
+    public init(path: String, of contents: String, limits: Limits = Limits()) {
+        self.path = path
+        self.contents = contents
+        self.limits = limits
+    }
+
+    /// The number of messages that wait.
+    public var count: Int { fileCount + memory.count }
+    /// The number of messages that wait in memory, and are lost when the process ends.
+    public var countInMemory: Int { memory.count }
+    /// The topics and texts of the messages that wait, in bytes.
+    public var byteCount: Int { fileBytes + memoryBytes }
+
+    /// What the operator should know: that the file cannot be written, or can be written again. Each is returned once.
+    public func takeNotices() -> [Notice] { failure.takeNotices() }
+
+    /// Opens the file, and finds the messages of an earlier run. Appending opens it too.
+    public func open() { attempt { () throws(StoreError) in try openFile() } }
+
+    private func openFile() throws(StoreError) {
+        guard database == nil else { return }
+        let opened = try Database(
+            path: path, application: Self.application, version: Self.version, setUp: Self.tables)
+        // Messages come every second. Waiting for the disk each time would wear it out.
+        try opened.execute("PRAGMA synchronous = NORMAL")
+        database = opened
+        (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)
+    }
+
+    /// Puts messages behind all others.
+    public func append(_ messages: [Message]) {
+        for message in messages {
+            lastMemoryNumber -= 1
+            memory.append(Waiting(number: lastMemoryNumber, message: message))
+            memoryBytes += message.byteCount
+        }
+        guard !memory.isEmpty else { return }
+        let isWritten = attempt { () throws(StoreError) in
+            try openFile()
+            if let database { try write(to: database) }
+        }
+        if isWritten { failure.end("\(path): \(contents) are written to this file again") }
+        while memoryBytes > limits.memoryBytes, !memory.isEmpty {
+            memoryBytes -= memory.removeFirst().message.byteCount
+            dropped += 1
+        }
+    }
+
+    private func write(to database: Database) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            for each in memory {
+                try database.execute(
+                    "INSERT INTO message (at, topic, text) VALUES (?, ?, ?)",
+                    [.integer(each.message.time), .text(each.message.topic), .text(each.message.text)])
+            }
+        }
+        let newest = memory.map(\.message.time).max() ?? 0
+        fileCount += memory.count
+        fileBytes += memoryBytes
+        (memory, memoryBytes) = ([], 0)
+        while fileBytes > limits.fileBytes, fileCount > 0 {
+            try drop(database, "seq < (SELECT min(seq) + ?1 FROM message)", Self.step)
+        }
+        try drop(database, "at < ?1", newest - limits.age)
+    }
+
+    private func drop(_ database: Database, _ condition: String, _ value: Int64) throws(StoreError) {
+        let (rows, size) = try sum(database, condition, value)
+        guard rows > 0 else { return }
+        try database.execute("DELETE FROM message WHERE \(condition)", [.integer(value)])
+        (fileCount, fileBytes, dropped) = (fileCount - rows, fileBytes - size, dropped + rows)
+    }
+
+    /// The number of messages that meet a condition, and their bytes.
+    private func sum(_ database: Database, _ condition: String, _ value: Int64) throws(StoreError) -> (Int, Int) {
+        var found = (0, 0)
+        try database.query(
+            "SELECT count(*), coalesce(sum(length(CAST(topic AS BLOB)) + length(CAST(text AS BLOB))), 0) "
+                + "FROM message WHERE \(condition)", [.integer(value)]
+        ) { row in found = (Int(clamping: row.first?.integer ?? 0), Int(clamping: row.last?.integer ?? 0)) }
+        return found
+    }
+
+    /// Returns the oldest messages.
+    public func first(_ limit: Int) -> [Waiting] {
+        var found: [Waiting] = []
+        if let database, fileCount > 0 {
+            attempt { () throws(StoreError) in
+                try database.query(
+                    "SELECT seq, at, topic, text FROM message ORDER BY seq LIMIT ?", [.integer(Int64(limit))]
+                ) { row in
+                    guard row.count == 4, let number = row[0].integer, let time = row[1].integer,
+                        let topic = row[2].text, let text = row[3].text
+                    else { return }
+                    found.append(Waiting(number: number, message: Message(topic: topic, text: text, time: time)))
+                }
+            }
+        }
+        return found.isEmpty ? Array(memory.prefix(limit)) : found
+    }
+
+    /// Removes messages that the receiver has.
+    public func remove(_ messages: [Waiting]) {
+        let numbers = Set(messages.map(\.number))
+        let left = memory.filter { !numbers.contains($0.number) }
+        memoryBytes -= memory.reduce(0) { $0 + $1.message.byteCount } - left.reduce(0) { $0 + $1.message.byteCount }
+        memory = left
+        guard let database else { return }
+        attempt { () throws(StoreError) in
+            try database.transaction { () throws(StoreError) in
+                for each in messages where each.number > 0 {
+                    try database.execute("DELETE FROM message WHERE seq = ?", [.integer(each.number)])
+                    guard database.changes == 1 else { continue }
+                    fileCount -= 1
+                    fileBytes -= each.message.byteCount
+                }
+            }
+        }
+    }
+
+    @discardableResult
+    private func attempt(_ body: () throws(StoreError) -> Void) -> Bool {
+        do throws(StoreError) {
+            try body()
+            return true
+        } catch {
+            failure.begin("\(error); \(contents) wait in memory")
+            return false
+        }
+    }
+}

@@ -1,0 +1,291 @@
+public import LinuxHost
+
+/// Sends what a collector keeps to PostgreSQL, and takes the site's lock there.
+///
+/// Events and sightings wait in an ``Outbox`` until the database has them. The database is used on a thread of its own:
+/// only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least every second.
+public final class SiteUploader {
+    /// Which collector of the site works.
+    public enum SiteLock: Hashable, Sendable {
+        /// The database has not answered yet.
+        case undecided
+        /// The database does not answer. A collector works on, so that nothing is missing for want of a database.
+        case unreachable
+        /// This collector has the lock: it works.
+        case held
+        /// Another collector has the lock: this one stands by.
+        case heldByAnother
+    }
+
+    private enum Job: Sendable {
+        case lock
+        case write([SiteRow])
+    }
+
+    private enum Answer: Sendable {
+        /// - Parameter SitePresence: The presence at the site when the lock was taken; `nil` when it was held already.
+        case locked(SitePresence?)
+        case lockedByAnother
+        case written
+        case failed(SiteStoreError)
+    }
+
+    private struct Work: Sendable {
+        var job: Job?
+        var answer: Answer?
+        var isOver = false
+    }
+
+    /// Whether this collector has the site's lock; stays ``SiteLock/undecided`` without `takesLock`.
+    public private(set) var siteLock = SiteLock.undecided
+    private let site: String
+    private let takesLock: Bool
+    private let work = Monitor(Work())
+    private let outbox: Outbox
+    private var presence: SitePresence?
+    private var notices: [Notice] = []
+    private var sent: [Outbox.Waiting] = []
+    private var isBusy = false
+    /// When the thread got the current job, and whether a notice says that it takes long.
+    private var begun: UInt64 = 0
+    private var saidSlow = false
+    private var pause = SiteUploader.pauses.lowerBound
+    private var nextTry: UInt64 = 0
+    private var nextLock: UInt64 = 0
+    private var lastError: SiteStoreError?
+    private var saidDropped = 0
+    private var nextRows: UInt64 = 0
+    private var rows: [SightingRow] = []
+
+    private static let second: UInt64 = 1_000_000_000
+    /// Messages that are written together.
+    private static let batch = 64
+    /// Sightings in one message.
+    private static let rowsAtATime = 2000
+    /// The pause between two attempts, in nanoseconds. It doubles with each failure.
+    private static let pauses = second...10 * second
+    /// Two seconds between two looks at the lock, in nanoseconds.
+    private static let lockPause = 2 * second
+    /// The time for the last batches in milliseconds: in all after a signal, and for each batch after the last line.
+    private static let shutdownMilliseconds = 2000
+    private static let lastMilliseconds = 30_000
+    /// A job that takes longer is reported, in nanoseconds.
+    private static let slow = 60 * second
+
+    /// Starts the thread. It connects with the first job.
+    ///
+    /// - Parameters:
+    ///   - site: The collector's name.
+    ///   - path: The file of the outbox.
+    ///   - takesLock: Whether this collector stands by while another one works for the site.
+    public init(_ options: SiteOptions, site: String, outbox path: String, takesLock: Bool) throws(SystemError) {
+        self.site = site
+        self.takesLock = takesLock
+        var limits = Outbox.Limits()
+        limits.memoryBytes = 10_000_000
+        outbox = Outbox(path: path, of: "events and sightings for PostgreSQL", limits: limits)
+        outbox.open()
+        let work = work
+        try BackgroundThread.start { Self.serve(options, site, work) }
+    }
+
+    /// The thread.
+    private static func serve(_ options: SiteOptions, _ site: String, _ work: Monitor<Work>) {
+        // Signals are for the main thread.
+        _ = try? SignalDescriptor()
+        var history: SiteHistory?
+        while true {
+            let next: Job? =
+                work.wait { work in
+                    if work.isOver { return .some(nil) }
+                    guard let job = work.job else { return nil }
+                    work.job = nil
+                    return .some(job)
+                } ?? nil
+            guard let job = next else { return }
+            var answer: Answer
+            do throws(SiteStoreError) {
+                let connection: SiteHistory
+                if let history { connection = history } else { connection = try SiteHistory(options) }
+                history = connection
+                switch job {
+                case .lock: answer = try lock(connection, site)
+                case .write(let rows):
+                    try connection.write(rows)
+                    answer = .written
+                }
+            } catch {
+                // After any other error the next job connects again.
+                if error.kind != .data { history = nil }
+                answer = .failed(error)
+            }
+            work.change { $0.answer = answer }
+        }
+    }
+
+    private static func lock(_ history: SiteHistory, _ site: String) throws(SiteStoreError) -> Answer {
+        if try history.holdsLock() { return .locked(nil) }
+        return try history.takeLock(of: site) ? .locked(try history.presence(at: site)) : .lockedByAnother
+    }
+
+    // MARK: What is uploaded
+
+    /// Uploads events at once, and sightings once a second.
+    public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
+        var messages: [Outbox.Message] = []
+        func add(_ rows: [SiteRow]) {
+            guard let table = rows.first?.table else { return }
+            messages.append(
+                .init(topic: table.rawValue, text: rows.map(\.text).joined(), time: WallClock.microseconds()))
+        }
+        add(events.map { SiteRow($0, at: site) })
+        rows += sightings
+        let now = MonotonicClock.nanoseconds()
+        if rows.count >= Self.rowsAtATime || now >= nextRows {
+            nextRows = now + Self.second
+            for start in stride(from: 0, to: rows.count, by: Self.rowsAtATime) {
+                add(rows[start..<min(rows.count, start + Self.rowsAtATime)].map { SiteRow($0, at: site) })
+            }
+            rows.removeAll(keepingCapacity: true)
+        }
+        outbox.append(messages)
+        poll()
+    }
+
+    // MARK: The database
+
+    /// Takes the thread's answer, and gives it the next job.
+    public func poll() {
+        if let answer = work.change({ work in
+            defer { work.answer = nil }
+            return work.answer
+        }) {
+            take(answer)
+        }
+        reportDropped()
+        let now = MonotonicClock.nanoseconds()
+        if isBusy {
+            guard !saidSlow, now - begun > Self.slow else { return }
+            saidSlow = true
+            notices.append(Notice("PostgreSQL has not answered for 60 s; data for it waits", isWarning: true))
+        } else if now >= nextTry {
+            if takesLock, now >= nextLock {
+                nextLock = now + Self.lockPause
+                start(.lock)
+            } else if outbox.count > 0 {
+                // After a batch with wrong data the messages go one by one: only the wrong one is dropped.
+                sent = outbox.first(lastError?.kind == .data ? 1 : Self.batch)
+                start(
+                    .write(
+                        sent.compactMap { waiting in
+                            SiteRow.Table(rawValue: waiting.message.topic).map {
+                                SiteRow($0, text: waiting.message.text)
+                            }
+                        }))
+            }
+        }
+    }
+
+    private func start(_ job: Job) {
+        (isBusy, begun, saidSlow) = (true, MonotonicClock.nanoseconds(), false)
+        work.change { $0.job = job }
+    }
+
+    private func take(_ answer: Answer) {
+        isBusy = false
+        switch answer {
+        case .locked(let found):
+            presence = found ?? presence
+            siteLock = .held
+            reportSuccess()
+        case .lockedByAnother:
+            siteLock = .heldByAnother
+            reportSuccess()
+        case .written:
+            reportSuccess()
+            settle()
+        case .failed(let error) where error.kind == .data:
+            if sent.count == 1 {
+                notices.append(Notice("\(error): this batch is dropped", isWarning: true))
+                settle()
+            }
+            lastError = error
+        case .failed(let error):
+            // The collector that stands by goes on to stand by: the other one works on without the database.
+            if siteLock != .heldByAnother { siteLock = .unreachable }
+            sent = []
+            if lastError?.description != error.description {
+                notices.append(Notice("\(error); data for it waits; retrying", isWarning: true))
+            }
+            lastError = error
+            nextTry = MonotonicClock.nanoseconds() + pause
+            pause = min(pause * 2, Self.pauses.upperBound)
+        }
+    }
+
+    private func reportSuccess() {
+        if let lastError, lastError.kind != .data {
+            notices.append(Notice("PostgreSQL: the database answers again", isWarning: false))
+        }
+        (lastError, pause) = (nil, Self.pauses.lowerBound)
+    }
+
+    private func settle() {
+        outbox.remove(sent)
+        sent = []
+    }
+
+    private func reportDropped() {
+        guard outbox.dropped > saidDropped * 2 || outbox.dropped > 0 && saidDropped == 0 else { return }
+        saidDropped = outbox.dropped
+        notices.append(
+            Notice(
+                "\(saidDropped) batches for PostgreSQL were dropped: the outbox was full, or they were 7 days old",
+                isWarning: true))
+    }
+
+    /// The presence at the site as the database had it when the lock was taken; returned once.
+    public func takePresence() -> SitePresence? {
+        defer { presence = nil }
+        return presence
+    }
+
+    /// What the operator should know; each is returned once.
+    public func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return outbox.takeNotices() + notices
+    }
+
+    /// Uploads what is left, and ends the thread. What does not arrive in time waits in the outbox for the next start.
+    ///
+    /// - Parameter isHurried: Whether a signal asked the process to end; then this takes 2 s at most.
+    public func finish(isHurried: Bool) {
+        nextRows = 0
+        add([], [])
+        (nextTry, nextLock) = (0, .max)
+        let time = UInt64(isHurried ? Self.shutdownMilliseconds : Self.lastMilliseconds) * 1_000_000
+        var deadline = MonotonicClock.nanoseconds() + time
+        poll()
+        while isBusy, MonotonicClock.nanoseconds() < deadline {
+            let answer = work.wait(milliseconds: 100) { work in
+                defer { work.answer = nil }
+                return work.answer
+            }
+            guard let answer else { continue }
+            take(answer)
+            guard lastError == nil else { continue }
+            if !isHurried { deadline = MonotonicClock.nanoseconds() + time }
+            poll()
+        }
+        work.change { $0.isOver = true }
+        let (inFile, inMemory) = (outbox.count - outbox.countInMemory, outbox.countInMemory)
+        if inFile > 0 {
+            notices.append(
+                Notice("PostgreSQL: \(inFile) batches wait for the next start", isWarning: false))
+        }
+        if inMemory > 0 {
+            notices.append(
+                Notice("PostgreSQL: \(inMemory) batches did not arrive, and are lost", isWarning: true))
+        }
+    }
+}
