@@ -139,7 +139,7 @@ final class CollectRun {
         var standsBy = false
         while true {
             uploader.poll()
-            rest()
+            write(service.takeNotices())
             switch uploader.siteLock {
             case .held, .unreachable:
                 if standsBy { Terminal.writeError("pharos: this collector works for \(name) now\n") }
