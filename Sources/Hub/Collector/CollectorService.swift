@@ -170,7 +170,8 @@ public final class CollectorService {
             // A full disk may have room later: each write is tried, and the first failure is reported.
             if !stateFails {
                 notices.append(
-                    Notice("\(state): it cannot be written: \(error.text); --state-file names another", isWarning: true))
+                    Notice("\(state): it cannot be written: \(error.text); --state-file names another", isWarning: true)
+                )
             }
             stateFails = true
         }

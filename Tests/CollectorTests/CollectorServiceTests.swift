@@ -1,0 +1,80 @@
+import Collector
+import Configuration
+import LinuxHost
+import Sites
+import Store
+import TestSupport
+import Testing
+
+/// A collector at work, without a broker: what it returns, keeps and writes.
+@Suite struct CollectorServiceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func service(state: String = "state.json") throws -> CollectorService {
+        let file = try PresenceTests.collector().file
+        let ledger = EventLedger(path: folder.place("museum.db"))
+        ledger.open()
+        return CollectorService(
+            file, RoomPlan(file, sites: []), state: folder.place(state), ledger: ledger)
+    }
+
+    /// A line each second from the receiver in the hall, which hears the beacon, and from the one at the desk.
+    private func run(_ service: CollectorService, _ seconds: Range<Int>) -> [SightingCollector.Event] {
+        seconds.flatMap { second in
+            ["hall", "desk"].flatMap { receiver in
+                service.take(
+                    ReceiverLine(
+                        receiver: receiver, unixMilliseconds: PresenceTests.begin + second * 1000 + 500,
+                        beacons: receiver == "hall" ? [.init(name: "key", level: -60)] : []),
+                    from: nil, arrival: 0)
+            }
+        }
+    }
+
+    private func stored() throws -> [String] {
+        var ids: [String] = []
+        try EventStore(path: folder.place("museum.db"), isReadOnly: true).history(of: "key") { ids.append($0.id) }
+        return ids
+    }
+
+    @Test func eventsAreKeptBeforeTheyAreReturned() throws {
+        let service = try service()
+        let events = run(service, 0..<30).filter { $0.beacon != nil }
+        #expect(PresenceTests.kinds(events) == [.enter, .room, .known])
+        #expect(try stored() == events.map(\.id))
+        service.close(isHurried: false)
+        #expect(service.takeNotices().isEmpty)
+        let state = JSONDocument.parse(try Files.read(folder.place("state.json"))).root
+        #expect(state?["beacons"]?.elements?.first?["room"]?.string == "hall")
+    }
+
+    @Test func aRestartContinuesWithThePresenceThatWasKept() throws {
+        let first = try service()
+        _ = run(first, 0..<30)
+        first.close(isHurried: false)
+        let second = try service()
+        #expect(PresenceTests.kinds(run(second, 40..<60)).isEmpty)
+        #expect(second.collector.stays.map(\.room) == ["hall"])
+    }
+
+    @Test func aCollectorThatStandsByForgetsAndContinuesLater() throws {
+        let service = try service()
+        _ = run(service, 0..<30)
+        service.standBy()
+        #expect(service.collector.stays.isEmpty)
+        #expect(PresenceTests.kinds(run(service, 40..<60)).isEmpty)
+        #expect(service.collector.stays.map(\.room) == ["hall"])
+    }
+
+    @Test func aStateFileThatCannotBeWrittenIsReportedOnce() throws {
+        let service = try service(state: "missing/state.json")
+        _ = run(service, 0..<5)
+        service.rest()
+        service.close(isHurried: false)
+        let notices = service.takeNotices()
+        #expect(notices.count == 1)
+        #expect(notices.first?.text.contains("cannot be written") == true)
+    }
+}
