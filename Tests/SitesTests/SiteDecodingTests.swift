@@ -57,15 +57,15 @@ import Testing
         ("[40, 0]", "[40, 30], [0, 10]", "the outline crosses or touches itself"),
         ("\"intervalMs\": 200", "\"intervalMs\": 5", "5 is out of range 20...10240 ms"),
         ("[5, 5]", "[5, 1e400]", "is out of range -100000...100000 m"),
-        ("[5, 5]", "[5]", "a place such as [3.5, 12]"),
-        ("[5, 5]", "[50, 5]", "warning: beacons[0].position: \"beacon-1\" stands outside the outline"),
+        ("[5, 5]", "[5]", "a position such as [3.5, 12]"),
+        ("[5, 5]", "[50, 5]", "warning: beacons[0].position: \"beacon-1\" is outside the outline"),
         ("\"door\"", "\"beacon-1\"", "is also the name of beacons[0]"),
         ("\"windowMs\": 60", "\"windowMs\": 700", "the scan window is longer than the scan interval"),
         ("\"probability\": 0.9", "\"probability\": 1", "1 is out of range 0.01...0.9999"),
         ("\"attenuationDb\": 6", "\"attenuation\": 6", "did you mean \"attenuationDb\"?"),
         ("log-distance", "logdistance", "did you mean \"log-distance\"?"),
         ("\"version\": 1", "\"version\": 2", "version 2 of the format is not known"),
-        ("[[0, 10], [10, 10], [10, 12]]", "[[0, 10]]", "a wall has at least two points"),
+        ("[[0, 10], [10, 10], [10, 12]]", "[[0, 10]]", "at least 2 points are needed, not 1"),
     ])
     func everyMistakeHasItsMessage(text: String, mistake: String, message: String) {
         let problems = problems(Self.hall.replacing(text, with: mistake))

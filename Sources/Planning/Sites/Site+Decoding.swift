@@ -5,76 +5,60 @@ public import Configuration
 extension Site {
     /// Reads a site file.
     ///
-    /// - Returns: the site, `nil` when there is an error, and every problem in the order of the file.
+    /// - Returns: the site, `nil` if the file has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (site: Site?, problems: [FileProblem]) {
-        let (root, faults) = JSONDocument.parse(octets)
-        var decoder = ConfigurationDecoder()
-        let site = root.flatMap { decoder.site($0) }
-        let problems = faults + decoder.problems
-        let hasErrors = problems.contains { $0.severity == .error }
-        return (hasErrors ? nil : site, problems.sorted { $0.position < $1.position })
+        let (site, problems) = ConfigurationDecoder.decode(octets) { $0.site($1) }
+        return (site, problems)
     }
 
-    /// Every key of a site file.
-    static let keys = [
-        "$schema", "version", "name", "outline", "walls", "beacons", "mounts", "paths", "defaults", "pathLoss",
-        "receiverSensitivityDbm", "backgroundLoad", "scanner", "target",
-    ]
-    static let beaconKeys = ["name", "position", "intervalMs", "payloadOctets", "radioPowerDbm"]
-    static let fleetKeys = ["fleet", "site", "floor"]
-    static let defaultKeys = ["intervalMs", "payloadOctets", "radioPowerDbm"]
-    static let wallKeys = ["from", "to", "points", "attenuationDb"]
-    static let pathKeys = ["name", "points", "speedMps"]
-    static let pathLossKeys = ["model", "lossAt1mDb", "exponent", "coefficient", "floorLossDb", "shadowingDb"]
-    static let scannerKeys = ["windowMs", "intervalMs"]
-    static let targetKeys = ["detectWithinS", "probability"]
+    /// The text of `profiles/schema/site.schema.json` (JSON Schema, draft 2020-12).
+    public static var schema: String { SiteFormat.section.schemaFile(title: "Pharos site") }
 
-    /// The floor of a town is not larger, in m.
+    /// The largest distance of a position from the origin along one axis, in m.
     public static let extent = 100_000.0
-    static let attenuationRange = 0.0...100.0
-    /// Of an outline, in which each side is compared with each other, and of a path.
-    static let cornerLimit = 2000
-    /// More walls than this are no floor plan but a drawing of the furniture.
-    static let wallLimit = 250_000
+    /// The largest number of beacons of a site.
     public static let beaconLimit = 250_000
-    static let pathLimit = 1000
-    static let mountLimit = 20_000
+}
+
+extension ValueType<FloorPosition> {
+    /// A position on a floor plan: `[3.5, 12]`, metres east and north.
+    static var floorPosition: ValueType {
+        ValueType<[Double]>.position(.real(-Site.extent...Site.extent, unit: "m")).map { _, _, parts in
+            FloorPosition(x: parts[0], y: parts[1])
+        }
+    }
 }
 
 extension ConfigurationDecoder {
-    /// A site file's whole tree, or that of a file that holds one.
+    /// Reads a site from the outermost object of a site file, or from the copy of a site in a map of signals.
     package mutating func site(_ node: JSONNode) -> Site? {
-        guard expect(.site, node) else { return nil }
-        guard let root = object(node, keys: Site.keys) else { return nil }
-        _ = text(root["$schema"])
-        version(required("version", in: root, "\(Site.version) for this format"))
-        let name = name(required("name", in: root, "what this site is called, such as \"museum-ground-floor\""))
-        let outline = outline(root["outline"])
-        let walls = walls(root["walls"])
-        let defaults = defaults(root["defaults"])
+        guard expect(.site, node), let root = open(SiteFormat.section, node) else { return nil }
+        _ = read(FileHeader.schema, in: root)
+        _ = read(FileHeader.version, in: root)
+        let name = read(SiteFormat.name, in: root)
+        let outline = read(SiteFormat.outline, in: root)
+        let walls = walls(root)
+        let defaults = defaults(root)
         let fleet = fleet(root["beacons"])
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
-        let mounts = root["mounts"].flatMap { positions($0, limit: Site.mountLimit) } ?? []
-        let paths = paths(root["paths"])
-        let sensitivity = real(root["receiverSensitivityDbm"], in: -130...0, unit: "dBm") ?? -90
-        let radio = radio(root["pathLoss"], sensitivity: sensitivity)
-        let background = real(root["backgroundLoad"], in: 0...0.99) ?? 0
-        let scanner = scanner(root["scanner"])
-        let target = target(required("target", in: root, "what is to be reached everywhere"))
-        if root["outline"] == nil, root["beacons"] == nil, root["walls"] == nil {
-            error("there is no floor: give \"outline\", \"walls\" or \"beacons\"", at: root)
-        }
-        guard let name, let scanner, let target, let defaults, let radio else { return nil }
+        let mounts = read(SiteFormat.mounts, in: root) ?? []
+        let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0) }
+        let sensitivity = read(SiteFormat.sensitivity, in: root)
+        let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
+        let background = read(SiteFormat.backgroundLoad, in: root)
+        let scanner =
+            root["scanner"] == nil ? ScannerPreset(named: "android-low-power") : read(SiteFormat.scanner, in: root)
+        let target = read(SiteFormat.target, in: root).flatMap { self.target($0) }
+        guard let name, let scanner, let target, let radio, let background else { return nil }
         return Site(
             name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, mounts: mounts,
-            radio: radio,
-            backgroundLoad: background, scanner: scanner, target: target, defaults: defaults)
+            radio: radio, backgroundLoad: background, scanner: scanner, target: target, defaults: defaults)
     }
 
-    private mutating func outline(_ node: JSONNode?) -> FloorOutline? {
-        guard let node, var corners = positions(node, limit: Site.cornerLimit) else { return nil }
+    /// The outline with these corners. The first corner may be repeated at the end.
+    mutating func outline(_ corners: [FloorPosition], _ node: JSONNode) -> FloorOutline? {
+        var corners = corners
         do throws(FloorOutline.Fault) {
-            // A polygon that is closed by its first corner once more is meant the same.
             if corners.count > 1, corners.first == corners.last { corners.removeLast() }
             return try FloorOutline(corners: corners)
         } catch {
@@ -94,71 +78,109 @@ extension ConfigurationDecoder {
         return nil
     }
 
-    private mutating func walls(_ node: JSONNode?) -> [Wall] {
-        guard let node else { return [] }
+    private mutating func walls(_ root: JSONNode) -> [Wall] {
         var walls: [Wall] = []
-        for element in list(node, of: "walls", limit: Site.wallLimit) ?? [] {
-            guard let wall = object(element, keys: Site.wallKeys) else { continue }
-            let attenuation = real(
-                required(
-                    "attenuationDb", in: wall, "what one crossing costs, such as 3 for plaster or 12 for concrete"),
-                in: Site.attenuationRange, unit: "dB")
-            if let points = wall["points"] {
-                if wall["from"] != nil || wall["to"] != nil {
-                    error("give \"points\", or \"from\" and \"to\", not both", at: wall)
-                }
-                guard let row = positions(points, limit: Site.wallLimit), let attenuation else { continue }
-                if row.count < 2 { error("a wall has at least two points", at: points) }
-                guard walls.count + row.count <= Site.wallLimit else {
-                    error(
-                        "this makes more than \(Site.wallLimit) walls: leave out what radio waves do not notice",
-                        at: node)
-                    return []
-                }
-                for (from, to) in zip(row, row.dropFirst()) {
-                    walls.append(Wall(from: from, to: to, attenuation: attenuation))
-                }
-            } else {
-                let from = position(required("from", in: wall, "where the wall begins, such as [0, 4.5]"))
-                let to = position(required("to", in: wall, "where the wall ends, such as [12, 4.5]"))
-                guard let from, let to, let attenuation else { continue }
+        for wall in read(SiteFormat.walls, in: root) ?? [] {
+            let attenuation = read(WallKeys.attenuation, in: wall)
+            let from = read(WallKeys.from, in: wall)
+            let to = read(WallKeys.to, in: wall)
+            let row = read(WallKeys.points, in: wall) ?? [from, to].compactMap { $0 }
+            guard let attenuation else { continue }
+            guard walls.count + row.count <= SiteFormat.wallLimit else {
+                error(
+                    "there are more than \(SiteFormat.wallLimit) walls: leave out small ones, which hardly change "
+                        + "the signal", at: root["walls"] ?? root)
+                return []
+            }
+            for (from, to) in zip(row, row.dropFirst()) {
                 walls.append(Wall(from: from, to: to, attenuation: attenuation))
             }
         }
         return walls
     }
 
-    private mutating func paths(_ node: JSONNode?) -> [Site.Path] {
-        guard let node else { return [] }
-        var paths: [Site.Path] = []
-        for element in list(node, of: "paths", limit: Site.pathLimit) ?? [] {
-            guard let path = object(element, keys: Site.pathKeys) else { continue }
-            let name = text(required("name", in: path, "what the path is called"))
-            let speed = real(path["speedMps"], in: 0.01...100, unit: "m/s") ?? 1.4
-            let points = required("points", in: path, "the corners of the way")
-            guard let name, let points, let corners = positions(points, limit: Site.cornerLimit) else { continue }
-            guard corners.count >= 2, let walk = try? SiteWalk(corners: corners, speed: speed) else {
-                error("a path has at least two points", at: points)
-                continue
-            }
-            paths.append(Site.Path(name: name, walk: walk))
+    private mutating func defaults(_ root: JSONNode) -> Site.Defaults {
+        var defaults = Site.Defaults()
+        guard let object = read(SiteFormat.defaults, in: root) else { return defaults }
+        if let interval = read(BeaconKeys.defaultInterval, in: object) {
+            defaults.intervalMicroseconds = Self.microseconds(interval)
         }
-        return paths
+        if let payload = read(BeaconKeys.defaultPayload, in: object) { defaults.payloadOctets = payload }
+        if let power = read(BeaconKeys.defaultRadioPower, in: object) { defaults.radioPower = power }
+        return defaults
     }
 
-    /// Without a word about it, what was measured with Bluetooth indoors (Strzoda, 2022).
-    private mutating func radio(_ node: JSONNode?, sensitivity: Double) -> SiteRadio? {
-        enum Model: String, CaseIterable { case logDistance = "log-distance", heydon, thesis, itu }
-        let object = object(node, keys: Site.pathLossKeys)
-        if node != nil, object == nil { return nil }
-        let model = object.flatMap { object in
-            word(required("model", in: object, "log-distance, itu, heydon or thesis"), of: Model.self)
+    private mutating func fleet(_ node: JSONNode?) -> Site.FleetReference? {
+        guard let node, case .object = node.value else { return nil }
+        guard let object = open(FleetKeys.section, node) else { return nil }
+        let path = read(FleetKeys.fleet, in: object)
+        return Site.FleetReference(
+            path: path ?? "", site: read(FleetKeys.site, in: object), floor: read(FleetKeys.floor, in: object),
+            node: node)
+    }
+
+    /// The beacons of the list. A beacon outside the outline is a warning.
+    private mutating func beacons(
+        _ node: JSONNode?, _ defaults: Site.Defaults, inside outline: FloorOutline?
+    ) -> [SiteBeacon] {
+        var beacons: [SiteBeacon] = []
+        var names: [String: Int] = [:]
+        let nodes = list(node, of: "beacons", count: 1...Site.beaconLimit) ?? []
+        for (index, element) in nodes.enumerated() {
+            guard let object = BeaconKeys.type.read(&self, element) else { continue }
+            let name = object["name"] == nil ? "beacon-\(index + 1)" : read(BeaconKeys.name, in: object)
+            let position = read(BeaconKeys.position, in: object)
+            let interval = read(BeaconKeys.interval, in: object).map(Self.microseconds)
+            let payload = read(BeaconKeys.payload, in: object) ?? defaults.payloadOctets
+            let power = read(BeaconKeys.radioPower, in: object) ?? defaults.radioPower
+            guard let name, let position else { continue }
+            if let first = names.updateValue(index, forKey: name) {
+                error("\(ProblemText.quoted(name)) is also the name of beacons[\(first)]", at: object["name"] ?? object)
+            }
+            if let outline, !outline.contains(position) {
+                warning("\(ProblemText.quoted(name)) is outside the outline", at: object["position"] ?? object)
+            }
+            guard let airtime = try? PacketTiming.airtimeMicroseconds(payloadOctets: payload),
+                let beacon = try? SiteBeacon(
+                    name: name, position: position, intervalMicroseconds: interval ?? defaults.intervalMicroseconds,
+                    airtimeMicroseconds: airtime, radioPower: power)
+            else { continue }
+            beacons.append(beacon)
         }
-        let shadowing = real(object?["shadowingDb"], in: 0...20, unit: "dB") ?? 4
-        let loss = real(object?["lossAt1mDb"], in: 0...120, unit: "dB") ?? 65
-        let exponent = real(object?["exponent"], in: 1...8) ?? 2.03
-        let coefficient = real(object?["coefficient"], in: 10...80) ?? 30
-        let floors = real(object?["floorLossDb"], in: 0...100, unit: "dB") ?? 0
+        return beacons
+    }
+
+    /// An advertising interval in µs, rounded to steps of 0.625 ms as controllers do.
+    private static func microseconds(_ milliseconds: Double) -> Double {
+        let microseconds = (milliseconds * 1000).rounded()
+        return AdvertisingInterval(microseconds: Int(microseconds)).map { Double($0.microseconds) } ?? microseconds
+    }
+
+    private mutating func path(_ node: JSONNode) -> Site.Path? {
+        let name = read(PathKeys.name, in: node)
+        let corners = read(PathKeys.points, in: node)
+        guard let name, let corners, let speed = read(PathKeys.speed, in: node) else { return nil }
+        guard let walk = try? SiteWalk(corners: corners, speed: speed) else {
+            error("a path has at least two points", at: node["points"] ?? node)
+            return nil
+        }
+        return Site.Path(name: name, walk: walk)
+    }
+
+    private mutating func radio(_ root: JSONNode, sensitivity: Double) -> SiteRadio? {
+        let node: JSONNode
+        if root["pathLoss"] == nil {
+            node = JSONNode(.object([]), at: root.position, path: root.path)
+        } else {
+            guard let object = read(SiteFormat.pathLoss, in: root) else { return nil }
+            node = object
+        }
+        let model = read(PathLossKeys.model, in: node)
+        guard let loss = read(PathLossKeys.loss, in: node), let exponent = read(PathLossKeys.exponent, in: node),
+            let coefficient = read(PathLossKeys.coefficient, in: node),
+            let floors = read(PathLossKeys.floorLoss, in: node),
+            let shadowing = read(PathLossKeys.shadowing, in: node)
+        else { return nil }
         let pathLoss: PathLoss? =
             switch model {
             case .logDistance, nil: try? .logDistance(lossAtOneMeterDecibels: loss, exponent: exponent)
@@ -169,35 +191,30 @@ extension ConfigurationDecoder {
         return pathLoss.flatMap { try? SiteRadio(pathLoss: $0, shadowing: shadowing, sensitivity: sensitivity) }
     }
 
-    private mutating func scanner(_ node: JSONNode?) -> ScannerPreset? {
-        guard let node else { return ScannerPreset(named: "android-low-power") }
+    mutating func scanner(_ node: JSONNode) -> ScannerPreset? {
         if case .string(let name) = node.value {
             if let preset = ScannerPreset(named: name) { return preset }
             notAWord(name, ScannerPreset.all.map(\.name), at: node)
             return nil
         }
-        guard let scanner = object(node, keys: Site.scannerKeys) else { return nil }
-        let window = real(required("windowMs", in: scanner, "how long it listens"), in: 2.5...40959.375, unit: "ms")
-        let interval = real(required("intervalMs", in: scanner, "how often"), in: 2.5...40959.375, unit: "ms")
-        guard let window, let interval else { return nil }
+        guard let object = open(ScannerKeys.section, node), let window = read(ScannerKeys.window, in: object),
+            let interval = read(ScannerKeys.interval, in: object)
+        else { return nil }
         guard
             let pattern = try? ScanPattern(
                 windowMicroseconds: Int((window * 1000).rounded()),
                 intervalMicroseconds: Int((interval * 1000).rounded()))
         else {
-            error("the scan window is longer than the scan interval", at: scanner)
+            error("the scan window is longer than the scan interval", at: node)
             return nil
         }
         let names = [pattern.windowMicroseconds, pattern.intervalMicroseconds].map { DecimalText.thousandths($0) }
         return ScannerPreset(name: names.joined(separator: "/") + " ms", pattern: pattern)
     }
 
-    private mutating func target(_ node: JSONNode?) -> SiteSurvey.Target? {
-        guard let node, let target = object(node, keys: Site.targetKeys) else { return nil }
-        let seconds = real(
-            required("detectWithinS", in: target, "how long detection may take"), in: 0.01...3600, unit: "s")
-        let probability = real(
-            required("probability", in: target, "in which share of cases"), in: 0.01...0.9999)
+    private mutating func target(_ object: JSONNode) -> SiteSurvey.Target? {
+        let seconds = read(TargetKeys.seconds, in: object)
+        let probability = read(TargetKeys.probability, in: object)
         guard let seconds, let probability else { return nil }
         return try? SiteSurvey.Target(seconds: seconds, probability: probability)
     }

@@ -19,6 +19,19 @@ extension ConfigurationDecoder {
         return value
     }
 
+    /// A number in `range`.
+    package mutating func real(_ node: JSONNode?, in range: ClosedRange<Double>, unit: String = "") -> Double? {
+        guard let node, let number = number(node) else { return nil }
+        guard let value = Double(number.text), range.contains(value) else {
+            let bounds = "\(JSONValue.real(range.lowerBound).line)...\(JSONValue.real(range.upperBound).line)"
+            error(
+                "\(ProblemText.shortened(number.text)) is out of range \(bounds)" + (unit.isEmpty ? "" : " " + unit),
+                at: node)
+            return nil
+        }
+        return value
+    }
+
     /// A path, which is not opened.
     package mutating func filePath(_ node: JSONNode?, of what: String) -> String? {
         guard let node, let path = text(node) else { return nil }

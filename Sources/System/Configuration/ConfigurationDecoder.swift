@@ -99,15 +99,25 @@ package struct ConfigurationDecoder {
         return nil
     }
 
-    /// A list with at least one element.
-    package mutating func list(_ node: JSONNode?, of what: String) -> [JSONNode]? {
+    /// A list with at least one element, or with `count` elements.
+    package mutating func list(
+        _ node: JSONNode?, of what: String, count: ClosedRange<Int> = 1...Int.max
+    ) -> [JSONNode]? {
         guard let node else { return nil }
         guard case .array(let elements) = node.value else {
             wrongKind(node, expected: "a list of \(what)")
             return nil
         }
-        guard !elements.isEmpty else {
+        guard !elements.isEmpty || count.contains(0) else {
             error("the list is empty; at least one of the \(what) is needed", at: node)
+            return nil
+        }
+        guard elements.count >= count.lowerBound else {
+            error("at least \(count.lowerBound) \(what) are needed, not \(elements.count)", at: node)
+            return nil
+        }
+        guard elements.count <= count.upperBound else {
+            error("\(elements.count) \(what) are more than the \(count.upperBound) that there may be", at: node)
             return nil
         }
         return elements

@@ -51,7 +51,7 @@ struct PlanSite: ParsableCommand {
     }
 
     func run() throws {
-        if schema { return Terminal.write(SiteSchema.text) }
+        if schema { return Terminal.write(Site.schema) }
         guard let file else { return }
         let octets = try InputFile.read(file, limit: Self.sizeLimit)
         let name = file == "-" ? "standard input" : file

@@ -1,0 +1,181 @@
+/// A key of a ``Section``, without the type of its value.
+package protocol DeclaredKey: Sendable {
+    var name: String { get }
+    /// What the value means: one or two sentences for the schema, the manual page and the message about a missing key.
+    var meaning: String { get }
+    var isRequired: Bool { get }
+    /// The schema of the value, with the meaning, the range and the default in its description.
+    var schema: JSONValue { get }
+    /// What the schema refers to.
+    var definitions: [JSONValue.Member] { get }
+}
+
+/// A key of a ``Section`` with the type and the default of its value.
+package struct Key<Value: Sendable>: DeclaredKey {
+    package let name: String
+    package let type: ValueType<Value>
+    package let meaning: String
+    package let isRequired: Bool
+    package let preset: Value?
+
+    /// - Parameters:
+    ///   - meaning: Ends with a period. The range and the default are appended to it.
+    ///   - preset: The value if the file does not have the key.
+    package init(
+        _ name: String, _ type: ValueType<Value>, _ meaning: String, isRequired: Bool = false,
+        default preset: Value? = nil
+    ) {
+        self.name = name
+        self.type = type
+        self.meaning = meaning
+        self.isRequired = isRequired
+        self.preset = preset
+    }
+
+    package var schema: JSONValue {
+        let preset = preset.flatMap(type.json)
+        var description = meaning
+        if let range = type.range { description += " Range: \(range)." }
+        if case .string(let word)? = preset {
+            description += " Default: \(word)."
+        } else if let preset {
+            description += " Default: \(preset.line)."
+        }
+        guard case .object(var members) = type.schema(description) else { return .null }
+        if let preset { members.append(.init("default", preset)) }
+        return .object(members)
+    }
+
+    package var definitions: [JSONValue.Member] { type.definitions }
+}
+
+/// The declaration of an object in a configuration file: its keys and the rules between them. The decoder, the JSON
+/// Schema and the manual page are made from it.
+package struct Section: Sendable {
+    package let description: String
+    package let keys: [any DeclaredKey]
+    package let rules: [Rule]
+    /// What to say about an unknown key that people often expect; `nil` suggests the nearest key.
+    let hint: @Sendable (String) -> String?
+
+    package init(
+        _ description: String, _ keys: [any DeclaredKey], rules: [Rule] = [],
+        hint: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) {
+        self.description = description
+        self.keys = keys
+        self.rules = rules
+        self.hint = hint
+    }
+
+    /// The JSON Schema of the object.
+    package var schema: JSONValue {
+        let required = keys.filter(\.isRequired).map { JSONValue.string($0.name) }
+        var members: [JSONValue.Member] = [
+            .init("description", .string(description)), .init("type", "object"),
+            .init("properties", .object(keys.map { .init($0.name, $0.schema) })),
+        ]
+        if !required.isEmpty { members.append(.init("required", .array(required))) }
+        if !rules.isEmpty { members.append(.init("allOf", .array(rules.map(\.schema)))) }
+        members.append(.init("additionalProperties", false))
+        return .object(members)
+    }
+
+    package var definitions: [JSONValue.Member] { keys.flatMap(\.definitions) }
+
+    /// The text of the schema file (JSON Schema, draft 2020-12) of a file that consists of this section.
+    package func schemaFile(title: String) -> String {
+        guard case .object(let members) = schema else { return "" }
+        var names: Set<String> = []
+        let definitions = definitions.filter { names.insert($0.key).inserted }
+        let header: [JSONValue.Member] = [
+            .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", .string(title)),
+        ]
+        return JSONValue.object(header + members + [.init("$defs", .object(definitions))]).pretty
+    }
+}
+
+/// Keys that every kind of file has.
+package enum FileHeader {
+    package static let schema = Key("$schema", .text, "Path or URL of the JSON Schema of this file, for editors.")
+    package static let version = Key("version", .version, "Version of the format, which is 1.", isRequired: true)
+}
+
+/// A rule between the keys of an object, for the schema and for the decoder.
+package struct Rule: Sendable {
+    /// The JSON Schema that objects must pass.
+    let schema: JSONValue
+    /// Reports an error if an object breaks the rule.
+    let check: @Sendable (inout ConfigurationDecoder, JSONNode) -> Void
+
+    package init(
+        schema: JSONValue, check: @escaping @Sendable (inout ConfigurationDecoder, JSONNode) -> Void
+    ) {
+        self.schema = schema
+        self.check = check
+    }
+
+    /// At least one of the keys is there. The error stands at the object.
+    package static func oneOrMore(of keys: [String], otherwise message: String) -> Rule {
+        Rule(schema: ["anyOf": .array(keys.map { ["required": [.string($0)]] })]) { decoder, object in
+            if keys.allSatisfy({ object[$0] == nil }) { decoder.error(message, at: object) }
+        }
+    }
+
+    /// At most one of two keys is there. The error stands at the value of the second.
+    package static func notBoth(_ first: String, _ second: String, otherwise message: String) -> Rule {
+        Rule(schema: ["not": ["required": [.string(first), .string(second)]]]) { decoder, object in
+            if object[first] != nil, let node = object[second] { decoder.error(message, at: node) }
+        }
+    }
+
+    /// The key `key` is there only with the key `partner`. The error stands at the value of `key`.
+    package static func with(_ key: String, needs partner: String, otherwise message: String) -> Rule {
+        Rule(schema: ["dependentRequired": .object([.init(key, [.string(partner)])])]) { decoder, object in
+            if object[partner] == nil, let node = object[key] { decoder.error(message, at: node) }
+        }
+    }
+}
+
+extension ConfigurationDecoder {
+    /// Reads a whole file.
+    ///
+    /// - Returns: the result of `read`, `nil` if the file has an error, and every problem in the order of the file.
+    package static func decode<File>(
+        _ octets: [UInt8], _ read: (inout ConfigurationDecoder, JSONNode) -> File?
+    ) -> (file: File?, problems: [FileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        var decoder = ConfigurationDecoder()
+        let file = root.flatMap { read(&decoder, $0) }
+        let problems = faults + decoder.problems
+        let hasErrors = problems.contains(where: \.isError)
+        return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
+    }
+
+    /// Checks the keys of an object against its declaration: unknown keys, missing keys, and the rules between keys.
+    /// The values are checked when they are read.
+    package mutating func open(_ section: Section, _ node: JSONNode?) -> JSONNode? {
+        guard let object = object(node, keys: section.keys.map(\.name), hint: section.hint) else { return nil }
+        for key in section.keys where key.isRequired && object[key.name] == nil {
+            error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))", at: object)
+        }
+        for rule in section.rules { rule.check(&self, object) }
+        return object
+    }
+
+    /// The value of a key; its default if the object does not have the key, `nil` if there is no default either, or if
+    /// the value has a problem.
+    package mutating func read<Value>(_ key: Key<Value>, in object: JSONNode) -> Value? {
+        guard let node = object[key.name] else { return key.preset }
+        return key.type.read(&self, node)
+    }
+
+    /// The first sentence of a meaning as a clause.
+    private static func clause(_ meaning: String) -> String {
+        var text = Substring(meaning)
+        if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }
+        if text.last == "." { text.removeLast() }
+        let isWord = text.dropFirst().first?.isLowercase ?? true
+        return (isWord ? text.prefix(1).lowercased() : String(text.prefix(1))) + text.dropFirst()
+    }
+}

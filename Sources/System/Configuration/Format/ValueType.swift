@@ -1,0 +1,257 @@
+internal import BluetoothTypes
+
+/// The type of a value in a configuration file: how a decoder reads it, and what the JSON Schema says about it.
+package struct ValueType<Value: Sendable>: Sendable {
+    /// The members of the JSON Schema, without a description.
+    package let schema: [JSONValue.Member]
+    /// The definitions that the schema refers to, for `$defs`.
+    package let definitions: [JSONValue.Member]
+    /// The range with its unit for the description, such as `20...10240 ms`; `nil` for types without a range.
+    let range: String?
+    /// Turns a default into JSON; `nil` if the type has no defaults.
+    let json: @Sendable (Value) -> JSONValue?
+    /// Reads the value; `nil` after reporting a problem.
+    package let read: @Sendable (inout ConfigurationDecoder, JSONNode) -> Value?
+
+    /// A type with a schema and a reader of its own.
+    ///
+    /// - Parameters:
+    ///   - schema: An object; its members are keywords of JSON Schema.
+    ///   - definitions: Types that `schema` refers to.
+    package init(
+        schema: JSONValue, definitions: [JSONValue.Member] = [], range: String? = nil,
+        json: @escaping @Sendable (Value) -> JSONValue? = { _ in nil },
+        read: @escaping @Sendable (inout ConfigurationDecoder, JSONNode) -> Value?
+    ) {
+        if case .object(let members) = schema { self.schema = members } else { self.schema = [] }
+        self.definitions = definitions
+        self.range = range
+        self.json = json
+        self.read = read
+    }
+
+    /// The same type under a name in the `$defs` of the schema, for types that several keys have.
+    package func defined(as name: String, _ description: String? = nil) -> ValueType {
+        let description = description.map { [JSONValue.Member("description", .string($0))] } ?? []
+        return ValueType(
+            schema: ["$ref": .string("#/$defs/\(name)")],
+            definitions: definitions + [.init(name, .object(description + schema))], range: range, json: json,
+            read: read)
+    }
+
+    /// The type of what `convert` makes of the value; `convert` returns `nil` after reporting a problem.
+    package func map<Converted>(
+        _ convert: @escaping @Sendable (inout ConfigurationDecoder, JSONNode, Value) -> Converted?
+    ) -> ValueType<Converted> {
+        let read = read
+        return ValueType<Converted>(schema: .object(schema), definitions: definitions, range: range) { decoder, node in
+            read(&decoder, node).flatMap { convert(&decoder, node, $0) }
+        }
+    }
+
+    /// The schema with a description.
+    func schema(_ description: String) -> JSONValue {
+        .object([.init("description", .string(description))] + schema.filter { $0.key != "description" })
+    }
+}
+
+// MARK: Numbers
+
+extension ValueType<Int> {
+    /// A whole number.
+    package static func integer(_ range: ClosedRange<Int>, unit: String = "") -> ValueType {
+        ValueType(
+            schema: [
+                "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+            ],
+            range: rangeText("\(range.lowerBound)", "\(range.upperBound)", unit), json: { .integer($0) }
+        ) { $0.integer($1, in: range, unit: unit) }
+    }
+
+    /// A number with up to three decimals, read in thousandths.
+    ///
+    /// - Parameter range: In thousandths.
+    package static func thousandths(_ range: ClosedRange<Int>, unit: String) -> ValueType {
+        let (low, high) = (JSONNumber(thousandths: range.lowerBound), JSONNumber(thousandths: range.upperBound))
+        return ValueType(
+            schema: ["type": "number", "minimum": .number(low), "maximum": .number(high)],
+            range: rangeText(low.text, high.text, unit), json: { .number(JSONNumber(thousandths: $0)) }
+        ) { $0.thousandths($1, in: range, unit: unit) }
+    }
+
+    /// A whole number, or a string of `0x` and up to `digits` hexadecimal digits.
+    package static func code(_ range: ClosedRange<Int>, digits: Int) -> ValueType {
+        ValueType(
+            schema: [
+                "type": ["integer", "string"], "minimum": .integer(range.lowerBound),
+                "maximum": .integer(range.upperBound), "pattern": .string("^0[xX][0-9A-Fa-f]{1,\(digits)}$"),
+            ],
+            range: rangeText("\(range.lowerBound)", "\(range.upperBound)", ""), json: { .integer($0) }
+        ) { $0.code($1, in: range, digits: digits) }
+    }
+
+    /// The version of the format: 1.
+    package static var version: ValueType {
+        ValueType(schema: ["const": .integer(ConfigurationDecoder.version)]) { decoder, node in
+            decoder.version(node)
+            return ConfigurationDecoder.version
+        }
+    }
+}
+
+extension ValueType<Double> {
+    /// A number.
+    package static func real(_ range: ClosedRange<Double>, unit: String = "") -> ValueType {
+        let (low, high) = (JSONValue.real(range.lowerBound), JSONValue.real(range.upperBound))
+        return ValueType(
+            schema: ["type": "number", "minimum": low, "maximum": high],
+            range: rangeText(low.line, high.line, unit), json: { .real($0) }
+        ) { $0.real($1, in: range, unit: unit) }
+    }
+}
+
+extension ValueType {
+    fileprivate static func rangeText(_ low: String, _ high: String, _ unit: String) -> String {
+        "\(low)...\(high)" + (unit.isEmpty ? "" : " " + unit)
+    }
+}
+
+extension JSONValue {
+    /// A number without a fraction if it has none.
+    static func real(_ value: Double) -> JSONValue {
+        Int(exactly: value).map { .integer($0) } ?? .decimal("\(value)")
+    }
+}
+
+// MARK: Texts and words
+
+extension ValueType<Bool> {
+    /// `true` or `false`.
+    package static var boolean: ValueType {
+        ValueType(schema: ["type": "boolean"], json: { .boolean($0) }) { $0.boolean($1) }
+    }
+}
+
+extension ValueType<String> {
+    /// Any string.
+    package static var text: ValueType { ValueType(schema: ["type": "string"]) { $0.text($1) } }
+
+    /// A name for files and units.
+    package static var name: ValueType {
+        ValueType(
+            schema: [
+                "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+                "maxLength": .integer(ConfigurationDecoder.nameLimit),
+            ]
+        ) { $0.name($1) }
+        .defined(as: "name", "Letters, digits, \".\", \"_\" and \"-\", starting with a letter or a digit.")
+    }
+
+    /// A text for people.
+    ///
+    /// - Parameter limit: In characters.
+    package static func label(
+        _ limit: Int = ConfigurationDecoder.labelLimit, isEmptyGood: Bool = false
+    ) -> ValueType {
+        let minimum: [JSONValue.Member] = isEmptyGood ? [] : [.init("minLength", 1)]
+        return ValueType(
+            schema: .object([.init("type", "string")] + minimum + [.init("maxLength", .integer(limit))])
+        ) { $0.label($1, limit: limit, isEmptyGood: isEmptyGood) }
+    }
+
+    /// The path of a file or directory, which is not opened.
+    ///
+    /// - Parameter what: For the message, such as `a file`.
+    package static func path(of what: String = "a file") -> ValueType {
+        ValueType(schema: ["type": "string", "pattern": "^[^\\u0000]+$"]) { $0.filePath($1, of: what) }
+    }
+
+    /// The path of a file that holds a key of 16 bytes. The key itself is refused, because others may read this file.
+    package static var keyFile: ValueType {
+        ValueType(
+            schema: [
+                "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
+            ]
+        ) { decoder, node in
+            guard let path = decoder.filePath(node, of: "a file") else { return nil }
+            if path.utf8.count == 32, path.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) {
+                decoder.error(
+                    "this looks like the key itself; put it into a file of mode 0600 and give the file's name",
+                    at: node)
+                return nil
+            }
+            return path
+        }
+    }
+}
+
+extension ValueType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the words of an enumeration.
+    package static var word: ValueType {
+        ValueType(
+            schema: ["enum": .array(Value.allCases.map { .string($0.rawValue) })], json: { .string($0.rawValue) }
+        ) { $0.word($1, of: Value.self) }
+    }
+}
+
+extension ValueType<[UInt8]> {
+    /// Bytes as hexadecimal digits, with or without a space, a colon or a dash between two bytes.
+    package static func octets(_ count: Int) -> ValueType {
+        ValueType(
+            schema: [
+                "type": "string",
+                "pattern": .string("^[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){\(count - 1)}$"),
+            ]
+        ) { $0.octets($1, count: count) }
+    }
+}
+
+// MARK: Objects and lists
+
+extension ValueType<JSONNode> {
+    /// An object with the keys of `section`. The caller reads them from the node.
+    package static func section(_ section: Section) -> ValueType {
+        ValueType(schema: section.schema, definitions: section.definitions) { $0.open(section, $1) }
+    }
+}
+
+extension ValueType {
+    /// A list.
+    ///
+    /// - Parameters:
+    ///   - what: The elements, for messages: `walls`.
+    ///   - count: The smallest and the largest number of elements.
+    ///   - isWhole: Whether the list has no value if an element has a problem. Otherwise only that element is left out.
+    package static func list<Element>(
+        _ what: String, _ count: ClosedRange<Int>, of element: ValueType<Element>, isUnique: Bool = false,
+        isWhole: Bool = false
+    ) -> ValueType where Value == [Element] {
+        var schema: [JSONValue.Member] = [.init("type", "array")]
+        if count.lowerBound > 0 { schema.append(.init("minItems", .integer(count.lowerBound))) }
+        if count.upperBound < Int.max { schema.append(.init("maxItems", .integer(count.upperBound))) }
+        if isUnique { schema.append(.init("uniqueItems", true)) }
+        schema.append(.init("items", .object(element.schema)))
+        return ValueType(schema: .object(schema), definitions: element.definitions) { decoder, node in
+            guard let nodes = decoder.list(node, of: what, count: count) else { return nil }
+            let elements = nodes.compactMap { element.read(&decoder, $0) }
+            return isWhole && elements.count < nodes.count ? nil : elements
+        }
+    }
+
+    /// A position `[x, y]`: metres east and metres north. The value has two elements.
+    package static func position<Element>(_ element: ValueType<Element>) -> ValueType where Value == [Element] {
+        ValueType(
+            schema: [
+                "type": "array", "minItems": 2, "maxItems": 2,
+                "items": element.schema("Metres. Range: \(element.range ?? "")."),
+            ]
+        ) { decoder, node in
+            guard let parts = node.elements, parts.count == 2 else {
+                decoder.wrongKind(node, expected: "a position such as [3.5, 12], metres east and north,")
+                return nil
+            }
+            let numbers = parts.compactMap { element.read(&decoder, $0) }
+            return numbers.count == 2 ? numbers : nil
+        }.defined(as: "position", "Position on the floor plan: [metres east, metres north].")
+    }
+}
