@@ -42,7 +42,7 @@ import Zones
 
     @Test("the schema file is what the program prints")
     func schemaIsCurrent() {
-        #expect(RepositoryFile("profiles/schema/listener.schema.json").text == HubSchema.text)
+        #expect(RepositoryFile("profiles/schema/listener.schema.json").text == HubFile.schema)
     }
 
     @Test("faults of the receiver and of its zones are told together")

@@ -33,16 +33,19 @@ public struct HubFile {
             throw .service(error)
         }
         let (document, faults) = JSONDocument.parse(octets)
-        let (listener, form) = ListenerFile.decode(octets)
-        // What the receiver's part says is told together with what the others say.
-        guard let listener, let document, faults.isEmpty else {
+        guard let document, faults.isEmpty else {
+            let problems = document.map { ListenerFile.decode($0).problems } ?? []
+            throw Self.refusal(faults + problems, name, isJSON: false)
+        }
+        let (listener, form) = ListenerFile.decode(document)
+        guard let listener else {
+            // The zones can be checked only for their form: their beacons are not known.
             let sections = HubSections(document, beacons: nil)
-            throw Self.refusal(
-                faults.isEmpty ? Self.together(form, sections) : form, name, isJSON: faults.isEmpty)
+            throw Self.refusal(form + sections.problems, name, isJSON: true)
         }
         known = try KnownBeacons(withInventoriesOf: listener, at: path)
         let sections = HubSections(document, beacons: Self.beacons(known))
-        let problems = Self.together(form, sections)
+        let problems = form + sections.problems
         guard !problems.contains(where: \.isError) else { throw Self.refusal(problems, name, isJSON: true) }
         self.listener = listener
         root = document
@@ -54,9 +57,12 @@ public struct HubFile {
             known.warnings + problems.map { $0.text(file: name) } + Self.warnings(sections.zones, known, name)
     }
 
-    /// Both readers see the lists themselves.
-    private static func together(_ form: [FileProblem], _ sections: HubSections) -> [FileProblem] {
-        form + sections.problems.filter { !form.contains($0) }
+    /// The text of `profiles/schema/listener.schema.json` (JSON Schema, draft 2020-12).
+    public static var schema: String {
+        ListenerSchema.text([
+            "zones": ZoneKeys.zones.schema, "mqtt": BrokerKeys.mqtt.schema, "history": HistoryKeys.history.schema,
+            "hooks": HookKeys.hooks.schema,
+        ])
     }
 
     private static func refusal(_ problems: [FileProblem], _ name: String, isJSON: Bool) -> ListenerServiceError {
@@ -124,7 +130,51 @@ public struct HistoryRule: Hashable, Sendable {
     public var days = 400
 }
 
-/// The sections of a listener file that only the service makes use of.
+/// The keys of a hook.
+enum HookKeys {
+    /// The word for every event.
+    private static let any = "any"
+    private static let wordLimit = 64
+
+    static let event = Key("on", eventType, "Event that starts the program.", isRequired: true)
+    static let zone = Key(
+        "zone", ValueType<String>(schema: ["$ref": "#/$defs/name"]) { $0.text($1) },
+        "Zone of the event. Default: any zone.")
+    static let run = Key(
+        "run", .list("words", 1...wordLimit, of: word),
+        "The program and its arguments, such as [\"/usr/bin/light\", \"on\"]. No shell is used.", isRequired: true)
+    static let section = Section(
+        "A program. It reads the event as JSON from standard input.", [event, zone, run])
+    static let hooks = Key(
+        "hooks", .list("hooks", 1...Int.max, of: .section(section)), "Programs to start when something happens.")
+
+    /// The kind of event; no value for every event.
+    private static let eventType = ValueType<ZoneEvent.Kind>(
+        schema: ["enum": .array((ZoneEvent.Kind.allCases.map(\.rawValue) + [any]).map { .string($0) })]
+    ) { decoder, node in
+        guard let text = decoder.text(node), text != any else { return nil }
+        if let kind = ZoneEvent.Kind(rawValue: text) { return kind }
+        decoder.notAWord(text, ZoneEvent.Kind.allCases.map(\.rawValue) + [any], at: node)
+        return nil
+    }
+
+    private static let word = ValueType<String>.label(4096, isEmptyGood: true).map { decoder, node, text in
+        if text.utf8.contains(0) { decoder.error("an argument must not contain a zero byte", at: node) }
+        return text
+    }
+}
+
+/// The keys of the history.
+enum HistoryKeys {
+    static let file = Key(
+        "file", .path(), "SQLite database. Default: NAME.db in /var/lib/pharos, with the name of this file.")
+    static let days = Key(
+        "days", .integer(1...36_500, unit: "days"), "Events older than this are deleted.", default: 400)
+    static let section = Section("The database of past events.", [file, days])
+    static let history = Key("history", .section(section), "The database of past events.")
+}
+
+/// The sections of a listener file that only the service uses.
 struct HubSections {
     private(set) var zones: [ZoneRule] = []
     private(set) var hooks: [HookRule] = []
@@ -132,61 +182,36 @@ struct HubSections {
     private(set) var broker: BrokerSection?
     private(set) var problems: [FileProblem] = []
 
-    static let hookKeys = ["on", "zone", "run"]
-    static let historyKeys = ["file", "days"]
-    static let everything = "any"
-    static let days = 1...36_500
-    /// Words of a program's command line, and characters of each.
-    static let wordLimits = (count: 64, length: 4096)
-
-    init(_ root: JSONNode?, beacons: [ZoneBeacon]?) {
-        guard let root, root.members != nil else { return }
+    init(_ root: JSONNode, beacons: [ZoneBeacon]?) {
+        guard root.members != nil else { return }
         let section = ZoneSection(root["zones"], beacons: beacons)
         zones = section.rules
         var decoder = ConfigurationDecoder()
-        hooks = (decoder.list(root["hooks"], of: "hooks") ?? []).compactMap { hook($0, &decoder) }
-        history = history(root["history"], &decoder)
+        hooks = (decoder.read(HookKeys.hooks, in: root) ?? []).map { hook($0, &decoder) }
+        if let object = decoder.read(HistoryKeys.history, in: root) { history = historyRule(object, &decoder) }
         let (broker, found) = BrokerSection.decode(root["mqtt"])
         self.broker = broker
         problems = section.problems + decoder.problems + found
     }
 
-    private func hook(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) -> HookRule? {
-        guard let object = decoder.object(node, keys: Self.hookKeys) else { return nil }
-        let words = ZoneEvent.Kind.allCases.map(\.rawValue) + [Self.everything]
-        let on = decoder.required("on", in: object, "one of " + words.joined(separator: ", "))
-        var event: ZoneEvent.Kind?
-        if let on, let word = decoder.text(on) {
-            event = ZoneEvent.Kind(rawValue: word)
-            if !words.contains(word) { decoder.notAWord(word, words, at: on) }
+    private func hook(_ object: JSONNode, _ decoder: inout ConfigurationDecoder) -> HookRule {
+        let event = decoder.read(HookKeys.event, in: object)
+        let zone = decoder.read(HookKeys.zone, in: object)
+        if let zone, let node = object["zone"], !zones.contains(where: { $0.name == zone }) {
+            let advice = NearestWord.find(zone, among: zones.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
+            decoder.error("no zone is called \(ProblemText.quoted(zone))\(advice)", at: node)
         }
-        var zone: String?
-        if let node = object["zone"], let name = decoder.text(node) {
-            zone = name
-            if !zones.contains(where: { $0.name == name }) {
-                let advice = NearestWord.find(name, among: zones.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
-                decoder.error("no zone is called \(ProblemText.quoted(name))\(advice)", at: node)
-            }
+        let run = decoder.read(HookKeys.run, in: object) ?? []
+        if run.first?.isEmpty == true, let list = object["run"] {
+            decoder.error("the first word names the program", at: list)
         }
-        let list = decoder.required(
-            "run", in: object, "a program and what it is given, such as [\"/usr/bin/light\", \"on\"]")
-        let run = (decoder.list(list, of: "words") ?? []).compactMap { word -> String? in
-            guard let text = decoder.label(word, limit: Self.wordLimits.length, isEmptyGood: true) else { return nil }
-            if text.utf8.contains(0) { decoder.error("a word of a command line has no zero octet", at: word) }
-            return text
-        }
-        if run.count > Self.wordLimits.count, let list {
-            decoder.error("\(run.count) words are more than the \(Self.wordLimits.count) that there may be", at: list)
-        }
-        if run.first?.isEmpty == true, let list { decoder.error("the first word names the program", at: list) }
         return HookRule(event: event, zone: zone, run: run)
     }
 
-    private func history(_ node: JSONNode?, _ decoder: inout ConfigurationDecoder) -> HistoryRule? {
-        guard let object = decoder.object(node, keys: Self.historyKeys) else { return nil }
+    private func historyRule(_ object: JSONNode, _ decoder: inout ConfigurationDecoder) -> HistoryRule {
         var rule = HistoryRule()
-        rule.file = decoder.filePath(object["file"], of: "a file")
-        rule.days = decoder.integer(object["days"], in: Self.days, unit: "days") ?? rule.days
+        rule.file = decoder.read(HistoryKeys.file, in: object)
+        rule.days = decoder.read(HistoryKeys.days, in: object) ?? rule.days
         return rule
     }
 }

@@ -9,34 +9,14 @@ public struct ZoneSection: Sendable {
 
     /// - Parameters:
     ///   - node: The list; `nil` where the file has none.
-    ///   - beacons: Everybody whom the file knows, for names and tags; `nil` where that could not be read, and only the
-    ///     form is checked.
+    ///   - beacons: The beacons that the file knows, for names and tags. If it is `nil`, because they could not be read,
+    ///     only the form of the zones is checked.
     public init(_ node: JSONNode?, beacons: [ZoneBeacon]?) {
         var reader = ZoneReader(beacons: beacons)
-        rules = (reader.decoder.list(node, of: "zones") ?? []).compactMap { reader.zone($0) }
+        let nodes = node.flatMap { ZoneKeys.zones.type.read(&reader.decoder, $0) } ?? []
+        rules = nodes.compactMap { reader.zone($0) }
         problems = reader.decoder.problems
     }
-
-    /// Every key of a zone.
-    static let keys = [
-        "name", "tag", "beacons", "per", "withinM", "leaveBeyondM", "aboveDbm", "leaveBelowDbm", "reports", "windowS",
-        "leaveAfterS", "silentAfterS", "dwellS", "exclusive", "proof", "onEnter", "onExit",
-    ]
-    static let contentKeys = ["title", "body"]
-    /// In thousandths of a metre.
-    static let distances = 10...1_000_000
-    /// In dBm.
-    static let levels = -120...20
-    static let reports = 1...LevelWindow.capacity
-    /// In thousandths of a second.
-    static let windows = 100...3_600_000
-    static let leaveTimes = 0...3_600_000
-    static let silences = 1000...86_400_000
-    /// In seconds: ten days.
-    static let dwells = 1...864_000
-    /// In characters.
-    static let textLimits = (title: 200, body: 1000)
-    static let automatic = "auto"
 }
 
 private struct ZoneReader {
@@ -46,65 +26,56 @@ private struct ZoneReader {
 
     init(beacons: [ZoneBeacon]?) { self.beacons = beacons }
 
-    mutating func zone(_ node: JSONNode) -> ZoneRule? {
-        guard let object = decoder.object(node, keys: ZoneSection.keys) else { return nil }
-        let name = ownName(decoder.required("name", in: object, "what the zone is called, such as \"desk-peter\""))
+    /// - Parameter object: An object whose keys were checked.
+    mutating func zone(_ object: JSONNode) -> ZoneRule? {
+        let name = ownName(object)
         let members = members(object)
-        let per = decoder.word(object["per"], of: ZoneRule.Per.self)
+        let per = decoder.read(ZoneKeys.per, in: object)
         let bound = bound(object)
         guard let name, let members else { return nil }
         var rule = ZoneRule(name: name, members: members, per: per, bound: bound)
-        rule.reports = decoder.integer(object["reports"], in: ZoneSection.reports) ?? rule.reports
-        rule.window = seconds(object["windowS"], ZoneSection.windows, isAutomatic: true)
-        rule.leaveAfter = seconds(object["leaveAfterS"], ZoneSection.leaveTimes) ?? rule.leaveAfter
-        rule.silentAfter = seconds(object["silentAfterS"], ZoneSection.silences, isAutomatic: true)
-        rule.dwellSeconds = dwells(object["dwellS"])
-        rule.exclusive = decoder.name(object["exclusive"])
-        rule.proof = decoder.word(object["proof"], of: ZoneRule.Proof.self) ?? .none
-        rule.onEnter = content(object["onEnter"], rule)
-        rule.onExit = content(object["onExit"], rule)
+        rule.reports = decoder.read(ZoneKeys.reports, in: object) ?? rule.reports
+        rule.window = decoder.read(ZoneKeys.window, in: object).map { $0 * 1000 }
+        rule.leaveAfter = decoder.read(ZoneKeys.leaveAfter, in: object).map { $0 * 1000 } ?? rule.leaveAfter
+        rule.silentAfter = decoder.read(ZoneKeys.silentAfter, in: object).map { $0 * 1000 }
+        rule.dwellSeconds = dwells(object)
+        rule.exclusive = decoder.read(ZoneKeys.exclusive, in: object)
+        rule.proof = decoder.read(ZoneKeys.proof, in: object) ?? .none
+        rule.onEnter = content(ZoneKeys.onEnter, object, rule)
+        rule.onExit = content(ZoneKeys.onExit, object, rule)
         return rule
     }
 
-    private mutating func ownName(_ node: JSONNode?) -> String? {
-        guard let node, let name = decoder.name(node) else { return nil }
+    /// The name of the zone, which no other zone has.
+    private mutating func ownName(_ object: JSONNode) -> String? {
+        guard let name = decoder.read(ZoneKeys.name, in: object), let node = object["name"] else { return nil }
         if let other = names.updateValue(node.path, forKey: name) {
-            decoder.error("\(other) is this name already", at: node)
+            decoder.error("\(other) has the same name", at: node)
         }
         return name
     }
 
-    // MARK: Who belongs to it
+    // MARK: The beacons
 
     private mutating func members(_ object: JSONNode) -> ZoneRule.Members? {
-        switch (object["tag"], object["beacons"]) {
-        case (nil, nil):
-            decoder.error(
-                "nothing is in this zone: give the \"tag\" of its beacons, or \"beacons\" by their names", at: object)
-            return nil
-        case (_?, let node?):
-            decoder.error("a zone is built around \"tag\" or \"beacons\", not both", at: node)
-            return nil
-        case (let node?, nil):
-            guard let tag = decoder.label(node) else { return nil }
+        if let node = object["tag"] {
+            guard let tag = decoder.read(ZoneKeys.tag, in: object) else { return nil }
             if let beacons, !beacons.contains(where: { $0.tags.contains(tag) }) {
                 unknown("tag", tag, among: Array(Set(beacons.flatMap(\.tags))).sorted(), at: node)
             }
             return .tag(tag)
-        case (nil, let node?):
-            guard let elements = decoder.list(node, of: "beacons") else { return nil }
-            var names: [String] = []
-            for element in elements {
-                guard let name = decoder.text(element) else { continue }
-                if names.contains(name) {
-                    decoder.error("the beacon \(ProblemText.quoted(name)) stands here twice", at: element)
-                } else if let beacons, !beacons.contains(where: { $0.name == name }) {
-                    unknown("beacon", name, among: beacons.map(\.name), at: element)
-                }
-                names.append(name)
-            }
-            return names.isEmpty ? nil : .beacons(names)
         }
+        var names: [String] = []
+        for node in decoder.read(ZoneKeys.beacons, in: object) ?? [] {
+            guard let name = node.string else { continue }
+            if names.contains(name) {
+                decoder.error("the beacon \(ProblemText.quoted(name)) is in the list twice", at: node)
+            } else if let beacons, !beacons.contains(where: { $0.name == name }) {
+                unknown("beacon", name, among: beacons.map(\.name), at: node)
+            }
+            names.append(name)
+        }
+        return names.isEmpty ? nil : .beacons(names)
     }
 
     private mutating func unknown(_ what: String, _ word: String, among words: [String], at node: JSONNode) {
@@ -122,80 +93,53 @@ private struct ZoneReader {
             "no beacon \(what == "tag" ? "has the tag" : "is called") \(ProblemText.quoted(word)); \(advice)", at: node)
     }
 
-    // MARK: How near, and how long
+    // MARK: Bounds and texts
 
     private mutating func bound(_ object: JSONNode) -> ZoneRule.Bound? {
-        let within = object["withinM"]
-        let above = object["aboveDbm"]
-        if within != nil, let above {
-            decoder.error("a zone is bounded by \"withinM\" or \"aboveDbm\", not both", at: above)
-            return nil
-        }
-        if let above {
-            let level = decoder.integer(above, in: ZoneSection.levels, unit: "dBm")
-            let below = decoder.integer(object["leaveBelowDbm"], in: ZoneSection.levels, unit: "dBm")
-            misplaced("leaveBeyondM", "withinM", in: object)
+        if object["aboveDbm"] != nil {
+            let level = decoder.read(ZoneKeys.above, in: object)
+            let below = decoder.read(ZoneKeys.leaveBelow, in: object)
             guard let level else { return nil }
             if let below, below > level, let node = object["leaveBelowDbm"] {
-                decoder.error("\(below) dBm is above the \(level) dBm of entering: it would be left at once", at: node)
+                decoder.error(
+                    "\(below) dBm is above the \(level) dBm of entering: a beacon would leave at once", at: node)
             }
             return below.map { .level(above: level, leaveBelow: $0) } ?? .above(level)
         }
-        misplaced("leaveBelowDbm", "aboveDbm", in: object)
-        let distance = decoder.thousandths(within, in: ZoneSection.distances, unit: "m")
-        let beyond = decoder.thousandths(object["leaveBeyondM"], in: ZoneSection.distances, unit: "m")
-        guard within == nil || distance != nil else { return nil }
-        let inner = distance ?? ZoneRule.defaultDistance
-        if let beyond, beyond < inner, let node = object["leaveBeyondM"] {
-            decoder.error("it lies within the distance of entering: the zone would be left at once", at: node)
+        let within = decoder.read(ZoneKeys.within, in: object)
+        let beyond = decoder.read(ZoneKeys.leaveBeyond, in: object)
+        guard let within else { return nil }
+        if let beyond, beyond < within, let node = object["leaveBeyondM"] {
+            decoder.error("this is less than the distance of entering: a beacon would leave at once", at: node)
         }
-        return beyond.map { .distance(within: inner, leaveBeyond: $0) } ?? .within(inner)
+        return beyond.map { .distance(within: within, leaveBeyond: $0) } ?? .within(within)
     }
 
-    private mutating func misplaced(_ key: String, _ partner: String, in object: JSONNode) {
-        guard let node = object[key] else { return }
-        decoder.error("this goes with \"\(partner)\", which this zone does not have", at: node)
-    }
-
-    /// In microseconds; `nil` for `auto`.
-    private mutating func seconds(
-        _ node: JSONNode?, _ range: ClosedRange<Int>, isAutomatic: Bool = false
-    ) -> Int? {
-        guard let node else { return nil }
-        if case .string(let text) = node.value, isAutomatic {
-            if text != ZoneSection.automatic { decoder.notAWord(text, [ZoneSection.automatic], at: node) }
-            return nil
-        }
-        return decoder.thousandths(node, in: range, unit: "s").map { $0 * 1000 }
-    }
-
-    private mutating func dwells(_ node: JSONNode?) -> [Int] {
-        var dwells: [Int] = []
-        for element in decoder.list(node, of: "seconds") ?? [] {
-            guard let seconds = decoder.integer(element, in: ZoneSection.dwells, unit: "s") else { continue }
-            if let last = dwells.last, seconds <= last {
-                decoder.error("\(seconds) s comes after \(last) s: they stand in their order, each once", at: element)
-            } else {
-                dwells.append(seconds)
+    private mutating func dwells(_ object: JSONNode) -> [Int] {
+        let dwells = decoder.read(ZoneKeys.dwell, in: object) ?? []
+        if let node = object["dwellS"] {
+            for (index, (last, next)) in zip(dwells, dwells.dropFirst()).enumerated() where next <= last {
+                decoder.error(
+                    "\(next) s comes after \(last) s: list the times in ascending order", at: node[index + 1] ?? node)
+                break
             }
         }
         return dwells
     }
 
-    // MARK: What is said
-
-    private mutating func content(_ node: JSONNode?, _ rule: ZoneRule) -> ZoneRule.Content? {
-        guard let node, let object = decoder.object(node, keys: ZoneSection.contentKeys) else { return nil }
+    private mutating func content(
+        _ key: Key<JSONNode>, _ zone: JSONNode, _ rule: ZoneRule
+    ) -> ZoneRule.Content? {
+        guard let object = decoder.read(key, in: zone) else { return nil }
         let content = ZoneRule.Content(
-            title: decoder.label(object["title"], limit: ZoneSection.textLimits.title, isEmptyGood: true),
-            body: decoder.label(object["body"], limit: ZoneSection.textLimits.body, isEmptyGood: true))
+            title: decoder.read(ContentKeys.title, in: object), body: decoder.read(ContentKeys.body, in: object))
         for key in content.keys {
             let lacking = members(of: rule).filter { beacon in !beacon.attachments.contains { $0.key == key } }
             guard let first = lacking.first else { continue }
             let others = lacking.count > 1 ? " and \(lacking.count - 1) more have" : " has"
             decoder.warning(
-                "\(first.name)\(others) no attachment \(ProblemText.quoted(key)): nothing stands in its place", at: node
-            )
+                "\(first.name)\(others) no attachment \(ProblemText.quoted(key)): nothing stands in its place",
+                at: object)
         }
         return content
     }

@@ -107,16 +107,40 @@ public struct BeaconNote: Hashable, Sendable {
 }
 
 extension ListenerFile {
-    /// Reads a listener file.
+    /// Reads a listener file. Of the sections that only the service uses (zones, hooks, mqtt, history) only the kind of
+    /// value is checked.
     ///
-    /// - Returns: the file, `nil` when there is an error, and every problem in the order of the file.
+    /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: ListenerFile?, problems: [FileProblem]) {
-        let (root, faults) = JSONDocument.parse(octets)
-        var reader = ListenerReader()
-        let file = root.flatMap { reader.file($0) }
-        let problems = faults + reader.decoder.problems
-        let hasErrors = problems.contains(where: \.isError)
-        return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
+        ConfigurationDecoder.decode(octets) { decoder, root in
+            let file = file(root, &decoder)
+            for key in serviceLists {
+                for element in decoder.list(root[key], of: key) ?? [] { isObject(element, &decoder) }
+            }
+            for key in serviceObjects { if let node = root[key] { isObject(node, &decoder) } }
+            return file
+        }
+    }
+
+    /// Reads the outermost object of a listener file. The sections that only the service uses are not checked.
+    ///
+    /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
+    package static func decode(_ root: JSONNode) -> (file: ListenerFile?, problems: [FileProblem]) {
+        var decoder = ConfigurationDecoder()
+        let file = file(root, &decoder)
+        let problems = decoder.problems
+        return (problems.contains(where: \.isError) ? nil : file, problems.sorted { $0.position < $1.position })
+    }
+
+    private static func file(_ root: JSONNode, _ decoder: inout ConfigurationDecoder) -> ListenerFile? {
+        var reader = ListenerReader(decoder: decoder)
+        let file = reader.file(root)
+        decoder = reader.decoder
+        return file
+    }
+
+    private static func isObject(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) {
+        if node.members == nil { decoder.wrongKind(node, expected: "an object") }
     }
 
     /// Every key of a listener file.
@@ -144,10 +168,12 @@ extension ListenerFile {
 
 /// Reads a listener file from its outermost object inwards.
 private struct ListenerReader {
-    var decoder = ConfigurationDecoder()
+    var decoder: ConfigurationDecoder
     /// Who has each name and each identity already.
     private var names: [String: JSONPath] = [:]
     private var identities: [BeaconIdentity: JSONPath] = [:]
+
+    init(decoder: ConfigurationDecoder) { self.decoder = decoder }
 
     mutating func file(_ node: JSONNode) -> ListenerFile? {
         guard decoder.expect(.listener, node), let root = decoder.object(node, keys: ListenerFile.keys) else {
@@ -164,10 +190,6 @@ private struct ListenerReader {
         let keys = decoder.filePath(root["keys"], of: "a directory")
         let addressKeys = decoder.list(root["irks"], of: "keys")?.compactMap { addressKey($0) }
         let strangers = decoder.word(root["strangers"], of: ListenerFile.Strangers.self)
-        for key in ListenerFile.serviceLists {
-            for element in decoder.list(root[key], of: key) ?? [] { isObject(element) }
-        }
-        for key in ListenerFile.serviceObjects { if let node = root[key] { isObject(node) } }
         if root["known"] == nil, root["irks"] == nil, root["strangers"] == nil || strangers == .count {
             decoder.error("nobody is known here: give \"known\" or \"irks\", or \"strangers\": \"list\"", at: root)
         }
@@ -177,10 +199,6 @@ private struct ListenerReader {
             name: name, adapter: adapter, settings: settings, place: place, levelOffset: offset ?? 0,
             known: known ?? [], keys: keys, addressKeys: addressKeys ?? [], listsStrangers: strangers == .list,
             serviceKeys: root.members?.map(\.key).filter(service.contains) ?? [])
-    }
-
-    private mutating func isObject(_ node: JSONNode) {
-        if node.members == nil { decoder.wrongKind(node, expected: "an object") }
     }
 
     // MARK: The receiver

@@ -14,7 +14,8 @@ public enum ListenerSchema {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos listener",
-            "description": "What a receiver is, whom it knows, and what it keeps of what it hears.",
+            "description":
+                "A receiver: its adapter and place, the beacons that it knows, and what it does with their sightings.",
             "type": "object",
             "properties": object(ListenerFile.keys, properties.merging(sections) { _, section in section }),
             "required": ["version", "name"],
@@ -28,7 +29,7 @@ public enum ListenerSchema {
                     "description": "Letters, digits, \".\", \"_\", \"-\".", "type": "string",
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$", "maxLength": .integer(ConfigurationDecoder.nameLimit),
                 ],
-                "label": label("A text that people read."),
+                "label": label("A text for people."),
                 "beacon": beacon,
             ],
         ]
@@ -36,19 +37,20 @@ public enum ListenerSchema {
 
     private static var properties: [String: JSONValue] {
         [
-            "$schema": ["description": "Where this schema lies, for editors.", "type": "string"],
-            "version": ["description": "The version of the format.", "const": 1],
-            "name": named("What this receiver is called: letters, digits, \".\", \"_\", \"-\"."),
+            "$schema": ["description": "Path or URL of the JSON Schema of this file, for editors.", "type": "string"],
+            "version": ["description": "Version of the format, which is 1.", "const": 1],
+            "name": named("Name of this receiver: letters, digits, \".\", \"_\" and \"-\"."),
             "adapter": BeaconSchema.adapter, "scan": scan, "place": place,
             "rssiOffsetDb": BeaconSchema.integer(
-                "What this receiver shows too little, in dB: it is added to each level (0).", ListenerFile.levelOffsets),
-            "known": list("Whose advertisements have a name.", known),
+                "Correction of this receiver: dB added to each received level. Default: 0.", ListenerFile.levelOffsets),
+            "known": list("The known beacons.", known),
             "keys": path(
-                "The directory of the keys of ephemeral ids and addresses. By default a fleet's lie beside it, others where this file is."
+                "Directory with the keys of ephemeral ids and addresses. Default: the keys directory of a fleet, and the directory of this file for other keys."
             ),
-            "irks": list("The keys of telephones and watches, which change their address.", addressKey),
+            "irks": list("Phones and watches, which change their address.", addressKey),
             "strangers": [
-                "description": "Beacons without a name are counted (count, the default) or told one by one (list).",
+                "description":
+                    "Beacons that are not known: only count them (count, the default), or report each (list).",
                 "enum": .array(ListenerFile.Strangers.allCases.map { .string($0.rawValue) }),
             ],
         ]
@@ -60,25 +62,27 @@ public enum ListenerSchema {
             number(description, range.lowerBound.microseconds...range.upperBound.microseconds)
         }
         return closed(
-            "How is listened.", ListenerFile.scanKeys,
+            "How the adapter scans.", ListenerFile.scanKeys,
             [
                 "mode": [
-                    "description": "Whether scannable beacons are asked for their scan response (passive).",
+                    "description": "passive (the default), or active: ask scannable beacons for their scan response.",
                     "enum": .array(ListenerFile.ScanMode.allCases.map { .string($0.rawValue) }),
                 ],
-                "intervalMs": interval("How often the channel changes (60)."),
-                "windowMs": interval("How long is listened after each change; by default always."),
+                "intervalMs": interval("Scan interval in ms: time on each channel. Default: 60."),
+                "windowMs": interval(
+                    "Scan window in ms: listening time in each interval. Default: the whole interval."),
             ])
     }
 
     private static var place: JSONValue {
         closed(
-            "Where the receiver is, as the fleet's groups are called.", ListenerFile.placeKeys,
+            "Where the receiver is. Use the names of the fleet's groups.", ListenerFile.placeKeys,
             [
-                "site": label("The outermost group."), "floor": label("The group in that."),
-                "room": label("The group in that."),
+                "site": label("Site, such as a building."), "floor": label("Floor of the site."),
+                "room": label("Room of the floor."),
                 "position": [
-                    "description": "Metres east and north on the site's plan.", "type": "array", "minItems": 2,
+                    "description": "Position on the floor plan: [metres east, metres north].", "type": "array",
+                    "minItems": 2,
                     "maxItems": 2, "items": number("Metres.", -ListenerFile.extent...ListenerFile.extent),
                 ],
             ])
@@ -86,13 +90,13 @@ public enum ListenerSchema {
 
     private static var known: JSONValue {
         func source(_ key: String, _ description: String) -> JSONValue {
-            closed("A file with names.", [key], [key: path(description)], required: [key])
+            closed("A file with beacons and their names.", [key], [key: path(description)], required: [key])
         }
         return [
             "anyOf": [
-                source("fleet", "A fleet file, the directory that `pharos fleet generate` wrote, or its manifest."),
-                source("profile", "A beacon profile."),
-                source("inventory", "An inventory: each of its things is called by its id."),
+                source("fleet", "Fleet file, directory written by `pharos fleet generate`, or its manifest.json."),
+                source("profile", "Beacon profile."),
+                source("inventory", "Inventory. Each of its things has its id as its name."),
                 ["$ref": "#/$defs/beacon"],
             ]
         ]
@@ -100,11 +104,11 @@ public enum ListenerSchema {
 
     private static var beacon: JSONValue {
         let values: [String: JSONValue] = [
-            "name": named("What the beacon is called."),
+            "name": named("Name of the beacon."),
             "ibeacon": closed(
                 "An iBeacon.", ["uuid", "major", "minor"],
                 [
-                    "uuid": BeaconSchema.hexadecimal("16 octets, the same for all your beacons.", 16),
+                    "uuid": BeaconSchema.hexadecimal("Proximity UUID, 16 bytes.", 16),
                     "major": BeaconSchema.integer("Major number.", 0...65_535),
                     "minor": BeaconSchema.integer("Minor number.", 0...65_535),
                 ], required: ["uuid", "major", "minor"]),
@@ -113,32 +117,32 @@ public enum ListenerSchema {
                 [
                     "companyId": BeaconSchema.code(
                         "Company identifier, as a number or as in \"0x0118\".", 0...65_535, digits: 4),
-                    "id": BeaconSchema.hexadecimal("20 octets.", 20),
+                    "id": BeaconSchema.hexadecimal("Beacon id, 20 bytes.", 20),
                 ], required: ["companyId", "id"]),
             "uid": closed(
                 "An Eddystone-UID.", ["namespace", "instance"],
                 [
-                    "namespace": BeaconSchema.hexadecimal("10 octets.", 10),
-                    "instance": BeaconSchema.hexadecimal("6 octets.", 6),
+                    "namespace": BeaconSchema.hexadecimal("Namespace, 10 bytes.", 10),
+                    "instance": BeaconSchema.hexadecimal("Instance, 6 bytes.", 6),
                 ], required: ["namespace", "instance"]),
             "url": ["description": "The URL of an Eddystone-URL.", "type": "string"],
             "address": [
-                "description": "The device address of something that keeps it.", "type": "string",
+                "description": "Device address, for devices that do not change it.", "type": "string",
                 "pattern": "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$",
             ],
             "tags": [
-                "description": "Words that zones are built around.", "type": "array", "minItems": 1,
+                "description": "Words for the tag of zones.", "type": "array", "minItems": 1,
                 "uniqueItems": true, "items": ["$ref": "#/$defs/label"],
             ],
             "attachments": [
-                "description": "Texts under keys of your own.", "type": "object",
+                "description": "Your own keys and texts, for the texts of zones.", "type": "object",
                 "additionalProperties": [
                     "type": "string", "maxLength": .integer(ListenerFile.textLimits.attachment),
                 ],
             ],
         ]
         return [
-            "description": "One beacon, by one or more of the identities that it sends.", "type": "object",
+            "description": "A beacon with one or more of the identities that it sends.", "type": "object",
             "properties": object(ListenerFile.beaconKeys, values), "required": ["name"],
             "anyOf": .array(ListenerFile.identityKeys.map { ["required": [.string($0)]] }),
             "additionalProperties": false,
@@ -149,10 +153,10 @@ public enum ListenerSchema {
         closed(
             "A device that changes its address.", ListenerFile.addressKeyKeys,
             [
-                "name": named("What the device, or whoever carries it, is called."),
+                "name": named("Name of the device or of the person who carries it."),
                 "file": [
                     "description":
-                        "A file of mode 0600 with the identity resolving key as 32 hexadecimal digits, most significant first; never the key itself.",
+                        "File of mode 0600 with the identity resolving key as 32 hexadecimal digits, most significant first. Not the key itself.",
                     "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
                 ],
             ], required: ["name", "file"])

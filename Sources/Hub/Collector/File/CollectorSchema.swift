@@ -11,7 +11,7 @@ public enum CollectorSchema {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos collector",
-            "description": "The receivers of a site, and where they stand.",
+            "description": "The receivers of a site and their positions.",
             "type": "object",
             "properties": object(CollectorFile.keys, properties),
             "required": ["version", "name", "receivers"],
@@ -22,11 +22,12 @@ public enum CollectorSchema {
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$", "maxLength": .integer(ConfigurationDecoder.nameLimit),
                 ],
                 "label": [
-                    "description": "A text that people read.", "type": "string", "minLength": 1,
+                    "description": "A text for people.", "type": "string", "minLength": 1,
                     "maxLength": .integer(ConfigurationDecoder.labelLimit),
                 ],
                 "position": [
-                    "description": "Metres east and north on the floor's plan.", "type": "array", "minItems": 2,
+                    "description": "Position on the floor plan: [metres east, metres north].", "type": "array",
+                    "minItems": 2,
                     "maxItems": 2, "items": number("Metres.", CollectorFile.extent),
                 ],
             ],
@@ -35,77 +36,83 @@ public enum CollectorSchema {
 
     private static var properties: [String: JSONValue] {
         [
-            "$schema": ["description": "Where this schema lies, for editors.", "type": "string"],
-            "version": ["description": "The version of the format.", "const": 1],
-            "name": reference("What this site is called.", "name"),
+            "$schema": ["description": "Path or URL of the JSON Schema of this file, for editors.", "type": "string"],
+            "version": ["description": "Version of the format, which is 1.", "const": 1],
+            "name": reference("Name of this site.", "name"),
             "floors": list(
-                "The floors, the lowest first.", CollectorFile.floorKeys,
+                "The floors, from the lowest to the highest.", CollectorFile.floorKeys,
                 [
-                    "name": reference("What the floor is called.", "label"),
+                    "name": reference("Name of the floor.", "label"),
                     "site": [
-                        "description": "Its site file, relative to this file.", "type": "string",
+                        "description": "Site file of the floor, relative to this file.", "type": "string",
                         "pattern": "^[^\\u0000]+$",
                     ],
                     "rooms": list(
-                        "Its rooms; of two that overlap the first counts.", CollectorFile.roomKeys,
+                        "Rooms of the floor. Where two overlap, the first counts.", CollectorFile.roomKeys,
                         [
-                            "name": reference("What the room is called.", "label"),
+                            "name": reference("Name of the room.", "label"),
                             "outline": [
-                                "description": "Its corners.", "type": "array", "minItems": 3,
+                                "description": "Corners of the room in order.", "type": "array", "minItems": 3,
                                 "maxItems": .integer(CollectorFile.partLimit), "items": ["$ref": "#/$defs/position"],
                             ],
                         ], required: CollectorFile.roomKeys, limit: CollectorFile.partLimit),
                 ], required: ["name", "site"], limit: CollectorFile.partLimit),
             "receivers": list(
-                "Who hears, and where.", CollectorFile.receiverKeys,
+                "The receivers and their positions.", CollectorFile.receiverKeys,
                 [
-                    "name": reference("What the receiver is called.", "name"),
-                    "floor": reference("The floor that it is on.", "label"),
-                    "room": reference("The room that it is in.", "label"),
+                    "name": reference("Name of the receiver.", "name"),
+                    "floor": reference("Floor of the receiver.", "label"),
+                    "room": reference("Room of the receiver.", "label"),
                     "position": ["$ref": "#/$defs/position"],
-                    "rssiOffsetDb": integer("What it shows too little.", CollectorFile.offsets),
+                    "rssiOffsetDb": integer(
+                        "Correction of the receiver: dB added to each received level. Default: 0.",
+                        CollectorFile.offsets),
                 ], required: ["name"], limit: CollectorFile.receiverLimit),
             "beacons": list(
-                "What is known of beacons.", CollectorFile.beaconKeys,
+                "Names and properties of beacons.", CollectorFile.beaconKeys,
                 [
-                    "name": reference("What the beacon, or who carries it, is called.", "name"),
+                    "name": reference("Name of the beacon or of the person who carries it.", "name"),
                     "identity": [
-                        "description": "Its identity.", "type": "string",
+                        "description": "Identity, such as ibeacon:UUID-MAJOR-MINOR.", "type": "string",
                         "pattern": "^(ibeacon|altbeacon|uid|url|eid|address):",
                     ],
-                    "intervalMs": number("The interval that it is configured with.", CollectorFile.intervals),
-                    "measuredPowerAt1mDbm": integer("What a receiver sees at 1 m.", DistanceEstimate.plausiblePowers),
+                    "intervalMs": number("Configured advertising interval, in ms.", CollectorFile.intervals),
+                    "measuredPowerAt1mDbm": integer(
+                        "Signal strength at 1 m, in dBm.", DistanceEstimate.plausiblePowers),
                 ], required: ["name", "identity"], limit: CollectorFile.beaconLimit),
             "strangers": [
-                "description": "Beacons without a name are counted (count, the default) or told one by one (list).",
+                "description":
+                    "Beacons that are not known: only count them (count, the default), or report each (list).",
                 "enum": .array(CollectorFile.Strangers.allCases.map { .string($0.rawValue) }),
             ],
-            "cellM": number("The side of a cell of the floor (0.5, on large floors 1).", CollectorFile.cells),
-            "mqtt": BrokerSchema.json,
+            "cellM": number(
+                "Size of the cells of the floor, in metres. Default: 0.5, and 1 for large floors.", CollectorFile.cells),
+            "mqtt": BrokerKeys.mqtt.schema,
             "history": [
-                "description": "What is kept of what happened; without it nothing is.", "type": "object",
+                "description": "The database of past events. Without it none are kept.", "type": "object",
                 "properties": object(
                     CollectorFile.historyKeys,
                     [
-                        "file": path("The database; by default NAME.collect.db in /var/lib/pharos."),
-                        "days": integer("After how many days events are forgotten (400).", CollectorFile.days),
+                        "file": path("SQLite database. Default: NAME.collect.db in /var/lib/pharos."),
+                        "days": integer(
+                            "Events older than this many days are deleted. Default: 400.", CollectorFile.days),
                     ]), "additionalProperties": false,
             ],
             "postgresql": [
-                "description": "A database of PostgreSQL that keeps the history of several sites.", "type": "object",
+                "description": "A PostgreSQL database for the history of several sites.", "type": "object",
                 "properties": object(
                     CollectorFile.siteStoreKeys,
                     [
                         "connection": [
                             "description":
-                                "As libpq takes it, such as host=db dbname=pharos user=pharos sslmode=verify-full; no password.",
+                                "Connection string of libpq, such as host=db dbname=pharos user=pharos sslmode=verify-full; no password.",
                             "type": "string", "minLength": 1, "maxLength": .integer(CollectorFile.connectionLimit),
                             "pattern": "^[^\\u0000]+$",
                         ],
-                        "passwordFile": path("A file of mode 0600 with the password in its one line."),
+                        "passwordFile": path("File of mode 0600 with the password in one line."),
                     ]), "required": ["connection"], "additionalProperties": false,
             ],
-            "fastestMPerS": number("How fast a beacon is carried (1.5).", CollectorFile.speeds),
+            "fastestMPerS": number("Highest speed of a beacon, in m/s. Default: 1.5.", CollectorFile.speeds),
         ]
     }
 

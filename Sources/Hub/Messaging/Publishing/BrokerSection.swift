@@ -1,24 +1,25 @@
 public import Configuration
 
-/// The `mqtt` of a listener file: where the broker is, and what is told there beside our own topics.
+/// The section `mqtt` of a listener or collector file: the broker, and what is published there in addition to Pharos'
+/// own topics.
 public struct BrokerSection: Hashable, Sendable {
     public var address: BrokerAddress
-    /// Files as they stand there: beside the listener file, where they do not begin with `/`.
+    /// The paths as in the file; relative paths start at the directory of the file.
     public var userFile: String?
     public var authorityFile: String?
     public var certificateFile: String?
     public var keyFile: String?
-    /// Whether it is told of each beacon where it is; a collector of the site tells it better.
+    /// Whether the position of each beacon is published. A collector of the site knows it better.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
     public var publishesRaddec: Bool
-    /// `nil` where Home Assistant is told nothing.
+    /// `nil` if nothing is published for Home Assistant.
     public var homeAssistant: HomeAssistant.Settings?
 
-    /// Reads the object of a listener file.
+    /// Reads the section.
     ///
-    /// - Returns: the section, `nil` where there is none or it has an error, and every problem in the order of the file.
+    /// - Returns: the section, `nil` if the file has none or if it has an error, and every problem in the order of the file.
     public static func decode(_ node: JSONNode?) -> (section: BrokerSection?, problems: [FileProblem]) {
         guard let node else { return (nil, []) }
         var reader = BrokerSectionReader()
@@ -26,15 +27,9 @@ public struct BrokerSection: Hashable, Sendable {
         let problems = reader.decoder.problems
         return (problems.contains(where: \.isError) ? nil : section, problems)
     }
-
-    static let keys = [
-        "url", "userFile", "caFile", "certificateFile", "keyFile", "beacons", "espresense", "theengs", "raddec",
-        "homeAssistant",
-    ]
-    static let homeAssistantKeys = ["before"]
 }
 
-/// Where a broker is: `mqtt://HOST[:PORT]`, or `mqtts://…` for TLS.
+/// The address of a broker: `mqtt://HOST[:PORT]`, or `mqtts://HOST[:PORT]` for TLS.
 public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address; that of version 6 without brackets.
     public let host: String
@@ -59,7 +54,8 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         if rest.last == "/" { rest.removeLast() }
         guard !rest.contains("@") else {
             throw Mistake(
-                text: "a user and a password do not stand in the URL; put them into a file of mode 0600, \"userFile\"")
+                text: "the URL must not contain a user or a password; put them into a file of mode 0600 and name it in "
+                    + "\"userFile\"")
         }
         var portText: Substring?
         if rest.first == "[" {
@@ -108,16 +104,100 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// The keys of the section `mqtt`.
+package enum BrokerKeys {
+    static let url = Key(
+        "url", address, "Broker: mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS, without user and password.",
+        isRequired: true)
+    static let userFile = Key(
+        "userFile", .path(), "File of mode 0600 with two lines: the user name and the password.")
+    static let authorityFile = Key(
+        "caFile", .path(),
+        "PEM file with the certificate authorities for the broker's certificate. Default: those of the system.")
+    static let certificateFile = Key("certificateFile", .path(), "PEM file with the certificate of this client.")
+    static let keyFile = Key("keyFile", .path(), "PEM file of mode 0600 with the key of that certificate.")
+    static let beacons = Key(
+        "beacons", .boolean,
+        "Publish where each beacon is. Set it to false if a collector of the site publishes it.", default: true)
+    static let espresense = Key("espresense", .boolean, "Publish ESPresense's topics too.", default: false)
+    static let theengs = Key("theengs", .boolean, "Publish Theengs' topics too.", default: false)
+    static let raddec = Key(
+        "raddec", .boolean, "Publish reelyActive's raddecs too, under raddec/RECEIVER.", default: false)
+    static let homeAssistant = Key(
+        "homeAssistant", homeAssistantType, "Publish Home Assistant's discovery too. Default: false.")
+    static let before = Key(
+        "before", homeAssistantVersion,
+        "Set this if your Home Assistant is older than this version, such as 2026.7; its trackers then get a state.")
+
+    static let section = Section(
+        "The MQTT 3.1.1 broker that receives all events and states.",
+        [
+            url, userFile, authorityFile, certificateFile, keyFile, beacons, espresense, theengs, raddec,
+            homeAssistant,
+        ],
+        hint: { key in
+            switch key {
+            case "user", "username", "password":
+                "put the user and the password into a file of mode 0600, two lines, and name it in \"userFile\""
+            case "host", "port", "broker": "give \"url\", such as \"mqtts://broker:8883\""
+            default: nil
+            }
+        })
+    static let homeAssistantSection = Section("Settings for Home Assistant.", [before])
+
+    /// The key of the whole section.
+    package static let mqtt = Key(
+        "mqtt", .section(section), "The MQTT 3.1.1 broker that receives all events and states.")
+
+    private static let address = ValueType<String>(schema: ["type": "string", "pattern": "^mqtts?://[^@]+$"]) {
+        $0.text($1)
+    }.map { decoder, node, text -> BrokerAddress? in
+        do throws(BrokerAddress.Mistake) {
+            return try BrokerAddress(text)
+        } catch {
+            decoder.error(error.text, at: node)
+            return nil
+        }
+    }
+
+    /// `true`, `false`, or an object with settings.
+    private static let homeAssistantType = ValueType<HomeAssistant.Settings>(
+        schema: ["anyOf": [["type": "boolean"], homeAssistantSection.schema]]
+    ) { decoder, node in
+        if case .boolean(let isWanted) = node.value { return isWanted ? HomeAssistant.Settings() : nil }
+        guard node.members != nil else {
+            decoder.wrongKind(node, expected: "true, false or an object such as {\"before\": \"2026.7\"}")
+            return nil
+        }
+        guard let object = decoder.open(homeAssistantSection, node) else { return nil }
+        return HomeAssistant.Settings(before: decoder.read(before, in: object))
+    }
+
+    private static let homeAssistantVersion = ValueType<String>(
+        schema: ["type": "string", "pattern": "^[0-9]{4}\\.(0?[1-9]|1[0-2])$"]
+    ) { decoder, node in
+        guard let text = decoder.text(node) else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            parts[0].count == 4, let month = Int(parts[1]), (1...12).contains(month)
+        else {
+            decoder.error("a version of Home Assistant is expected, such as \"2026.7\"", at: node)
+            return nil
+        }
+        return text
+    }
+}
+
 private struct BrokerSectionReader {
     var decoder = ConfigurationDecoder()
 
     mutating func section(_ node: JSONNode) -> BrokerSection? {
-        guard let object = decoder.object(node, keys: BrokerSection.keys, hint: hint) else { return nil }
-        let address = address(decoder.required("url", in: object, "where the broker is, such as \"mqtts://broker\""))
-        let user = path(object["userFile"])
-        let authority = path(object["caFile"])
-        let certificate = path(object["certificateFile"])
-        let key = path(object["keyFile"])
+        guard let object = decoder.open(BrokerKeys.section, node) else { return nil }
+        let address = decoder.read(BrokerKeys.url, in: object)
+        let user = decoder.read(BrokerKeys.userFile, in: object)
+        let authority = decoder.read(BrokerKeys.authorityFile, in: object)
+        let certificate = decoder.read(BrokerKeys.certificateFile, in: object)
+        let key = decoder.read(BrokerKeys.keyFile, in: object)
         if let address, !address.isSecure {
             for name in ["caFile", "certificateFile", "keyFile"] {
                 if let node = object[name] {
@@ -126,19 +206,20 @@ private struct BrokerSectionReader {
             }
         }
         if (object["certificateFile"] == nil) != (object["keyFile"] == nil) {
-            decoder.error("a certificate needs its key, and a key its certificate: give both files", at: object)
+            decoder.error("\"certificateFile\" and \"keyFile\" belong together: give both", at: object)
         }
-        let home = homeAssistant(object["homeAssistant"])
-        let beacons = decoder.boolean(object["beacons"]) ?? true
+        let home = decoder.read(BrokerKeys.homeAssistant, in: object)
+        let beacons = decoder.read(BrokerKeys.beacons, in: object) ?? true
         if home != nil, !beacons, let node = object["homeAssistant"] {
-            decoder.error("Home Assistant is told of beacons by whoever tells where they are: the collector", at: node)
+            decoder.error(
+                "Home Assistant's discovery needs \"beacons\": true; otherwise leave it to the collector", at: node)
         }
-        let espresense = decoder.boolean(object["espresense"]) ?? false
-        let theengs = decoder.boolean(object["theengs"]) ?? false
-        let raddec = decoder.boolean(object["raddec"]) ?? false
+        let espresense = decoder.read(BrokerKeys.espresense, in: object) ?? false
+        let theengs = decoder.read(BrokerKeys.theengs, in: object) ?? false
+        let raddec = decoder.read(BrokerKeys.raddec, in: object) ?? false
         guard let address else { return nil }
         if !address.isSecure, let userFile = object["userFile"], !Self.isHere(address.host) {
-            decoder.warning("without TLS everybody on the way reads this password: use mqtts://", at: userFile)
+            decoder.warning("without TLS the password crosses the network unencrypted: use mqtts://", at: userFile)
         }
         return BrokerSection(
             address: address, userFile: user, authorityFile: authority, certificateFile: certificate, keyFile: key,
@@ -148,107 +229,5 @@ private struct BrokerSectionReader {
 
     private static func isHere(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.hasPrefix("127.")
-    }
-
-    private func hint(_ key: String) -> String? {
-        switch key {
-        case "user", "username", "password":
-            "a user and a password stand in a file of mode 0600, two lines, that \"userFile\" names"
-        case "host", "port", "broker": "give \"url\", such as \"mqtts://broker:8883\""
-        default: nil
-        }
-    }
-
-    private mutating func address(_ node: JSONNode?) -> BrokerAddress? {
-        guard let node, let text = decoder.text(node) else { return nil }
-        do throws(BrokerAddress.Mistake) {
-            return try BrokerAddress(text)
-        } catch {
-            decoder.error(error.text, at: node)
-            return nil
-        }
-    }
-
-    private mutating func path(_ node: JSONNode?) -> String? {
-        guard let node, let path = decoder.text(node) else { return nil }
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            decoder.error("the name of a file is expected", at: node)
-            return nil
-        }
-        return path
-    }
-
-    /// `true`, or an object that tells more.
-    private mutating func homeAssistant(_ node: JSONNode?) -> HomeAssistant.Settings? {
-        guard let node else { return nil }
-        if case .boolean(let isWanted) = node.value { return isWanted ? HomeAssistant.Settings() : nil }
-        guard node.members != nil else {
-            decoder.wrongKind(node, expected: "true, false or an object such as {\"before\": \"2026.7\"}")
-            return nil
-        }
-        guard let object = decoder.object(node, keys: BrokerSection.homeAssistantKeys) else { return nil }
-        guard let before = object["before"], let text = decoder.text(before) else { return HomeAssistant.Settings() }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
-            parts[0].count == 4, let month = Int(parts[1]), (1...12).contains(month)
-        else {
-            decoder.error("a version of Home Assistant is expected, such as \"2026.7\"", at: before)
-            return nil
-        }
-        return HomeAssistant.Settings(before: text)
-    }
-}
-
-/// The schema of `mqtt` in a listener file, made from the same key lists.
-public enum BrokerSchema {
-    /// JSON Schema, draft 2020-12.
-    public static var json: JSONValue {
-        func file(_ description: String) -> JSONValue {
-            ["description": .string(description), "type": "string", "pattern": "^[^\\u0000]+$"]
-        }
-        let values: [String: JSONValue] = [
-            "url": [
-                "description": "mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS; no user and no password.",
-                "type": "string", "pattern": "^mqtts?://[^@]+$",
-            ],
-            "userFile": file("A file of mode 0600 with two lines: a user name and a password."),
-            "caFile": file(
-                "The authorities that the broker's certificate is checked by, in place of the system's; PEM."),
-            "certificateFile": file("A certificate of this receiver, in PEM."),
-            "keyFile": file("The key of that certificate, of mode 0600, in PEM."),
-            "beacons": [
-                "description":
-                    "Whether it is told where each beacon is (true); false where a collector of the site tells it.",
-                "type": "boolean",
-            ],
-            "espresense": ["description": "Whether ESPresense's topics are published too (false).", "type": "boolean"],
-            "theengs": ["description": "Whether Theengs' topics are published too (false).", "type": "boolean"],
-            "raddec": [
-                "description": "Whether reelyActive's raddecs are published too, as raddec/RECEIVER (false).",
-                "type": "boolean",
-            ],
-            "homeAssistant": [
-                "description": "Whether Home Assistant's discovery is published too (false).",
-                "anyOf": [
-                    ["type": "boolean"],
-                    [
-                        "type": "object",
-                        "properties": [
-                            "before": [
-                                "description":
-                                    "The version before which that Home Assistant is, such as 2026.7: its trackers get a state.",
-                                "type": "string", "pattern": "^[0-9]{4}\\.(0?[1-9]|1[0-2])$",
-                            ]
-                        ],
-                        "additionalProperties": false,
-                    ],
-                ],
-            ],
-        ]
-        return [
-            "description": "A broker of MQTT 3.1.1 that is told everything.", "type": "object",
-            "properties": .object(BrokerSection.keys.compactMap { key in values[key].map { .init(key, $0) } }),
-            "required": ["url"], "additionalProperties": false,
-        ]
     }
 }

@@ -97,7 +97,7 @@ struct Listen: ParsableCommand {
     }
 
     func run() throws {
-        if schema { return Terminal.write(HubSchema.text) }
+        if schema { return Terminal.write(HubFile.schema) }
         guard let file else { return }
         guard isPrinted else { return try serve(file) }
         let listener = try ListenerFile.read(file)

@@ -1,0 +1,111 @@
+package import Configuration
+internal import Sightings
+
+/// The keys of a zone in the `zones` of a listener file.
+package enum ZoneKeys {
+    static let name = Key("name", .name, "Name of the zone, such as \"desk-peter\".", isRequired: true)
+    static let tag = Key("tag", tagType, "The zone is around all beacons with this tag.")
+    static let beacons = Key(
+        "beacons", .list("beacons", 1...Int.max, of: .beaconName, isUnique: true),
+        "The zone is around the beacons with these names.")
+    static let per = Key(
+        "per", ValueType<ZoneRule.Per>.word,
+        """
+        beacon: each beacon is inside or outside on its own (default with tag). zone: one beacon inside is enough \
+        (default with beacons).
+        """)
+    static let within = Key(
+        "withinM", .thousandths(distances, unit: "m"), "Distance below which a beacon is inside.",
+        default: ZoneRule.defaultDistance)
+    static let leaveBeyond = Key(
+        "leaveBeyondM", .thousandths(distances, unit: "m"),
+        "Distance above which a beacon is outside. Default: 1.5 times withinM.")
+    static let above = Key(
+        "aboveDbm", .integer(levels, unit: "dBm"),
+        "Signal level above which a beacon is inside, in place of a distance.")
+    static let leaveBelow = Key(
+        "leaveBelowDbm", .integer(levels, unit: "dBm"),
+        "Signal level below which a beacon is outside. Default: 6 dB less than aboveDbm.")
+    static let reports = Key(
+        "reports", .integer(1...LevelWindow.capacity), "Number of reports in the window that a beacon needs to enter.",
+        default: 2)
+    static let window = Key(
+        "windowS", automatic(100...3_600_000),
+        "Length of the window. auto (the default) takes 3 s, or 3 periods of the beacon if that is longer.")
+    static let leaveAfter = Key(
+        "leaveAfterS", .thousandths(0...3_600_000, unit: "s"),
+        "Time for which a beacon must be outside before it leaves.", default: 5000)
+    static let silentAfter = Key(
+        "silentAfterS", automatic(1000...86_400_000),
+        "Silence after which a beacon has left. auto (the default) computes it from the interval and the loss.")
+    static let dwell = Key(
+        "dwellS", .list("seconds", 1...Int.max, of: .integer(1...864_000, unit: "s"), isUnique: true),
+        "Times inside, in s and ascending, after each of which a dwell event is sent.")
+    static let exclusive = Key(
+        "exclusive", .name, "A beacon is only in the nearest of all zones with this word.")
+    static let proof = Key(
+        "proof", ValueType<ZoneRule.Proof>.word,
+        "none: any identity counts. eid: only an ephemeral id counts, which only a beacon with the key can send.",
+        default: ZoneRule.Proof.none)
+    static let onEnter = Key("onEnter", .section(ContentKeys.section), "Text of the enter event.")
+    static let onExit = Key("onExit", .section(ContentKeys.section), "Text of the exit event.")
+
+    static let section = Section(
+        "A zone around beacons.",
+        [
+            name, tag, beacons, per, within, leaveBeyond, above, leaveBelow, reports, window, leaveAfter, silentAfter,
+            dwell, exclusive, proof, onEnter, onExit,
+        ],
+        rules: [
+            .oneOrMore(
+                of: ["tag", "beacons"],
+                otherwise: "nothing is in this zone: give the \"tag\" of its beacons, or \"beacons\" by their names"),
+            .notBoth("tag", "beacons", otherwise: "a zone is built around \"tag\" or \"beacons\", not both"),
+            .notBoth(
+                "withinM", "aboveDbm", otherwise: "a zone is bounded by \"withinM\" or \"aboveDbm\", not both"),
+            .with(
+                "leaveBelowDbm", needs: "aboveDbm",
+                otherwise: "this goes with \"aboveDbm\", which this zone does not have"),
+            .notBoth(
+                "aboveDbm", "leaveBeyondM", otherwise: "this goes with \"withinM\", which this zone does not have"),
+        ])
+
+    /// The key of the whole list.
+    package static let zones = Key(
+        "zones", .list("zones", 1...Int.max, of: .section(section)), "Zones that beacons enter and leave.")
+
+    private static let tagType = ValueType<String>.label().defined(as: "label", "A text for people.")
+    /// In thousandths of a metre.
+    private static let distances = 10...1_000_000
+    private static let levels = -120...20
+    private static let auto = "auto"
+
+    /// A time in thousandths of a second; no value for `auto`.
+    private static func automatic(_ range: ClosedRange<Int>) -> ValueType<Int> {
+        let seconds = ValueType<Int>.thousandths(range, unit: "s")
+        let (low, high) = (JSONNumber(thousandths: range.lowerBound), JSONNumber(thousandths: range.upperBound))
+        return ValueType(
+            schema: ["anyOf": [["const": .string(auto)], .object(seconds.schema)]], range: "\(low)...\(high) s"
+        ) { decoder, node in
+            guard case .string(let text) = node.value else { return seconds.read(&decoder, node) }
+            if text != auto { decoder.notAWord(text, [auto], at: node) }
+            return nil
+        }
+    }
+}
+
+extension ValueType<JSONNode> {
+    /// The name of a beacon, as a node: a problem with it is reported at its own place.
+    fileprivate static var beaconName: ValueType {
+        ValueType(schema: ["type": "string"]) { decoder, node in decoder.text(node).map { _ in node } }
+    }
+}
+
+/// The keys of the text of an event. `${key}` in a text stands for the beacon's attachment of this name.
+enum ContentKeys {
+    static let title = Key(
+        "title", .label(200, isEmptyGood: true), "Title, such as \"${owner} is here\" with the attachment owner.")
+    static let body = Key(
+        "body", .label(1000, isEmptyGood: true), "Text below the title, with attachments as in title.")
+    static let section = Section("A title and a text.", [title, body])
+}
