@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func theSchemaFileIsWhatTheProgramPrints() {
-        #expect(RepositoryFile("profiles/schema/inventory.schema.json").text == InventorySchema.text)
+        #expect(RepositoryFile("profiles/schema/inventory.schema.json").text == Inventory.schema)
     }
 
     private static let whole = """

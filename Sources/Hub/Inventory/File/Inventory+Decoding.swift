@@ -5,117 +5,85 @@ public import Sightings
 extension Inventory {
     /// Reads an inventory file.
     ///
-    /// - Returns: the inventory, `nil` when there is an error, and every problem in the order of the file.
+    /// - Returns: the inventory, `nil` if the file has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (inventory: Inventory?, problems: [FileProblem]) {
-        let (root, faults) = JSONDocument.parse(octets)
-        var reader = InventoryReader()
-        let inventory = root.flatMap { reader.inventory($0) }
-        let problems = faults + reader.decoder.problems
-        let hasErrors = problems.contains(where: \.isError)
-        return (hasErrors ? nil : inventory, problems.sorted { $0.position < $1.position })
+        let (inventory, problems) = ConfigurationDecoder.decode(octets) { decoder, root in
+            var reader = InventoryReader(decoder: decoder)
+            let inventory = reader.inventory(root)
+            decoder = reader.decoder
+            return inventory
+        }
+        return (inventory, problems)
     }
 
-    /// Every key of an inventory file.
-    static let keys = [
-        "$schema", "version", "name", "title", "site", "rule", "rounds", "capacity", "withinM", "lowBatteryMv",
-        "beacons", "places", "items",
-    ]
-    static let beaconKeys = ["name", "identity", "intervalMs", "measuredPowerAt1mDbm"]
-    static let placeKeys = ["name", "position"]
-    static let itemKeys = ["id", "name", "beacon", "place", "position", "note", "photo"]
-
-    static let intervals = 20_000...10_485_759_375
-    static let calibrations = DistanceEstimate.plausiblePowers
-    static let batteries = 1000...6000
+    /// The text of `profiles/schema/inventory.schema.json` (JSON Schema, draft 2020-12).
+    public static var schema: String { InventoryKeys.section.schemaFile(title: "Pharos inventory") }
 
     /// Items of a finished count, as ``itemsJSON(_:)`` writes them; those that cannot be read are left out.
     static func items(_ node: JSONNode?) -> [Item] {
-        var reader = InventoryReader()
-        return node?.elements?.compactMap { reader.item($0) } ?? []
+        var reader = InventoryReader(decoder: ConfigurationDecoder())
+        let nodes = node?.elements ?? []
+        return nodes.compactMap { node in
+            reader.decoder.open(ItemKeys.section, node).flatMap { reader.item($0, hasPlaces: false) }
+        }
     }
 }
 
 /// Reads an inventory file from its outermost object inwards.
 private struct InventoryReader {
-    var decoder = ConfigurationDecoder()
-    /// Who has each id, each identity and each name already.
+    var decoder: ConfigurationDecoder
+    /// The path of each id, each beacon of an item and each described beacon so far.
     private var ids: [String: JSONPath] = [:]
     private var carriers: [BeaconIdentity: JSONPath] = [:]
     private var described: [BeaconIdentity: JSONPath] = [:]
     private var beaconNames: [String: BeaconIdentity] = [:]
     private var placeNames: Set<String> = []
 
+    init(decoder: ConfigurationDecoder) { self.decoder = decoder }
+
     mutating func inventory(_ node: JSONNode) -> Inventory? {
-        guard decoder.expect(.inventory, node), let root = decoder.object(node, keys: Inventory.keys) else {
+        guard decoder.expect(.inventory, node), let root = decoder.open(InventoryKeys.section, node) else {
             return nil
         }
-        _ = decoder.text(root["$schema"])
-        decoder.version(decoder.required("version", in: root, "\(Inventory.version) for this format"))
-        let name = decoder.name(decoder.required("name", in: root, "what this inventory is called, such as \"tools\""))
-        let title = label(root["title"])
-        let site = label(root["site"], limit: Inventory.noteLimit)
+        _ = decoder.read(FileHeader.schema, in: root)
+        _ = decoder.read(FileHeader.version, in: root)
+        let name = decoder.read(InventoryKeys.name, in: root)
+        let title = decoder.read(InventoryKeys.title, in: root)
+        let site = decoder.read(InventoryKeys.site, in: root)
         let rule = rule(root)
-        let battery = decoder.integer(root["lowBatteryMv"], in: Inventory.batteries, unit: "mV")
-        let beacons = elements(root["beacons"], of: "beacons").compactMap { beacon($0) }
-        let places = elements(root["places"], of: "places").compactMap { place($0) }
-        let node = decoder.required("items", in: root, "the things, or [] for none yet")
-        let items = elements(node, of: "items").compactMap { item($0, hasPlaces: root["places"] != nil) }
+        let battery = decoder.read(InventoryKeys.lowBattery, in: root)
+        let beacons = (decoder.read(InventoryKeys.beacons, in: root) ?? []).compactMap { beacon($0) }
+        let places = (decoder.read(InventoryKeys.places, in: root) ?? []).compactMap { place($0) }
+        let items = (decoder.read(InventoryKeys.items, in: root) ?? [])
+            .compactMap { item($0, hasPlaces: root["places"] != nil) }
         guard let name else { return nil }
         var inventory = Inventory(name: name, title: title, site: site)
-        if let rule { inventory.rule = rule }
+        inventory.rule = rule
         if let battery { inventory.lowBatteryMillivolts = battery }
         (inventory.beacons, inventory.places, inventory.items) = (beacons, places, items)
         return inventory
     }
 
-    private mutating func rule(_ root: JSONNode) -> CountRule? {
-        let kind = decoder.word(root["rule"], of: CountRule.Kind.self) ?? .window
-        let rounds = decoder.integer(root["rounds"], in: CountRule.roundLimits)
-        let capacity = decoder.integer(root["capacity"], in: CountRule.capacityLimits)
-        let within = thousandths(root["withinM"], in: CountRule.distanceLimits, unit: "m")
-        if kind == .window, let node = root["capacity"] {
-            decoder.error("a window has no capacity: it belongs to \"rule\": \"shared-queue\"", at: node)
-        }
-        if kind == .sharedQueue {
-            if let node = root["rounds"] {
-                decoder.error("a shared queue has no rounds: it has a \"capacity\"", at: node)
-            }
-            if root["capacity"] == nil {
-                decoder.error("the key \"capacity\" is missing: how many sightings the shared queue holds", at: root)
-            }
-        }
+    private mutating func rule(_ root: JSONNode) -> CountRule {
+        let kind = decoder.read(InventoryKeys.rule, in: root) ?? .window
+        let rounds = decoder.read(InventoryKeys.rounds, in: root)
+        let capacity = decoder.read(InventoryKeys.capacity, in: root)
         var rule = CountRule()
         rule.memory = kind == .window ? .window(rounds: rounds ?? 6) : .sharedQueue(capacity: capacity ?? 4)
-        if let within { rule.withinMillimetres = within }
+        if let within = decoder.read(InventoryKeys.within, in: root) { rule.withinMillimetres = within }
         return rule
     }
 
-    /// Lists may be empty here: a new inventory has nothing yet.
-    private mutating func elements(_ node: JSONNode?, of what: String) -> [JSONNode] {
-        guard let node else { return [] }
-        guard let elements = node.elements else {
-            decoder.wrongKind(node, expected: "a list of \(what)")
-            return []
-        }
-        guard elements.count <= Inventory.itemLimit else {
-            decoder.error(
-                "\(elements.count) \(what) are more than the \(Inventory.itemLimit) that there may be", at: node)
-            return []
-        }
-        return elements
-    }
+    // MARK: Beacons, places and items
 
-    // MARK: What is in it
-
-    private mutating func beacon(_ node: JSONNode) -> Inventory.Beacon? {
-        guard let object = decoder.object(node, keys: Inventory.beaconKeys) else { return nil }
-        let name = decoder.name(object["name"])
-        let identity = identity(decoder.required("identity", in: object, "such as \"ibeacon:UUID-1-2\""))
-        let interval = thousandths(object["intervalMs"], in: Inventory.intervals, unit: "ms")
-        let calibration = decoder.integer(object["measuredPowerAt1mDbm"], in: Inventory.calibrations, unit: "dBm")
+    private mutating func beacon(_ object: JSONNode) -> Inventory.Beacon? {
+        let name = decoder.read(InventoryBeaconKeys.name, in: object)
+        let identity = identity(object["identity"])
+        let interval = decoder.read(InventoryBeaconKeys.interval, in: object)
+        let calibration = decoder.read(InventoryBeaconKeys.calibration, in: object)
         guard let identity else { return nil }
-        if let other = described.updateValue(node.path, forKey: identity) {
-            decoder.error("\(other) is this beacon already", at: node)
+        if let other = described.updateValue(object.path, forKey: identity) {
+            decoder.error("\(other) is the same beacon", at: object)
         }
         if let name, let node = object["name"], beaconNames.updateValue(identity, forKey: name) != nil {
             decoder.error("the name \(ProblemText.quoted(name)) stands here twice", at: node)
@@ -126,10 +94,9 @@ private struct InventoryReader {
         return beacon
     }
 
-    private mutating func place(_ node: JSONNode) -> Inventory.Place? {
-        guard let object = decoder.object(node, keys: Inventory.placeKeys) else { return nil }
-        let name = label(decoder.required("name", in: object, "what the place is called"))
-        let position = position(object["position"])
+    private mutating func place(_ object: JSONNode) -> Inventory.Place? {
+        let name = decoder.read(PlaceKeys.name, in: object)
+        let position = decoder.read(PlaceKeys.position, in: object)
         guard let name else { return nil }
         if !placeNames.insert(name).inserted, let node = object["name"] {
             decoder.error("the place \(ProblemText.quoted(name)) stands here twice", at: node)
@@ -137,18 +104,16 @@ private struct InventoryReader {
         return Inventory.Place(name: name, position: position)
     }
 
-    mutating func item(_ node: JSONNode, hasPlaces: Bool = false) -> Inventory.Item? {
-        guard let object = decoder.object(node, keys: Inventory.itemKeys) else { return nil }
-        let id = decoder.name(
-            decoder.required("id", in: object, "what tells the thing from others, such as \"drill-7\""))
-        let name = label(decoder.required("name", in: object, "what the thing is called"))
-        let beacon = carried(
-            decoder.required("beacon", in: object, "the beacon on it, such as \"ibeacon:UUID-1-2\""), by: node)
-        let place = label(object["place"])
-        let position = position(object["position"])
-        let note = label(object["note"], limit: Inventory.noteLimit)
-        let photo = label(object["photo"], limit: Inventory.noteLimit)
-        if let id, let other = ids.updateValue(node.path, forKey: id), let node = object["id"] {
+    /// - Parameter object: An object whose keys were checked.
+    mutating func item(_ object: JSONNode, hasPlaces: Bool) -> Inventory.Item? {
+        let id = decoder.read(ItemKeys.id, in: object)
+        let name = decoder.read(ItemKeys.name, in: object)
+        let beacon = carried(object["beacon"], by: object)
+        let place = decoder.read(ItemKeys.place, in: object)
+        let position = decoder.read(ItemKeys.position, in: object)
+        let note = decoder.read(ItemKeys.note, in: object)
+        let photo = decoder.read(ItemKeys.photo, in: object)
+        if let id, let other = ids.updateValue(object.path, forKey: id), let node = object["id"] {
             decoder.error("\(other) has this id already", at: node)
         }
         if hasPlaces, let place, let node = object["place"], !placeNames.contains(place) {
@@ -179,35 +144,6 @@ private struct InventoryReader {
             decoder.error(error.messages.joined(separator: "; "), at: node)
             return nil
         }
-    }
-
-    private mutating func label(_ node: JSONNode?, limit: Int = Inventory.nameLimit) -> String? {
-        guard let node, let text = decoder.text(node) else { return nil }
-        guard let fault = Inventory.fault(text, limit: limit) else { return text }
-        decoder.error(fault, at: node)
-        return nil
-    }
-
-    /// A number with up to three decimals that count.
-    private mutating func thousandths(_ node: JSONNode?, in range: ClosedRange<Int>, unit: String) -> Int? {
-        guard let node, let number = decoder.number(node) else { return nil }
-        guard let value = number.thousandths, range.contains(value) else {
-            decoder.error(
-                "\(ProblemText.shortened(number.text)) is out of range \(DecimalText.thousandths(range.lowerBound))..."
-                    + "\(DecimalText.thousandths(range.upperBound)) \(unit)", at: node)
-            return nil
-        }
-        return value
-    }
-
-    private mutating func position(_ node: JSONNode?) -> Inventory.Position? {
-        guard let node else { return nil }
-        guard let parts = node.elements, parts.count == 2 else {
-            decoder.wrongKind(node, expected: "a place such as [3.5, 12], metres east and north,")
-            return nil
-        }
-        let numbers = parts.compactMap { thousandths($0, in: Inventory.Position.limit, unit: "m") }
-        return numbers.count == 2 ? Inventory.Position(east: numbers[0], north: numbers[1]) : nil
     }
 }
 

@@ -28,7 +28,7 @@ struct InventoryCommand: ParsableCommand {
 
     func run() throws {
         guard schema else { throw CleanExit.helpRequest(self) }
-        Terminal.write(InventorySchema.text)
+        Terminal.write(Inventory.schema)
     }
 }
 
