@@ -8,9 +8,9 @@ extension BeaconSchema {
                 "intervalMs",
                 [
                     "description": """
-                    Advertising interval in ms, rounded to the nearest multiple of 0.625. Up to \
-                    10 ms of random delay come on top, 5 on average. Below 100 or above 10240 \
-                    not every controller can.
+                    Advertising interval in ms, rounded to the nearest multiple of 0.625. The \
+                    controller adds a random delay of up to 10 ms, 5 ms on average. Not every \
+                    controller supports less than 100 or more than 10240.
                     """,
                     "type": "number", "minimum": milliseconds(AdvertisingInterval.extendedRange.lowerBound),
                     "maximum": milliseconds(AdvertisingInterval.extendedRange.upperBound),
@@ -19,23 +19,23 @@ extension BeaconSchema {
                 "radioPowerDbm",
                 integer(
                     """
-                    What the transmitter is asked for, in dBm. What it granted is reported. By \
-                    default it stays as it is.
+                    Transmit power that is requested from the controller, in dBm. The granted power \
+                    is reported. By default the power is not changed.
                     """,
                     RadioPower.range)),
             .init(
                 "channels",
                 [
-                    "description": "The advertising channels in use; all three by default.", "type": "array",
+                    "description": "Advertising channels. Default: 37, 38 and 39.", "type": "array",
                     "minItems": 1, "uniqueItems": true, "items": ["enum": [37, 38, 39]],
                 ]),
             .init(
                 "pdu",
                 [
                     "description": """
-                    What others may do: listen (nonconnectable, the default), ask for a scan \
-                    response as well (scannable, the default where there is one), or connect as \
-                    well (connectable).
+                    What other devices may do: only listen (nonconnectable, the default), also ask \
+                    for the scan response (scannable, the default with a scan response), or also \
+                    connect (connectable).
                     """,
                     "enum": .array(AdvertisingPDU.allCases.map { .string($0.rawValue) }),
                 ]),
@@ -43,9 +43,9 @@ extension BeaconSchema {
                 "address",
                 [
                     "description": """
-                    Device address: the controller's (public), one that the box derives from its \
-                    identity (random-static, the default), or a static random one whose two top \
-                    bits are 11.
+                    Device address: that of the controller (public), one derived from the machine \
+                    and the profile name (random-static, the default), or a static random address \
+                    whose two top bits are 11.
                     """,
                     "anyOf": [
                         ["enum": ["public", "random-static"]],
@@ -56,22 +56,22 @@ extension BeaconSchema {
                 "calibration",
                 [
                     "description": """
-                    Signal strength at 1 m in dBm, by radio power in dBm. Between two powers it \
-                    is interpolated; "default" is for controllers that do not tell their power, \
-                    and "receiver" names who measured.
+                    Signal strength at 1 m in dBm for each radio power in dBm. Between two powers \
+                    it is interpolated. "default" is for controllers that do not report their \
+                    power, and "receiver" names the device that measured.
                     """,
                     "type": "object", "minProperties": 1,
                     "propertyNames": [
                         "pattern":
                             "^(default|receiver|0|[1-9]|1[0-9]|20|-[1-9]|-[1-9][0-9]|-1[01][0-9]|-12[0-7])$"
                     ],
-                    "properties": ["receiver": ["description": "Who measured.", "type": "string"]],
+                    "properties": ["receiver": ["description": "Name of the device that measured.", "type": "string"]],
                     "additionalProperties": integer("Signal strength at 1 m, in dBm.", MeasuredPowerAtOneMeter.range),
                 ]),
             .init("measuredPower1m", measuredPower("1 m", MeasuredPowerAtOneMeter.range)),
             .init("measuredPower0m", measuredPower("0 m", MeasuredPowerAtZeroMeters.range)),
             .init("identityKeyFile", keyFile("identity key")),
-            .init("rotationExponent", integer("K: the id turns over every 2^K seconds.", 0...15)),
+            .init("rotationExponent", integer("K: the id changes every 2^K seconds, 0...15.", 0...15)),
             .init("companyId", code("Company identifier, as a number or as in \"0x0118\".", 0...65_535, digits: 4)),
         ]
     }
@@ -79,7 +79,7 @@ extension BeaconSchema {
     static func keyFile(_ what: String) -> JSONValue {
         [
             "description": .string(
-                "A file of mode 0600 with the \(what) as 32 hexadecimal digits; never the key itself."),
+                "File of mode 0600 with the \(what) as 32 hexadecimal digits. Not the key itself."),
             "type": "string", "pattern": "^[^\\u0000]+$", "not": ["pattern": "^[0-9A-Fa-f]{32}$"],
         ]
     }
@@ -89,8 +89,8 @@ extension BeaconSchema {
         return [
             "description": .string(
                 """
-                The octet that tells listeners the signal strength at \(distance), in dBm. "typical" \
-                sends an unmeasured \(typical).
+                Byte in the packet from which receivers estimate the distance: the signal strength at \
+                \(distance), in dBm. "typical" sends \(typical), which was not measured.
                 """
             ),
             "anyOf": [
@@ -143,7 +143,7 @@ extension BeaconSchema {
         let list = JSONValue.Member(
             "structures",
             [
-                "description": "AD structures in the order of the air.", "type": "array", "minItems": 1,
+                "description": "AD structures in the order in which they are sent.", "type": "array", "minItems": 1,
                 "items": reference("structure"),
             ])
         let named = choice(names, "The kind of AD structure.")
@@ -157,10 +157,10 @@ extension BeaconSchema {
         let octets = JSONValue.Member(
             "octets",
             [
-                "description": "Any AD structure as octets.", "type": "object",
+                "description": "Any AD structure as bytes.", "type": "object",
                 "properties": [
                     "type": code("AD type, as a number or as in \"0x09\".", 0...255, digits: 2),
-                    "data": data("The octets after the type."),
+                    "data": data("The bytes after the type."),
                 ],
                 "required": ["type", "data"], "additionalProperties": false,
             ])
@@ -169,7 +169,7 @@ extension BeaconSchema {
 
     private static func definition(_ kind: StructureKind) -> JSONValue {
         var properties = properties(kind)
-        properties["type"] = ["const": .string(kind.rawValue)]
+        properties["type"] = ["description": "The type of this AD structure.", "const": .string(kind.rawValue)]
         return [
             "description": .string(kind.type.name), "type": "object",
             "properties": object(kind.keys, properties), "required": .array(kind.keys.map { .string($0) }),
@@ -180,22 +180,22 @@ extension BeaconSchema {
     private static func properties(_ kind: StructureKind) -> [String: JSONValue] {
         switch kind.fields {
         case .flags:
-            return ["flags": code("The octet of flags, as a number or as in \"0x06\".", 0...255, digits: 2)]
+            return ["flags": code("The flags byte, as a number or as in \"0x06\".", 0...255, digits: 2)]
         case .uuids(let width):
             return [
                 "uuids": [
-                    "description": "Most significant digits first.", "type": "array", "minItems": 1,
+                    "description": "Service UUIDs, most significant digits first.", "type": "array", "minItems": 1,
                     "items": uuid("One UUID.", width),
                 ]
             ]
         case .name:
-            return ["name": ["description": "Sent as UTF-8.", "type": "string", "minLength": 1]]
+            return ["name": ["description": "The name, sent in UTF-8.", "type": "string", "minLength": 1]]
         case .power:
-            return ["powerDbm": integer("What the radio sends with, in dBm.", -127...127)]
+            return ["powerDbm": integer("Transmit power, in dBm.", -127...127)]
         case .serviceData(let width):
-            return ["uuid": uuid("Whose data it is.", width), "data": data("The octets after the UUID.")]
+            return ["uuid": uuid("UUID of the service.", width), "data": data("The bytes after the UUID.")]
         case .manufacturerData:
-            return ["companyId": reference("companyId"), "data": data("The octets after the company identifier.")]
+            return ["companyId": reference("companyId"), "data": data("The bytes after the company identifier.")]
         }
     }
 

@@ -13,7 +13,7 @@ public enum BeaconSchema {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos beacon profile",
-            "description": "What one Linux box sends as a Bluetooth beacon.",
+            "description": "What one Linux machine sends as a Bluetooth beacon.",
             "type": "object",
             "properties": object(BeaconProfile.keys, properties),
             "required": ["version", "name", "advertisements"],
@@ -31,8 +31,8 @@ public enum BeaconSchema {
     package static var adapter: JSONValue {
         [
             "description": """
-            The controller: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
-            serial:PATH@RATE or virtual. By default the first that there is.
+            The Bluetooth adapter: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, \
+            serial:PATH@RATE or virtual. Default: the first adapter.
             """,
             "type": "string",
             "pattern": .string(adapterPattern),
@@ -45,11 +45,11 @@ public enum BeaconSchema {
 
     private static var properties: [String: JSONValue] {
         [
-            "$schema": ["description": "Where this schema lies, for editors.", "type": "string"],
-            "version": ["description": "The version of the format.", "const": 1],
+            "$schema": ["description": "Path or URL of the JSON Schema of this file, for editors.", "type": "string"],
+            "version": ["description": "Version of the format, which is 1.", "const": 1],
             "name": [
                 "description":
-                    "What this beacon is called. Names files and units: letters, digits, \".\", \"_\", \"-\".",
+                    "Name of this beacon, also of its files and units: letters, digits, \".\", \"_\" and \"-\".",
                 "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
                 "maxLength": .integer(ConfigurationDecoder.nameLimit),
             ],
@@ -58,22 +58,22 @@ public enum BeaconSchema {
             "channels": reference("channels"), "pdu": reference("pdu"), "calibration": reference("calibration"),
             "eidEpoch": [
                 "description": """
-                When the counter that ephemeral ids are made from was 65280, as RFC 3339 has it: \
+                Time at which the counter of the ephemeral ids was 65280, in RFC 3339, such as \
                 2026-03-01T12:00:00Z.
                 """,
                 "type": "string", "format": "date-time",
                 "pattern": .string(timePattern),
             ],
             "advertisements": [
-                "description": "What is sent, each at its own interval.", "type": "array", "minItems": 1,
+                "description": "The advertisements, each with its own interval.", "type": "array", "minItems": 1,
                 "items": reference("advertisement"),
             ],
             "scanResponse": [
-                "description": "What scanners get that ask, at most 31 octets. Never beside an EID.",
+                "description": "Data for scanners that ask for it, at most 31 bytes. Not allowed together with an EID.",
                 "type": "object",
                 "properties": [
                     "localName": [
-                        "description": "The name that phones show, at most 29 octets of UTF-8.", "type": "string",
+                        "description": "Name that phones show, at most 29 bytes of UTF-8.", "type": "string",
                         "minLength": 1, "maxLength": 29,
                     ],
                     "structures": reference("structures"),
@@ -88,7 +88,7 @@ public enum BeaconSchema {
         let kinds = AdvertisementKind.allCases.map { JSONValue.Member($0.rawValue, advertisement($0)) }
         let structures = structureDefinitions
         return .object(
-            [.init("advertisement", choice(AdvertisementKind.allCases.map(\.rawValue), "Which frame is sent."))]
+            [.init("advertisement", choice(AdvertisementKind.allCases.map(\.rawValue), "Type of the frame."))]
                 + kinds + commonDefinitions + structures)
     }
 
@@ -122,7 +122,7 @@ extension BeaconSchema {
     /// The definition of one type of advertisement.
     static func advertisement(_ kind: AdvertisementKind) -> JSONValue {
         var properties = ownProperties(kind)
-        properties["type"] = ["const": .string(kind.rawValue)]
+        properties["type"] = ["description": "The type of this advertisement.", "const": .string(kind.rawValue)]
         properties["measuredPowerDbm"] = reference(kind.isEddystone ? "measuredPower0m" : "measuredPower1m")
         properties["measuredPower1mDbm"] = measuredPower1m(kind)
         for key in ["intervalMs", "radioPowerDbm", "channels", "pdu", "address"] { properties[key] = reference(key) }
@@ -151,11 +151,11 @@ extension BeaconSchema {
         case .iBeacon: "Apple's iBeacon: a UUID with two numbers."
         case .altBeacon: "AltBeacon: an open form of iBeacon under any company's identifier."
         case .eddystoneUID: "Eddystone-UID: a namespace with an instance."
-        case .eddystoneURL: "Eddystone-URL: a web address of at most 17 octets after compression."
+        case .eddystoneURL: "Eddystone-URL: a web address of at most 17 bytes after compression."
         case .eddystoneTLM: "Eddystone-TLM: battery, temperature and counters of the beacon."
-        case .eddystoneEID: "Eddystone-EID: an id that only those can resolve who know the key."
-        case .btHome: "BTHome v2: values of the box that Home Assistant reads by itself."
-        case .raw: "AD structures as they are, at most 31 octets."
+        case .eddystoneEID: "Eddystone-EID: an id that changes, and that only holders of the key can resolve."
+        case .btHome: "BTHome v2: values of the machine that Home Assistant reads without configuration."
+        case .raw: "AD structures as given, at most 31 bytes."
         }
     }
 
@@ -175,29 +175,29 @@ extension BeaconSchema {
         switch kind {
         case .iBeacon:
             return [
-                "uuid": hexadecimal("Proximity UUID, 16 octets, as a rule the same for all beacons of one owner.", 16),
+                "uuid": hexadecimal("Proximity UUID, 16 bytes, usually the same for all beacons of one owner.", 16),
                 "major": integer("Major number: a group of beacons.", 0...65_535),
                 "minor": integer("Minor number: one beacon of the group.", 0...65_535),
-                "flags": flags("Flags octet, 6 by default; null leaves the structure out."),
+                "flags": flags("Flags byte; null omits the structure. Default: 6."),
             ]
         case .altBeacon:
             return [
                 "companyId": reference("companyId"),
-                "id": hexadecimal("Beacon id, 20 octets; the first 16 are the owner's.", 20),
-                "reserved": integer("The octet that is left to the manufacturer; 0 by default.", 0...255),
-                "flags": flags("Flags octet, 6 by default; null leaves the structure out."),
+                "id": hexadecimal("Beacon id, 20 bytes; the first 16 are the owner's.", 20),
+                "reserved": integer("Byte that the manufacturer may use. Default: 0.", 0...255),
+                "flags": flags("Flags byte; null omits the structure. Default: 6."),
             ]
         case .eddystoneUID:
             return [
-                "namespace": hexadecimal("Namespace, 10 octets, the same for all beacons of one owner.", 10),
-                "instance": hexadecimal("Instance, 6 octets, different for each beacon.", 6),
+                "namespace": hexadecimal("Namespace, 10 bytes, the same for all beacons of one owner.", 10),
+                "instance": hexadecimal("Instance, 6 bytes, different for each beacon.", 6),
             ]
         case .eddystoneURL:
             return [
                 "url": [
                     "description": """
-                    http:// or https:// and what is left of the address in 17 octets of graphic \
-                    ASCII after compression.
+                    Web address that starts with http:// or https://, at most 17 bytes of visible ASCII \
+                    after compression.
                     """,
                     "type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$",
                 ]
@@ -206,7 +206,8 @@ extension BeaconSchema {
             return [
                 "temperature": sensor("Sensor of the temperature"), "battery": sensor("Sensor of the battery voltage"),
                 "encrypted": [
-                    "description": "Whether only those can read it who know the key; false by default.",
+                    "description":
+                        "Encrypt the telemetry, so that only holders of the key can read it. Default: false.",
                     "type": "boolean",
                 ],
                 "identityKeyFile": reference("identityKeyFile"), "rotationExponent": reference("rotationExponent"),
@@ -217,14 +218,14 @@ extension BeaconSchema {
             ]
         case .btHome:
             return [
-                "temperature": sensor("Sensor of the temperature", "left out"),
-                "battery": sensor("Sensor of the battery's charge", "left out"),
-                "voltage": sensor("Sensor of the battery voltage", "left out"),
+                "temperature": sensor("Sensor of the temperature", "no value"),
+                "battery": sensor("Sensor of the battery's charge", "no value"),
+                "voltage": sensor("Sensor of the battery voltage", "no value"),
                 "advertisements": [
-                    "description": "Whether advertising events are counted; true by default.", "type": "boolean",
+                    "description": "Send the number of advertising events. Default: true.", "type": "boolean",
                 ],
                 "uptime": [
-                    "description": "Whether seconds since the start are counted; false by default.",
+                    "description": "Send the number of seconds since the start. Default: false.",
                     "type": "boolean",
                 ],
                 "encryptionKeyFile": keyFile("encryption key, which Home Assistant asks for,"),
@@ -236,15 +237,16 @@ extension BeaconSchema {
     private static func measuredPower1m(_ kind: AdvertisementKind) -> JSONValue {
         let step = MeasuredPowerAtZeroMeters.stepToOneMeter
         let high = kind.isEddystone ? MeasuredPowerAtZeroMeters.range.upperBound - step : 0
-        let sent = kind.isEddystone ? " \(step) dB more is sent, for 0 m." : ""
+        let sent = kind.isEddystone ? " The packet carries \(step) dB more, the value for 0 m." : ""
         return integer(
-            "Signal strength that a receiver sees at 1 m, in dBm.\(sent)",
+            "Signal strength that a receiver measures at 1 m, in dBm.\(sent)",
             MeasuredPowerAtOneMeter.range.lowerBound...high)
     }
 
-    private static func sensor(_ what: String, _ without: String = "unknown") -> JSONValue {
+    private static func sensor(_ what: String, _ without: String = "an unknown value") -> JSONValue {
         [
-            "description": .string("\(what), \"auto\" (the default) for what the box has, or null for \(without)."),
+            "description": .string(
+                "\(what), \"auto\" (the default) for the sensor of the machine, or null for \(without)."),
             "type": ["string", "null"], "minLength": 1,
         ]
     }

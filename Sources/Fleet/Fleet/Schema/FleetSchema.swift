@@ -22,7 +22,7 @@ public enum FleetSchema {
                 "name": name("What this fleet is called."),
                 "listeners": [
                     "description": "Who listens, as far as it changes what is good for the fleet.", "type": "array",
-                    "minItems": 1, "uniqueItems": true, "items": words(FleetListener.self),
+                    "minItems": 1, "uniqueItems": true, "items": words(FleetListener.self, "A kind of receiver."),
                 ],
                 "keys": [
                     "description": "The directory with identity keys, beside this file: one file of mode 0600 each.",
@@ -74,32 +74,47 @@ public enum FleetSchema {
             .init("site", group("A site: what shares the air.", below: "floor")),
             .init("floor", group("A floor of a site.", below: "room")),
             .init("room", group("A room of a floor.", below: nil)),
-            .init("beacons", ["anyOf": [list("The beacons.", reference("beacon")), reference("table")]]),
+            .init(
+                "beacons",
+                [
+                    "description": "The beacons: a list, or a table.",
+                    "anyOf": [list("The beacons.", reference("beacon")), reference("table")],
+                ]),
             .init("beacon", beacon),
             .init("table", table),
         ]
     }
 
     private static var identities: JSONValue {
-        let levels = words(AllocationRules.Level.self)
         let first = BoundedInteger.schema("The first number (1).", 0, 65_535)
         return [
             "description": "What is given out, by which rule; the lock file keeps it.", "type": "object",
             "properties": [
                 "major": [
                     "description": "${major}: each part of the fleet has its own.", "type": "object",
-                    "properties": ["per": levels, "first": first], "required": ["per"], "additionalProperties": false,
+                    "properties": [
+                        "per": words(AllocationRules.Level.self, "The kind of group that has its own major."),
+                        "first": first,
+                    ], "required": ["per"], "additionalProperties": false,
                 ],
                 "minor": [
                     "description": "${minor}: counted within each part of the fleet.", "type": "object",
-                    "properties": ["within": levels, "first": first], "required": ["within"],
+                    "properties": [
+                        "within": words(AllocationRules.Level.self, "The kind of group in which minors are counted."),
+                        "first": first,
+                    ], "required": ["within"],
                     "additionalProperties": false,
                 ],
                 "namespace": [
                     "description": "${namespace}: from a domain name of yours, or from a UUID.", "type": "object",
                     "properties": [
-                        "domain": ["type": "string", "pattern": "^[A-Za-z0-9._-]+$"],
-                        "uuid": ["type": "string", "pattern": "^[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){15}$"],
+                        "domain": [
+                            "description": "A domain name of yours.", "type": "string", "pattern": "^[A-Za-z0-9._-]+$",
+                        ],
+                        "uuid": [
+                            "description": "A UUID of yours.", "type": "string",
+                            "pattern": "^[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){15}$",
+                        ],
                     ],
                     "oneOf": [["required": ["domain"]], ["required": ["uuid"]]], "additionalProperties": false,
                 ],
@@ -107,7 +122,9 @@ public enum FleetSchema {
                     "description": "${instance}: counted, or the last 12 digits of the box's serial number.",
                     "type": "object",
                     "properties": [
-                        "from": words(FleetDecoder.InstanceSource.self),
+                        "from": words(
+                            FleetDecoder.InstanceSource.self,
+                            "Source of the instance: a counter, or the serial number of the machine."),
                         "first": BoundedInteger.schema("The first number (1).", 0, Int(AllocationRules.instanceLimit)),
                     ],
                     "required": ["from"],
@@ -244,8 +261,10 @@ public enum FleetSchema {
         ["description": .string(description), "type": "array", "minItems": 1, "items": items]
     }
 
-    private static func words<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> JSONValue {
-        ["enum": .array(Word.allCases.map { .string($0.rawValue) })]
+    private static func words<Word: RawRepresentable<String> & CaseIterable>(
+        _ type: Word.Type, _ description: String
+    ) -> JSONValue {
+        ["description": .string(description), "enum": .array(Word.allCases.map { .string($0.rawValue) })]
     }
 
     /// Members in the order of `keys`.
@@ -275,7 +294,9 @@ private enum TemplateSchema {
             case .object(let properties) = members.first(where: { $0.key == "properties" })?.value
         else { return false }
         let kept = FleetTemplate.keys.compactMap { key -> JSONValue.Member? in
-            if key == "name" { return .init(key, ["const": "${name}"]) }
+            if key == "name" {
+                return .init(key, ["description": "The name of each beacon: always ${name}.", "const": "${name}"])
+            }
             return properties.first { $0.key == key }.map { .init(key, key == "version" ? $0.value : open($0.value)) }
         }
         return [
@@ -285,11 +306,16 @@ private enum TemplateSchema {
         ]
     }
 
-    static var definitions: [JSONValue.Member] {
+    /// The definitions of the schema of profiles.
+    private static let profileDefinitions: [JSONValue.Member] = {
         guard case .object(let members) = BeaconSchema.json,
             case .object(let definitions) = members.first(where: { $0.key == "$defs" })?.value
         else { return [] }
-        return definitions.map { .init(prefix + $0.key, changed($0.value)) }
+        return definitions
+    }()
+
+    static var definitions: [JSONValue.Member] {
+        profileDefinitions.map { .init(prefix + $0.key, changed($0.value)) }
             + [
                 .init(
                     prefix + "variable",
@@ -300,11 +326,23 @@ private enum TemplateSchema {
             ]
     }
 
+    /// The description of a value of a profile, also if it stands in a definition.
+    private static func description(of schema: JSONValue) -> JSONValue? {
+        guard case .object(let members) = schema else { return nil }
+        if let own = members.first(where: { $0.key == "description" }) { return own.value }
+        guard case .string(let place)? = members.first(where: { $0.key == "$ref" })?.value,
+            let definition = profileDefinitions.first(where: { "#/$defs/" + $0.key == place })
+        else { return nil }
+        return description(of: definition.value)
+    }
+
     /// A value, or a string with variables.
     private static func open(_ schema: JSONValue) -> JSONValue {
         // What may not be there may not be a variable either.
         if case .boolean = schema { return schema }
-        return ["anyOf": [changed(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]]
+        let description = description(of: schema).map { [JSONValue.Member("description", $0)] } ?? []
+        let forms: JSONValue = [changed(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]
+        return .object(description + [.init("anyOf", forms)])
     }
 
     /// The same with every value in it opened.
