@@ -56,8 +56,8 @@ struct MapExport: ParsableCommand {
         if files.count == 1, try MapFile.isMap(files[0]) {
             let map = try MapFile.read(files[0])
             switch format {
-            case .csv: return MapTable.statistics(map)
-            case .medians: return MapTable.nodeMedians(map)
+            case .csv: return SurveyTable.statistics(map)
+            case .medians: return SurveyTable.nodeMedians(map)
             case .wide, .dump, .jsonl:
                 throw Failure(
                     .usage, "\(files[0]): a map has no single readings: use csv or medians, or export its survey")
