@@ -64,7 +64,7 @@ import VirtualController
         advertisement.address = .staticRandom(try #require(DeviceAddress(text)))
         #expect(
             try refusal(.intel, advertisement)
-                == "\(text) is no static random address: its two top bits must be 11 (first octet C0...FF)")
+                == "\(text) is no static random address: its two top bits must be 11 (first byte C0...FF)")
     }
 
     @Test func publicAddressMustBeThere() throws {

@@ -93,7 +93,7 @@ struct TableTests {
     @Test("what is no UTF-8 is said with its place")
     func findsEncodings() {
         let latin = CSVTable.open(Array("name\nM".utf8) + [0xFC] + Array("ller\n".utf8), file: "t.csv").problems
-        #expect(latin.map(\.description) == ["2:2: the octet 0xFC is no UTF-8; save the file in that encoding"])
+        #expect(latin.map(\.description) == ["2:2: the byte 0xFC is no UTF-8; save the file in that encoding"])
         let wide = CSVTable.open([0xFF, 0xFE, 0x6E, 0], file: "t.csv")
         #expect(wide.table == nil)
         #expect(wide.problems[0].message.contains("UTF-16"))

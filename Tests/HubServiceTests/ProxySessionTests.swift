@@ -41,7 +41,7 @@ import Testing
         #expect(answer.map(\.payload) == [[0x08, 2, 0x10, 1, 0x18, 1]])
     }
 
-    /// Field 1 of 93: address 0x001A7DDA7113 as a varint, -59 as zigzag 117, random, three octets of data.
+    /// Field 1 of 93: address 0x001A7DDA7113 as a varint, -59 as zigzag 117, random, three bytes of data.
     @Test func anAdvertisementHasItsFourFields() throws {
         var batch = RawAdvertisementBatch()
         batch.add(try #require(Self.address), isRandom: true, level: -59, data: [2, 1, 6])

@@ -145,7 +145,7 @@ import Testing
         try Files.replaceSecret(folder.place("irk"), with: Array("ec02\n".utf8))
         let short = #expect(throws: ListenerServiceError.self) { try KnownBeacons([path]) }
         #expect(
-            short?.description.hasSuffix("an identity resolving key has 16 octets: 32 hexadecimal digits") == true)
+            short?.description.hasSuffix("an identity resolving key has 16 bytes: 32 hexadecimal digits") == true)
     }
 
     /// The calibration at the power that is asked for counts before the octet that is sent.

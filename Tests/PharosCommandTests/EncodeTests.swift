@@ -151,7 +151,7 @@ import Testing
     @Test func explainTellsEveryOctetOfAnIBeacon() throws {
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let octets = Self.octets(uuid.filter { $0 != "-" }).enumerated().map { index, octet in
-            "\(index < 1 ? "     " : "    ")\(9 + index)     \(octet)  UUID            \(uuid), octet \(index + 1) of 16\n"
+            "\(index < 1 ? "     " : "    ")\(9 + index)     \(octet)  UUID            \(uuid), byte \(index + 1) of 16\n"
         }
         let table = """
             \(Self.iBeacon.hex)

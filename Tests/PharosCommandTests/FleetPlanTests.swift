@@ -46,8 +46,8 @@ import Testing
         let generated = try Program.run("fleet", "generate", file, "--output", folder.place("files"))
         #expect(generated.code == 0, "\(generated.errors)")
         let before = try Program.run("plan", "collisions", "--from-fleet", file)
-        #expect(before.output.contains("27 octets of data: ibeacon"))
-        #expect(before.output.contains("octets of data: raw") && !before.output.contains("31 octets"))
+        #expect(before.output.contains("27 bytes of data: ibeacon"))
+        #expect(before.output.contains("bytes of data: raw") && !before.output.contains("31 octets"))
         #expect(try Program.run("plan", "collisions", "--from-fleet", folder.place("files")) == before)
     }
 

@@ -48,11 +48,11 @@ import Testing
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so levels cannot be averaged there"))
     }
 
-    /// Who is told of once would have left at the end of the first silence.
+    /// The kernel reports a beacon once, so it would seem to leave at the end of the first silence.
     @Test func presenceIsNotEnoughToSeeSomebodyLeave() throws {
         let result = try Program.run("scan", "--monitor", Self.identity, "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
-        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so nobody is known to leave there"))
+        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so an exit cannot be detected there"))
     }
 
     private static let profile = """

@@ -31,7 +31,7 @@ import VirtualController
         Probe("Core 4: scannable not under 100 ms", .core4, [(.parameters(0x20, 0x20, type: 2), 0x11)]),
         Probe("Core 4: connectable from 20 ms on", .core4, [(.parameters(0x20, 0x20, type: 0), 0)]),
         Probe("Core 5: scannable from 20 ms on", .raspberryPi, [(.parameters(0x20, 0x20, type: 2), 0)]),
-        Probe("31 octets of data fit", .raspberryPi, [(.data([UInt8](repeating: 1, count: 31)), 0)]),
+        Probe("31 bytes of data fit", .raspberryPi, [(.data([UInt8](repeating: 1, count: 31)), 0)]),
         Probe("no data is data", .raspberryPi, [(.data([]), 0)]),
         Probe("32 octets are invalid", .raspberryPi, [(.data([], length: 32), 0x12)]),
         Probe("255 octets are invalid", .raspberryPi, [(.data([], length: 255), 0x12)]),

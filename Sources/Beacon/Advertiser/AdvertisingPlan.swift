@@ -45,7 +45,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
         }
         guard advertisement.scanResponse.octets.count <= AdvertisingData.legacyLimit else {
             throw .impossible(
-                "the scan response has \(advertisement.scanResponse.octets.count) octets; 31 is the limit")
+                "the scan response has \(advertisement.scanResponse.octets.count) bytes; 31 is the limit")
         }
         guard advertisement.scanResponse.octets.isEmpty || advertisement.pdu != .nonconnectable else {
             throw .impossible(
@@ -61,7 +61,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
         case .staticRandom(let chosen):
             guard chosen.isValidStaticRandom else {
                 throw .impossible(
-                    "\(chosen) is no static random address: its two top bits must be 11 (first octet C0...FF)")
+                    "\(chosen) is no static random address: its two top bits must be 11 (first byte C0...FF)")
             }
             randomAddress = chosen
             address = chosen

@@ -138,7 +138,7 @@ extension ManagedPlan {
         let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
         guard data.octets.count <= room else {
             throw .impossible(
-                "hci\(index):mgmt: \(data.octets.count) octets of data do not fit: the limit is \(room)"
+                "hci\(index):mgmt: \(data.octets.count) bytes of data do not fit: the limit is \(room)"
                     + (instance.hasFlagsAdded ? " next to the Flags structure that the kernel adds" : ""))
         }
         guard data.remainder.allSatisfy({ $0 == 0 }) else {
@@ -263,7 +263,7 @@ private struct InstanceDraft {
         let room = min(capabilities.maximumScanResponseLength, AdvertisingData.legacyLimit)
         let response = advertisement.scanResponse.octets.count
         guard response <= room else {
-            throw .impossible("the scan response has \(response) octets; \(room) is the limit")
+            throw .impossible("the scan response has \(response) bytes; \(room) is the limit")
         }
         guard response == 0 || advertisement.pdu != .nonconnectable else {
             throw .impossible(

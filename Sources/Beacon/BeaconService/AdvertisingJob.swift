@@ -248,7 +248,7 @@ public struct HeardOnAir: Sendable {
     /// In a few words.
     public var text: String {
         guard let last else { return "nothing yet" }
-        let what = BeaconFrame(decoding: last.data).map(\.sentence) ?? "\(last.data.octets.count) octets"
+        let what = BeaconFrame(decoding: last.data).map(\.sentence) ?? "\(last.data.octets.count) bytes"
         return "\(reports) times\(last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
     }
 }

@@ -131,7 +131,7 @@ public enum KeyFile {
         do {
             return try IdentityKey(wiping: &octets)
         } catch {
-            throw .refused(.invalid, "\(path): an \(what) has 16 octets: 32 hexadecimal digits")
+            throw .refused(.invalid, "\(path): an \(what) has 16 bytes: 32 hexadecimal digits")
         }
     }
 

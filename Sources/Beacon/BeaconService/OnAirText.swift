@@ -118,7 +118,7 @@ public enum OnAirText {
 
     private static func payload(_ status: OnAirAdvertisement) -> String {
         guard let frame = BeaconFrame(decoding: status.payload) else {
-            return "\(status.advertisement.content.typeName), \(status.payload.octets.count) octets"
+            return "\(status.advertisement.content.typeName), \(status.payload.octets.count) bytes"
         }
         return frame.sentence
     }

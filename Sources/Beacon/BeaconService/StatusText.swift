@@ -31,7 +31,7 @@ public enum StatusText {
         if let lost = status.lost, lost > 0 { lines += "  lost: \(lost) reports\n" }
         if let broker = status.broker { lines += "  broker: \(TerminalText.line(broker))\n" }
         if status.spool.messages > 0 {
-            lines += "  waiting: \(status.spool.messages) messages, \(status.spool.octets) octets"
+            lines += "  waiting: \(status.spool.messages) messages, \(status.spool.octets) bytes"
             lines += status.spool.oldest.map { ", the oldest of \(TerminalText.line($0))\n" } ?? "\n"
         }
         return lines

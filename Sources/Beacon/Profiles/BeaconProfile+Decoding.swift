@@ -97,7 +97,7 @@ extension ConfigurationDecoder {
         }
         guard address.randomKind == .staticDevice else {
             error(
-                "\(address) is no static random address: its two top bits must be 11, so the first octet is C0...FF",
+                "\(address) is no static random address: its two top bits must be 11, so the first byte is C0...FF",
                 at: node)
             return nil
         }
@@ -192,7 +192,7 @@ enum KeyHint {
             return "\(kind == .btHome ? "BTHome" : "telemetry") carries no measured power"
         }
         if kind == .raw, key.hasPrefix("measuredPower") {
-            return "raw structures carry their octets themselves"
+            return "raw structures carry their bytes themselves"
         }
         if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
         let others = AdvertisementKind.allCases.filter { $0.keys.contains(key) }

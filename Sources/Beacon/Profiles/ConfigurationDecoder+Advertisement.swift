@@ -37,8 +37,8 @@ extension ConfigurationDecoder {
         case .iBeacon: return iBeacon(object)
         case .altBeacon: return altBeacon(object)
         case .eddystoneUID:
-            let namespace = required("namespace", in: object, "10 octets, the same for all your beacons")
-            let instance = required("instance", in: object, "6 octets, different for each beacon")
+            let namespace = required("namespace", in: object, "10 bytes, the same for all your beacons")
+            let instance = required("instance", in: object, "6 bytes, different for each beacon")
             let octets = (octets(namespace, count: 10), octets(instance, count: 6))
             guard let namespace = octets.0.flatMap({ FixedOctets<10>($0) }),
                 let instance = octets.1.flatMap({ FixedOctets<6>($0) })
@@ -54,7 +54,7 @@ extension ConfigurationDecoder {
     }
 
     private mutating func iBeacon(_ object: JSONNode) -> Advertisement.Content? {
-        let uuid = octets(required("uuid", in: object, "16 octets, the same for all your beacons"), count: 16)
+        let uuid = octets(required("uuid", in: object, "16 bytes, the same for all your beacons"), count: 16)
         let major = integer(required("major", in: object, "0...65535"), in: 0...65_535)
         let minor = integer(required("minor", in: object, "0...65535"), in: 0...65_535)
         let flags = flags(object["flags"])
@@ -67,7 +67,7 @@ extension ConfigurationDecoder {
     private mutating func altBeacon(_ object: JSONNode) -> Advertisement.Content? {
         let company = required("companyId", in: object, "the company identifier that the Bluetooth SIG assigned")
         let companyID = code(company, in: 0...65_535, digits: 4)
-        let beaconID = required("id", in: object, "20 octets; the first 16 are the same for all your beacons")
+        let beaconID = required("id", in: object, "20 bytes; the first 16 are the same for all your beacons")
         let id = octets(beaconID, count: 20)
         let reserved = integer(object["reserved"], in: 0...255)
         let flags = flags(object["flags"])

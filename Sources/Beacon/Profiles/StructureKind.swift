@@ -149,7 +149,7 @@ extension ConfigurationDecoder {
         }
         guard let object = object(node, keys: ["type", "data"]) else { return nil }
         let number = code(type, in: 0...255, digits: 2)
-        let data = octets(required("data", in: object, "the octets after the type"))
+        let data = octets(required("data", in: object, "the bytes after the type"))
         guard let number, let data else { return nil }
         return ADStructure(ADType(rawValue: UInt8(truncatingIfNeeded: number)), data)
     }
@@ -157,7 +157,7 @@ extension ConfigurationDecoder {
     private mutating func data(_ object: JSONNode, _ kind: StructureKind) -> [UInt8]? {
         switch kind.fields {
         case .flags:
-            return code(required("flags", in: object, "the octet of flags"), in: 0...255, digits: 2)
+            return code(required("flags", in: object, "the byte of flags"), in: 0...255, digits: 2)
                 .map { [UInt8(truncatingIfNeeded: $0)] }
         case .uuids(let width):
             guard let nodes = list(required("uuids", in: object, "the list"), of: "UUIDs") else { return nil }
@@ -172,12 +172,12 @@ extension ConfigurationDecoder {
                 .map { [UInt8(truncatingIfNeeded: $0)] }
         case .serviceData(let width):
             let uuid = uuid(required("uuid", in: object, "whose data it is"), octets: width)
-            let data = octets(required("data", in: object, "the octets after the UUID"))
+            let data = octets(required("data", in: object, "the bytes after the UUID"))
             guard let uuid, let data else { return nil }
             return uuid + data
         case .manufacturerData:
             let companyID = code(required("companyId", in: object, "whose data it is"), in: 0...65_535, digits: 4)
-            let data = octets(required("data", in: object, "the octets after the company identifier"))
+            let data = octets(required("data", in: object, "the bytes after the company identifier"))
             guard let companyID, let data else { return nil }
             return [UInt8(truncatingIfNeeded: companyID), UInt8(truncatingIfNeeded: companyID >> 8)] + data
         }

@@ -102,7 +102,7 @@ public enum AgreementKey {
             return try FixedOctets<32>(hexadecimal: String(decoding: text, as: UTF8.self))
         } catch {
             // Not what stands there: it may be a private key.
-            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 octets: 64 hexadecimal digits")
+            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 bytes: 64 hexadecimal digits")
         }
     }
 }

@@ -40,7 +40,7 @@ extension AuditReport {
             "An advertisement is owed one event in each interval and 5 ms, in the time in which somebody listened.",
             "A silence is too long where the planner's model of losses, which come in runs, explains it in less than one "
                 + "audit of a thousand.",
-            "Nobody can tell a copied frame by its octets: clones show by two addresses at once, by a level that jumps, or "
+            "Nobody can tell a copied frame by its bytes: clones show by two addresses at once, by a level that jumps, or "
                 + "by counters that go back.",
         ]
         return PlanPage(content)

@@ -351,7 +351,7 @@ extension ConfigurationDecoder {
         switch key {
         case "ibeacon":
             guard let object = object(node, keys: ["uuid", "major", "minor"]) else { return nil }
-            let uuid = octets(required("uuid", in: object, "16 octets"), count: 16)
+            let uuid = octets(required("uuid", in: object, "16 bytes"), count: 16)
             let major = integer(required("major", in: object, "0...65535"), in: 0...65_535)
             let minor = integer(required("minor", in: object, "0...65535"), in: 0...65_535)
             guard let uuid = uuid.flatMap({ FixedOctets<16>($0) }), let major, let minor else { return nil }
@@ -361,13 +361,13 @@ extension ConfigurationDecoder {
             guard let object = object(node, keys: ["companyId", "id"]) else { return nil }
             let company = code(
                 required("companyId", in: object, "0...65535"), in: 0...65_535, digits: 4)
-            let id = octets(required("id", in: object, "20 octets"), count: 20)
+            let id = octets(required("id", in: object, "20 bytes"), count: 20)
             guard let company, let id = id.flatMap({ FixedOctets<20>($0) }) else { return nil }
             return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
         case "uid":
             guard let object = object(node, keys: ["namespace", "instance"]) else { return nil }
-            let namespace = octets(required("namespace", in: object, "10 octets"), count: 10)
-            let instance = octets(required("instance", in: object, "6 octets"), count: 6)
+            let namespace = octets(required("namespace", in: object, "10 bytes"), count: 10)
+            let instance = octets(required("instance", in: object, "6 bytes"), count: 6)
             guard let namespace = namespace.flatMap({ FixedOctets<10>($0) }),
                 let instance = instance.flatMap({ FixedOctets<6>($0) })
             else { return nil }

@@ -42,7 +42,7 @@ struct QualificationBeacons {
         let octets = try advertisement(of: sender, phase).payload().octets
         guard phase == .extended else { return octets }
         guard limit > AdvertisingData.legacyLimit + 4 else {
-            throw SessionError.impossible("its advertising sets hold \(limit) octets, no more than a legacy PDU")
+            throw SessionError.impossible("its advertising sets hold \(limit) bytes, no more than a legacy PDU")
         }
         let filling = min(Self.extendedLength, limit) - octets.count - 2
         let structure = [UInt8(filling + 1), ADType.manufacturerData.rawValue]

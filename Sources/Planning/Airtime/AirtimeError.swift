@@ -27,7 +27,7 @@ extension AirtimeError: CustomStringConvertible {
         case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
             "an advertising interval of \(value / 1000) ms is longer than the 10.24 s that legacy advertising has"
         case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or no number"
-        case .payload(let octets): "\(octets) octets of advertising data: a legacy packet holds 0...31"
+        case .payload(let octets): "\(octets) bytes of advertising data: a legacy packet holds 0...31"
         case .share(let value): "\(value) is not a share between 0 and 1"
         case .scan(let window, let interval):
             "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: both "

@@ -85,7 +85,7 @@ public struct CollisionQuestion: Sendable {
             let who = air.origin == nil ? "" : ", \(NumberText.beacons(beacons))"
             answer.show(
                 "airtime of a packet", .number(frame.airtimeMicroseconds, unit: "µs"),
-                remark: "\(frame.payloadOctets) octets of data" + what + who)
+                remark: "\(frame.payloadOctets) bytes of data" + what + who)
         }
         if streams.count > Self.frameLimit {
             answer.note("\(streams.count - Self.frameLimit) more kinds of advertisements are not listed.")

@@ -359,7 +359,7 @@ public struct FleetInterval: Sendable {
 
     var note: String {
         "For the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every \(today); as if "
-            + "all were as long as the longest, \(payloadOctets) octets of data."
+            + "all were as long as the longest, \(payloadOctets) bytes of data."
             + (logSparingOther == 0 ? "" : " The beacons' other advertisements stay as they are.")
     }
 

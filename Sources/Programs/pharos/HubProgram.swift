@@ -65,7 +65,7 @@ struct Listen: HubCommand {
 
 struct History: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Tell what happened with a beacon or in a zone.")
+        commandName: "history", abstract: "Show what happened to a beacon or in a zone.")
     @OptionGroup var arguments: HubArguments
 }
 
@@ -77,13 +77,13 @@ struct Zones: HubCommand {
 
 struct MapCommand: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "map", abstract: "Make a map of what is heard where, and say how good it is.")
+        commandName: "map", abstract: "Make a map of received levels, and measure how good it is.")
     @OptionGroup var arguments: HubArguments
 }
 
 struct Locate: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "locate", abstract: "Say where this receiver is on a map.")
+        commandName: "locate", abstract: "Show where this receiver is on a map.")
     @OptionGroup var arguments: HubArguments
 }
 
@@ -101,12 +101,13 @@ struct InventoryCommand: HubCommand {
 
 struct Collect: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "collect", abstract: "Put together what all receivers of a site hear: who is in which room.")
+        commandName: "collect",
+        abstract: "Combine the reports of all receivers of a site: which beacon is in which room.")
     @OptionGroup var arguments: HubArguments
 }
 
 struct Where: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "where", abstract: "Say in which room a beacon is, or all of them.")
+        commandName: "where", abstract: "Show in which room a beacon is, or all beacons are.")
     @OptionGroup var arguments: HubArguments
 }

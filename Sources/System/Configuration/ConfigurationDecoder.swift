@@ -196,7 +196,7 @@ package struct ConfigurationDecoder {
         do throws(HexadecimalError) {
             let octets = try Hexadecimal.octets(text)
             guard Self.isTidy(text) else {
-                error("only single spaces, colons or dashes may stand between octets", at: node)
+                error("only single spaces, colons or dashes may stand between bytes", at: node)
                 return nil
             }
             if let count, octets.count != count {

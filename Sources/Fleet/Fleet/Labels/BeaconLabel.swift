@@ -219,7 +219,7 @@ public enum LabelURLError: Error, Hashable, Sendable, CustomStringConvertible {
             "there is no {\(name)}; write one of " + LabelURL.variables.map { "{\($0)}" }.joined(separator: ", ")
         case .missing(let name, let beacon): "the beacon \(beacon) has nothing for {\(name)}"
         case .tooLong(let count, let beacon):
-            "the address of the beacon \(beacon) has \(count) octets, more than the \(LabelURL.limit) of a code that "
+            "the address of the beacon \(beacon) has \(count) bytes, more than the \(LabelURL.limit) of a code that "
                 + "phones read"
         }
     }

@@ -92,7 +92,7 @@ public enum PositioningSchema {
                 "created": optional("string", "When the newest recording began; null where none says."),
                 "surveys": list(
                     "The files that it was made from.",
-                    ["name": text("As it was named."), "sha256": text("Of its octets.")]),
+                    ["name": text("As it was named."), "sha256": text("Of its bytes.")]),
                 "algorithm": settings, "places": places, "beacons": beacons,
                 "statistics": [
                     "description": "What was heard at each place, in the order of places.", "type": "array",

@@ -158,7 +158,7 @@ extension ControlPanel.Slider {
     }
 
     static func payload(_ octets: Int) -> Self {
-        .init(id: "payloadOctets", label: "Payload (octets)", value: Double(octets), range: 0...31, reach: 0...31)
+        .init(id: "payloadOctets", label: "Payload (bytes)", value: Double(octets), range: 0...31, reach: 0...31)
     }
 }
 

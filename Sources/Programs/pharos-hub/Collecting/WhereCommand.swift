@@ -5,7 +5,7 @@ internal import LinuxHost
 
 struct WhereCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "where", abstract: "Say in which room a beacon is, or all of them.",
+        commandName: "where", abstract: "Show in which room a beacon is, or all beacons are.",
         discussion: """
             pharos where
             pharos where key-peter

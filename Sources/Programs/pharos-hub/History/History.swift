@@ -6,7 +6,7 @@ internal import Store
 
 struct History: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Tell what happened with a beacon or in a zone.",
+        commandName: "history", abstract: "Show what happened to a beacon or in a zone.",
         discussion: """
             pharos history key-peter
             pharos history desk --from 2026-11-01 --to 2026-11-30 --csv

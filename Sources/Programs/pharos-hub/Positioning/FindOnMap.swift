@@ -10,7 +10,7 @@ internal import Sightings
 /// `pharos find` with `--map`, which the static program hands over.
 struct FindOnMap: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "find", abstract: "Lead to one beacon.",
+        commandName: "find", abstract: "Guide you to one beacon.",
         discussion: """
             pharos find lobby-north --known museum.json --map map.json
             pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2 --map map.json --json

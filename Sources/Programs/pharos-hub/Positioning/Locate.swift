@@ -10,7 +10,7 @@ internal import Sites
 
 struct Locate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "locate", abstract: "Say where this receiver is on a map.",
+        commandName: "locate", abstract: "Show where this receiver is on a map.",
         discussion: """
             pharos locate map.json --adapter hci0
             pharos locate map.json --from walk.btsnoop --json

@@ -5,7 +5,7 @@ internal import Positioning
 
 struct MapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "map", abstract: "Make a map of what is heard where, and say how good it is.",
+        commandName: "map", abstract: "Make a map of received levels, and measure how good it is.",
         discussion: """
             pharos map record survey.jsonl --place A3 --position 4,6 --turn
             pharos map fit survey.jsonl --output map.json

@@ -73,7 +73,7 @@ struct Audit: ParsableCommand {
     func validate() throws {
         if let option = history.isEmpty ? mqtt.isEmpty ? nil : "--mqtt" : "--history" {
             throw ValidationError(
-                "\(option): what listeners keep and publish has no octets, addresses and times of advertisements, which "
+                "\(option): what listeners keep and publish has no bytes, addresses and times of advertisements, which "
                     + "an audit judges: record with `pharos scan --record FILE`, and give that to --replay.")
         }
         if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {

@@ -37,7 +37,7 @@ package final class CSVTable: Sendable {
         for offset in TextEncoding.illFormed(octets, limit: JSONDocument.problemLimit) {
             problems.append(
                 .init(
-                    "the octet 0x\(String(octets[offset], radix: 16, uppercase: true)) is no UTF-8; save the file in "
+                    "the byte 0x\(String(octets[offset], radix: 16, uppercase: true)) is no UTF-8; save the file in "
                         + "that encoding",
                     at: position(of: offset, in: octets), kind: .malformed))
         }

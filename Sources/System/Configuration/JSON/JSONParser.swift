@@ -40,7 +40,7 @@ struct JSONParser {
                 path: .root)
         } else {
             for position in scanner.illFormed {
-                report("these octets are not UTF-8; save the file in that encoding", at: position, path: .root)
+                report("these bytes are not UTF-8; save the file in that encoding", at: position, path: .root)
             }
         }
     }
