@@ -48,7 +48,7 @@ import Testing
                   heard now: 12 of 40 known beacons, 31 strangers
                   lost: 7 reports
                   broker: down since 1970-01-01T00:01:00Z
-                  waiting: 2 messages, 300 octets, the oldest of 1970-01-01T00:01:00.000000Z
+                  waiting: 2 messages, 300 bytes, the oldest of 1970-01-01T00:01:00.000000Z
 
                 """)
     }

@@ -92,7 +92,7 @@ struct JSONDocumentTests {
         "reports other encodings",
         arguments: [
             ([0x22, 0xC3, 0x22], "1:2: these bytes are not UTF-8"), ([0x22, 0xC0, 0x80, 0x22], "1:2: these bytes"),
-            ([0x22, 0xED, 0xA0, 0x80, 0x22], "1:2: these bytes"), ([0x22, 0x41, 0xFF, 0x22], "1:3: these octets"),
+            ([0x22, 0xED, 0xA0, 0x80, 0x22], "1:2: these bytes"), ([0x22, 0x41, 0xFF, 0x22], "1:3: these bytes"),
             ([0xFF, 0xFE, 0x7B, 0], "1:1: this file is UTF-16"), ([0x7B, 0, 0x7D, 0], "1:1: this file is UTF-16"),
             ([0xFF, 0xFE, 0, 0], "1:1: this file is UTF-32"),
         ] as [([UInt8], String)])
