@@ -112,7 +112,10 @@ private struct LockDecoder {
         guard let node = object["check"], let octets = decoder.octets(node, count: 2),
             !decoder.problems.contains(where: { $0.isError && $0.position >= object.position })
         else { return }
-        if UInt16(octets[0]) << 8 | UInt16(octets[1]) != LineMark.of(line) { decoder.error(LineMark.fault, at: object) }
+        if UInt16(octets[0]) << 8 | UInt16(octets[1]) != LineMark.of(line) {
+            // The mark is of the line, whatever stands in it.
+            decoder.error(LineMark.fault, at: JSONNode(object.value, at: object.position, path: .root))
+        }
     }
 }
 
