@@ -114,6 +114,41 @@ struct FleetGenerationTests {
         #expect(error?.description.contains("\(output) holds 3 beacons") == true, "\(String(describing: error))")
     }
 
+    @Test(
+        "a damaged manifest without profiles does not let a fleet be numbered anew",
+        arguments: [
+            ("{\"name\":\"a\"", "{\"nme\":\"a\"", "holds 1 beacons"),
+            ("\"beacons\":[\n", "\"beacons\":[", "holds an unknown number of beacons"),
+        ])
+    func missesTheLockOfAManifest(from: String, into: String, count: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a"]))
+        let output = folder.place("out")
+        var options = FleetGeneration.Options()
+        options.manifestOnly = true
+        _ = try Self.generate(file, output, options)
+        folder.remove("f.lock.json")
+        let text = String(decoding: try Files.read(output + "/manifest.json"), as: UTF8.self)
+            .replacing(from, with: into).replacing("\"intervalMs\":500", with: "\"intervalMs\":\"x\"")
+            .replacing("\n]}", with: into.hasSuffix("[") ? "]}" : "\n]}")
+        try folder.file("out/manifest.json", text: text)
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, output, options) }
+        #expect(error?.description.contains(count) == true, "\(String(describing: error))")
+    }
+
+    @Test("a damaged manifest is written anew from the lock, with the same identities")
+    func repairsTheManifest() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a", "b"]))
+        _ = try Self.generate(file, folder.place("out"))
+        let good = try Files.read(folder.place("out/manifest.json"))
+        let text = String(decoding: good, as: UTF8.self)
+        try folder.file(
+            "out/manifest.json", text: text.replacing("\"intervalMs\":500", with: "\"intervalMs\":\"x\""))
+        _ = try Self.generate(file, folder.place("out"))
+        #expect(try Files.read(folder.place("out/manifest.json")) == good)
+    }
+
     @Test("a lost lock is no reason to number a fleet anew; the manifest brings it back")
     func adopts() throws {
         let folder = try TemporaryFolder()

@@ -78,11 +78,12 @@ public struct FleetGeneration: Sendable {
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
         guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
             // Another file in the place of the manifest is refused later.
-            let written = try? manifest(in: directory), written.fleet == fleet.name, !written.beacons.isEmpty
+            let written = try? written(in: directory), written.fleet == fleet.name, written.beacons != 0
         else { return }
+        let beacons = written.beacons.map { "\($0)" } ?? "an unknown number of"
         throw FleetStoreError(
             .invalid,
-            "\(files.lockFile): the lock is gone, and \(directory) holds \(written.beacons.count) beacons with identities "
+            "\(files.lockFile): the lock is gone, and \(directory) holds \(beacons) beacons with identities "
                 + "from it; nothing was changed; restore it from version control, or take the identities from the "
                 + "manifest with `--adopt`")
     }
@@ -102,6 +103,20 @@ public struct FleetGeneration: Sendable {
         } catch {
             throw FleetStoreError(.invalid, "\(path): the identities cannot be taken from this manifest: \(error)")
         }
+    }
+
+    /// The fleet of a manifest and the number of its beacons, damaged ones too: their identities were given out. The
+    /// number is `nil` when it cannot be told.
+    private static func written(in directory: String) throws -> (fleet: String, beacons: Int?)? {
+        let path = directory + "/manifest.json"
+        guard Files.exists(path) else { return nil }
+        let octets = try Files.read(path, limit: 1 << 30)
+        if let manifest = FleetManifest.decode(octets).manifest { return (manifest.fleet, manifest.beacons.count) }
+        guard octets.starts(with: FleetManifest.firstOctets), let fleet = FleetManifest.fleet(in: octets) else {
+            return nil
+        }
+        let lines = FleetManifest.beaconLines(in: octets)
+        return (fleet, lines.isEmpty ? nil : lines.count)
     }
 
     private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {

@@ -134,7 +134,10 @@ public struct FleetWriter: Sendable {
                 .invalid, "\(folder): this directory holds the fleet \(owner), not \(fleet.name); choose another")
         }
         if !names.isSubset(of: known) {
-            for beacon in FleetManifest.decode(octets).manifest?.beacons ?? [] { known.insert(beacon.name + ".json") }
+            // A manifest with damaged lines is written anew.
+            let written = FleetManifest.decode(octets).manifest?.beacons.map(\.name)
+            let names = written ?? FleetManifest.beaconLines(in: octets).compactMap(FleetManifest.name)
+            known.formUnion(names.map { $0 + ".json" })
         }
         let foreign = names.subtracting(known)
         guard foreign.isEmpty else {

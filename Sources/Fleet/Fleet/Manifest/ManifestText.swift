@@ -27,6 +27,20 @@ extension FleetManifest {
         return NameRule.fault(text) == nil ? text : nil
     }
 
+    /// The lines of the beacons in a `manifest.json` of one beacon a line, also when they are damaged.
+    public static func beaconLines(in octets: [UInt8]) -> [ArraySlice<UInt8>] {
+        octets.split(separator: 0x0A).dropFirst().filter { !$0.elementsEqual("]}".utf8) }
+    }
+
+    /// The name at the beginning of a beacon's line, without decoding the rest.
+    public static func name(in line: ArraySlice<UInt8>) -> String? {
+        let start = "{\"name\":\"".utf8
+        guard line.starts(with: start) else { return nil }
+        let name = line.dropFirst(start.count).prefix { $0 != UInt8(ascii: "\"") }
+        let text = String(decoding: name, as: UTF8.self)
+        return NameRule.fault(text) == nil ? text : nil
+    }
+
     /// The columns of `manifest.csv`, in order.
     public static let columns = ManifestColumn.allCases.map { "\($0)" }
 
