@@ -123,13 +123,14 @@ public struct CellFilter: Sendable {
         for (index, weight) in weights.enumerated() { body(keepsAll ? index : Int(states[index]), weight) }
     }
 
-    /// Whether a step crosses a wall. Touching the end of a wall counts.
+    /// Whether a step crosses a wall. Touching the end of a wall counts. The way back gives the same answer, rounding
+    /// included.
     static func isCut(_ from: FloorPosition, _ to: FloorPosition, by wall: Wall) -> Bool {
         func side(_ a: FloorPosition, _ b: FloorPosition, _ c: FloorPosition) -> Double {
             (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
         }
         return side(wall.from, wall.to, from) * side(wall.from, wall.to, to) < 0
-            && side(from, to, wall.from) * side(from, to, wall.to) <= 0
+            && side(wall.from, from, to) * side(wall.to, from, to) <= 0
     }
 }
 
