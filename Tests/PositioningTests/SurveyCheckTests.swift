@@ -66,7 +66,7 @@ import Testing
         let check = Self.check(text.joined(separator: "\n") + "\n")
         #expect(
             check.findings.contains {
-                $0.isError && $0.message.hasPrefix("new in the session june is heard where b2 was")
+                $0.isError && $0.message.hasPrefix("new in the session june is received where b2 was")
             })
     }
 
