@@ -124,8 +124,11 @@ import Testing
     @Test func damagedFieldIsASentence() throws {
         let text = try SignalMap(site: Self.site()).text
         for (from, to) in [
-            ("\"field\": {", "\"field\": {\"more\": 1,"), ("\"lossAt1mDb\": 65", "\"lossAt1mDb\": \"much\""),
-            ("\"name\": \"b8\",\n          \"position\"", "\"name\": \"b7\",\n          \"position\""),
+            ("\"field\": {", "\"field\": {\"more\":1,"), ("\"lossAt1mDb\":65", "\"lossAt1mDb\":\"much\""),
+            (
+                "\"name\":\"b8\",\"position\":[15,7],\"radioPowerDbm\"",
+                "\"name\":\"b7\",\"position\":[15,7],\"radioPowerDbm\""
+            ),
         ] {
             #expect(text.contains(from), "\(from)")
             let (map, problems) = SignalMap.decode(Array(text.replacing(from, with: to).utf8))
