@@ -55,3 +55,10 @@ def test_every_link_of_a_page_leads_somewhere(page):
         assert (CATALOG / f"{name}.md").exists(), name
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / path).exists(), path
+
+
+def test_the_walks_name_what_the_code_has():
+    code = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
+    for span in re.findall(r"`([A-Za-z][\w.():]*)`", (CATALOG / "Modules.md").read_text().split("## Five walks")[1]):
+        for word in re.findall(r"[A-Za-z]\w+", span):
+            assert re.search(rf"\b{word}\b", code), span
