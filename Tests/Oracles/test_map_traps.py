@@ -196,7 +196,8 @@ def test_devices_of_one_identity_are_surveyed_apart(folder, tmp_path):
 
 
 @pytest.mark.parametrize("row, said", [
-    ("may,A,0,0,,,0,a,nan", "not a level"), ("may,A,0,0,,,0,a,inf", "not a level"), ("may,A,nan,0,,,0,a,-50", "not a number"),
+    ("may,A,0,0,,,0,a,nan", "not a level"), ("may,A,0,0,,,0,a,inf", "not a level"),
+    ("may,A,nan,0,,,0,a,-50", "not a number"),
     ("may,A,1e999,0,,,0,a,-50", "not a number"), ("may,A,0,0,,,soon,a,-50", "not a number"),
     ("may,A,0,0,,north,0,a,-50", "not a number"), ("may,A,0,0,,,0,a,127", "127"), ("may,A,0,0,,,0,a,0", "0 dBm"),
     ("may,A,9e9,0,,,0,a,-50", "farther"), ("may,A,0,0,,,0,a,-128", "-128"),
