@@ -129,12 +129,16 @@ import Testing
     }
 
     /// A problem in the long lists has the line and column of the whole file.
-    @Test(arguments: [("\"heard\":", "\"heard\":-"), ("\"vectors\": [", "\"vectors\": [[9],"), ("[[", "[[,")])
-    func problemInALongListHasItsPlace(from: String, to: String) throws {
-        let text = try SignalMap(Self.small()).text
-        let (map, problems) = SignalMap.decode(Array(text.replacing(from, with: to, maxReplacements: 1).utf8))
+    @Test(arguments: [("\"heard\":", "-"), ("\"vectors\": [", "[9],"), ("\"histogram\":[[", ",")])
+    func problemInALongListHasItsPlace(after: String, inserted: String) throws {
+        var text = try SignalMap(Self.small()).text
+        let place = try #require(text.firstRange(of: after)).upperBound
+        let lines = text[..<place].split(separator: "\n", omittingEmptySubsequences: false)
+        let expected = JSONPosition(line: lines.count, column: (lines.last?.unicodeScalars.count ?? 0) + 1)
+        text.insert(contentsOf: inserted, at: place)
+        let (map, problems) = SignalMap.decode(Array(text.utf8))
         #expect(map == nil)
-        #expect(try #require(problems.first).position.line > 30)
+        #expect(problems.first?.position == expected)
     }
 
     // MARK: Tables
