@@ -430,7 +430,7 @@ def test_find_on_no_map_is_a_sentence(tape):
     (["nowhere.json", "--from", "x"], 66, "no such file"),
     (["map.json", "--from", "nowhere"], 66, "no such file"),
     (["survey.jsonl", "--from", "survey.jsonl"], 65, "this is a survey"),
-    (["site.json", "--from", "survey.jsonl"], 65, "this is no map"),
+    (["site.json", "--from", "survey.jsonl"], 65, "this is not a map"),
     (["map.json", "--from", "map.json"], 65, "a map of signals, not a run"),
     (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
     (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),
