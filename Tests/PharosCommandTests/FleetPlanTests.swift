@@ -142,7 +142,10 @@ import Testing
     @Test(arguments: [
         ("collisions --beacons 5 --from-fleet", "museum", "Give --beacons or --from-fleet, not both"),
         ("collisions --profile x.json --from-fleet", "museum", "Give --profile or --from-fleet, not both"),
-        ("collisions --site museum --beacons 5 --interval-ms 100 --copy-spacing-ms", "1..2", "--site needs --from-fleet"),
+        (
+            "collisions --site museum --beacons 5 --interval-ms 100 --copy-spacing-ms", "1..2",
+            "--site needs --from-fleet"
+        ),
         ("collisions --site louvre --from-fleet", "museum", "has no site \"louvre\"; choose it with --site museum"),
         ("collisions --site musuem --from-fleet", "museum", "did you mean museum?"),
         ("interval --max-throughput --from-fleet", "shop", "choose it with --site berlin or --site hamburg"),
