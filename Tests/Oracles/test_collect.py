@@ -276,7 +276,7 @@ def test_a_terminal_is_told_what_is_awaited(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     os.close(inner)
     try:
-        assert "is read from standard input, up to Ctrl-D; --from NAME=FILE" in process.stderr.readline()
+        assert "are read from standard input, up to Ctrl-D; --from NAME=FILE" in process.stderr.readline()
         os.write(outer, b"\x04")
         assert process.communicate(timeout=10)[0] == "Nobody was heard.\n" and process.returncode == 0
     finally:
@@ -315,7 +315,7 @@ def test_what_the_author_of_the_file_should_know_is_said(tmp_path):
     (tmp_path / "user").write_text("ana\nsecret\n")
     path = museum(tmp_path, mqtt={"url": "mqtt://broker.example", "userFile": "user", "espresense": True})
     result = collect(path, f"--from={written(tmp_path, 'w.jsonl', lines)}")
-    assert "mqtt.userFile: without TLS everybody on the way reads this password" in result.err
+    assert "mqtt.userFile: without TLS the password crosses the network unencrypted" in result.err
     assert "mqtt.espresense: only listeners publish this" in result.err
 
 

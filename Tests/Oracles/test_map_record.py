@@ -361,7 +361,7 @@ def test_a_new_survey_is_put_into_a_map(tmp_path):
     (["map.json"], 64, "--survey"), (["nowhere", "--survey", "s.jsonl"], 66, "no such file"),
     (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "no second"),
     (["s.jsonl", "--survey", "s.jsonl"], 65, "s.jsonl"), (["empty", "--survey", "s.jsonl"], 65, "empty"),
-    (["site-map.json", "--survey", "s.jsonl"], 65, "does not hold the seconds"),
+    (["site-map.json", "--survey", "s.jsonl"], 65, "does not contain the seconds"),
     (["map.json", "--survey", "elsewhere.jsonl"], 65, "elsewhere.jsonl: none of its beacons is on the map"),
 ])
 def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said):

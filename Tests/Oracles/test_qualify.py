@@ -316,7 +316,7 @@ def test_wrong_input(desk, tmp_path):
     refused(64, "--hears needs --known", "--hears", "desk")
     refused(64, "goes with --hears", "--known", desk)
     refused(64, "no beacon of --known", "--hears", "nobody", "--known", desk, "--receiver", "virtual")
-    refused(64, "leave --sender out", "--hears", "desk", "--known", desk, "--sender", "virtual")
+    refused(64, "leave out --sender", "--hears", "desk", "--known", desk, "--sender", "virtual")
     refused(69, "unix:", "--sender", f"unix:{tmp_path}/nobody", "--receiver", f"unix:{tmp_path}/nobody")
     assert pharos.run("qualify", "--sender", "virtual", "--duration-s", "0.5").code == 64
     assert pharos.run("qualify", "--sender", "hci98", "--receiver", "hci99").code in (69, 71, 77)

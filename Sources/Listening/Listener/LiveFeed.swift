@@ -69,6 +69,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
             if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
+            // Another feed of this process may have taken the signal.
+            if isStopWanted, runner.ended == nil { runner.handle(.stop) }
             // On a busy machine what was noticed just now may be mended in the same turn: it is told all the same.
             if state(runner) != source.state { source.change(state(runner), at: heard(now)) }
             runner.wake()
