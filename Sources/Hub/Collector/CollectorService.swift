@@ -4,7 +4,7 @@ public import Store
 
 /// A collector at work: it takes the lines of receivers, returns what has changed, and keeps that before it returns.
 ///
-/// The order of each step is: the ``SightingCollector`` judges, the ``EventLedger`` and the ``SiteUploader`` keep, the caller
+/// The order of each step is: the ``SightingCollector`` judges, the `EventLedger` and the `SiteUploader` keep, the caller
 /// prints, ``publish(to:)`` tells the broker, ``writeState(isLast:)`` writes the state file.
 public final class CollectorService {
     /// The current state.

@@ -39,7 +39,7 @@ public struct ZoneEngine: Sendable {
     ///
     /// - Parameters:
     ///   - known: The known beacons of a sighting table, in its order. Several entries with one name are one beacon.
-    ///   - beacons: The tags and attachments of beacons, by name. A beacon that is missing here has none.
+    ///   - described: The tags and attachments of beacons, by name. A beacon that is missing here has none.
     public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
         let index = ZoneIndex(rules, names: known.map(\.name), beacons: described)
         self.rules = rules

@@ -7,7 +7,7 @@ internal import Configuration
 /// place of the file, so that version control reports a conflict. Identities that are no longer used stay in the file as
 /// retired, so that no identity is given out twice.
 ///
-/// Every line ends with a check mark (``LineMark``), so that a damaged or edited line is refused with its line number.
+/// Every line ends with a check mark (`LineMark`), so that a damaged or edited line is refused with its line number.
 /// A line without a mark, as version 0.1 wrote it or a person does, is read as it is.
 public struct FleetLock: Sendable {
     /// The only version of the format so far.

@@ -5,7 +5,7 @@
 /// other at `copySpacingMicroseconds`. All advertisers of the fleet have the same spacing, so the copies of an event
 /// collide together.
 ///
-/// The model follows the phase of the scanner's cycle at which each event starts (``PhaseDistribution``), event by
+/// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by
 /// event. An event that falls into a window is received with a probability that depends on how many such events were
 /// lost before it (``RunsModel``), because losses come in runs.
 public struct LatencyModel: Hashable, Sendable {
