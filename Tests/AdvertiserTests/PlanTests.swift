@@ -99,7 +99,7 @@ import VirtualController
         advertisement.pdu = .scannable
         #expect(try refusal(.intel, advertisement) == nil)
         advertisement.scanResponse = AdvertisingData(octets: [UInt8](repeating: 0, count: 32))
-        #expect(try refusal(.intel, advertisement) == "the scan response has 32 octets; 31 is the limit")
+        #expect(try refusal(.intel, advertisement) == "the scan response has 32 bytes; 31 is the limit")
         advertisement.scanResponse = AdvertisingData(octets: [UInt8](repeating: 0, count: 31))
         #expect(try refusal(.intel, advertisement) == nil)
     }
