@@ -163,7 +163,7 @@ def test_keys_that_others_may_read_and_keys_that_are_none_are_refused(tmp_path, 
     (tmp_path / "ana").chmod(0o600)
     (tmp_path / "ana").write_text("0123")
     short = pharos.run(*words)
-    assert short.code == 78 and "16 octets: 32 hexadecimal digits" in short.err and "0123" not in short.err
+    assert short.code == 78 and "16 bytes: 32 hexadecimal digits" in short.err and "0123" not in short.err
 
 
 def test_the_keys_of_a_fleet_may_lie_elsewhere(tmp_path):
