@@ -5,7 +5,7 @@ public import Store
 /// A collector at work: it takes the lines of receivers, returns what has changed, and keeps that before it returns.
 ///
 /// The order of each step is: the ``SightingCollector`` judges, the `EventLedger` and the `SiteUploader` keep, the caller
-/// prints, ``publish(to:)`` tells the broker, ``writeState(isLast:)`` writes the state file.
+/// prints, ``publish(to:)`` tells the broker, `writeState(isLast:)` writes the state file.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
@@ -150,7 +150,7 @@ public final class CollectorService {
 
     /// Keeps everything that waits, and writes the state file for the last time.
     ///
-    /// - Parameter isHurried: As for ``SiteUploader/finish(isHurried:)``.
+    /// - Parameter isHurried: As for `SiteUploader.finish(isHurried:)`.
     public func close(isHurried: Bool) {
         ledger?.finish()
         uploader?.finish(isHurried: isHurried)

@@ -355,7 +355,7 @@ extension SystemError {
 }
 
 extension Files {
-    /// Puts `octets` in the place of a file that is there, as ``replace(_:with:mode:isDurable:)`` does; the file keeps its
+    /// Puts `octets` in the place of a file that is there, as `replace(_:with:mode:isDurable:)` does; the file keeps its
     /// owner, its group and its mode.
     ///
     /// - Throws: EPERM, and nothing is changed, if the file belongs to somebody else and this process may not give

@@ -66,7 +66,7 @@ public final class RFKill {
     public let descriptor: Descriptor
 
     /// - Throws: where the device is missing or not ours to read, as in a unit with PrivateDevices=yes: there
-    ///   ``switches()`` still knows the state.
+    ///   `switches()` still knows the state.
     public init() throws(SystemError) {
         descriptor = try Descriptor.open("/dev/rfkill", .read)
         try descriptor.setNonblocking()

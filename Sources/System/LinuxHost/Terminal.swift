@@ -55,7 +55,7 @@ public enum Terminal {
 
     /// To be called when all has been written.
     ///
-    /// - Throws: the first error of ``write(_:)``. A reader that has seen enough and closed its pipe is none.
+    /// - Throws: the first error of `write(_:)`. A reader that has seen enough and closed its pipe is none.
     public static func finish() throws(SystemError) {
         ProgressLine.end()
         guard let error = outputError.withLock({ $0 }), error.errno != EPIPE else { return }
