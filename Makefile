@@ -1,10 +1,11 @@
 # For users: `make run` and `make static`. For contributors: `make test`; `make unit` and `make format` while working.
 
+PREFIX ?= /usr/local
 FLAGS := --explicit-target-dependency-import-check error
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static deb $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -31,6 +32,14 @@ setup:
 # The release programs, stripped: .build/pharos, which is static, and .build/pharos-hub.
 static: setup
 	@Tests/Support/build-static
+
+# Installs what `make static` has built, with units, completions and manual pages:
+# sudo make install PREFIX=/usr/local
+install:
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' systemd/install
+
+uninstall:
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' systemd/install --remove
 
 # The Debian packages of these programs, for this machine's architecture, in .build/deb.
 deb: static

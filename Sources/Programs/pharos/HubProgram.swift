@@ -2,23 +2,27 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import LinuxHost
 
-/// The commands of the second program, `pharos-hub`, which keeps what is heard. It links libraries that the static
-/// program does not, and is started in its place.
+/// The commands of the second program, `pharos-hub`: all receiving commands beyond `scan` and `audit`. It links C
+/// libraries that a static program cannot, so `pharos` replaces itself with it.
 enum HubProgram {
     static let commands: [any ParsableCommand.Type] = [
         Collect.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
         Proxy.self, Where.self, Zones.self,
     ]
 
-    /// Where it lies when it was installed.
-    private static let directory = "/usr/libexec/pharos"
+    /// The directories that may contain pharos-hub: that of this program, as in a build; the one next to it, as
+    /// installed with any prefix; and the one of the package.
+    private static var directories: [String] {
+        let own = ThisProgram.directory.map { [$0, "\($0)/../libexec/pharos"] } ?? []
+        return own + ["/usr/libexec/pharos"]
+    }
 
-    /// `find` alone is of the static program, which knows no maps.
+    /// `find` belongs to the static program, `find --map` to pharos-hub.
     private static func isFindOnMap(_ words: ArraySlice<String>) -> Bool {
         words.first == "find" && words.contains { $0 == "--map" || $0.hasPrefix("--map=") }
     }
 
-    /// Starts it in place of this program where the arguments name one of its commands.
+    /// Replaces this process with pharos-hub if the arguments name one of its commands.
     static func takeOver() {
         let words = CommandLine.arguments.dropFirst()
         let name = words.first == "help" ? words.dropFirst().first : words.first
@@ -26,7 +30,7 @@ enum HubProgram {
             return
         }
         let asked = isFindOnMap(words) ? "find --map" : name
-        for directory in [ThisProgram.directory, directory].compactMap(\.self) {
+        for directory in directories {
             let failure = ThisProgram.become("\(directory)/pharos-hub", Array(words))
             guard failure.errno == SystemError.noEntry else { ExitStatus.end(with: failure) }
         }
@@ -38,7 +42,7 @@ enum HubProgram {
     }
 }
 
-/// What help and completions know of a command of the other program, which parses its own arguments.
+/// A command of pharos-hub as help and completions show it. pharos-hub itself parses the arguments.
 protocol HubCommand: ParsableCommand {
     var arguments: HubArguments { get }
 }
@@ -49,7 +53,7 @@ extension HubCommand {
     }
 }
 
-/// What those commands take in common, for the completions.
+/// The arguments that these commands share, for completions.
 struct HubArguments: ParsableArguments {
     @Argument(help: "Files of the command.", completion: .file()) var files: [String] = []
     @Option(name: .shortAndLong, help: "Adapter that receives, such as hci0.", completion: .adapters)
