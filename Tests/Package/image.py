@@ -10,7 +10,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from host.cache import PreparationError
+from host.errors import PreparationError
 from host.initramfs import Archive
 
 HERE = Path(__file__).resolve().parent

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from host.cache import PreparationError
+from host.errors import PreparationError
 from host.machine import run_guest
 
 ADDRESS = "10.0.2.15"

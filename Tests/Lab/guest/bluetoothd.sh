@@ -52,4 +52,4 @@ for what in "down powered-down" "reset powered-down" "cleared controller-reset" 
     lab_test "bluetoothd/run/${what% *}" comes_back mgmt "${what% *}" "${what#* }" hci0
 done
 lab_test bluetoothd/run/beside run_beside_bluetoothd
-lab_test bluetoothd/run/bluetoothd-again comes_back mgmt bluetoothd_again powered-down 'powered down'
+lab_test bluetoothd/run/bluetoothd-again comes_back mgmt bluetoothd_again powered-down 'powered'

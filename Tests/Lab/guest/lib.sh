@@ -26,6 +26,7 @@ lab_test() {
         echo "$name"
         return 0
     fi
+    if type before_test >/dev/null 2>&1; then before_test; fi
     WORK=/tmp/work/$name
     mkdir -p "$WORK" && cd "$WORK" || return
     : >.background

@@ -210,7 +210,7 @@ outlives_a_discovery() {
         cat bluetoothctl.txt
         fail "the discovery was not noticed"
     }
-    shows scan.txt.err 'hci1: bluetoothd scans here, too'
+    shows scan.txt.err 'bluetoothd scans here, too'
     # As long as it lasts repeats are left out, and its end may be less than ten reports behind.
     gap=$(silence_after scan.txt "$(cat scan_off.txt)")
     say "note $FAMILY: a discovery costs $gap s at its end"

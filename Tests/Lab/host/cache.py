@@ -10,34 +10,41 @@ import sys
 import zipfile
 from pathlib import Path
 
+from . import kernel
+from .apt import Apt
+from .errors import PreparationError
 from .initramfs import Archive
 
 LAB = Path(__file__).resolve().parent.parent
 
-# In the order of loading. hci_vhci needs AF_ALG's hashes only because btvirt does.
-MODULES = "af_alg algif_hash algif_skcipher ecb ecc ecdh_generic crc16 rfkill cmac bluetooth hci_vhci".split()
 PROGRAMS = [
     "usr/bin/btmon",
     "usr/bin/btvirt",
     "usr/bin/hcitool",
-    "bin/hciconfig",
+    "usr/bin/hciconfig",
     "usr/bin/bluetoothctl",
+    "usr/bin/btmgmt",
     "usr/bin/dbus-daemon",
     "usr/libexec/bluetooth/bluetoothd",
 ]
 # Of Python's standard library, what no test needs.
 UNUSED = {"__pycache__", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo"}
-# The system bus and what it lets bluetoothd do.
-BUS_FILES = ["usr/share/dbus-1/system.conf", "etc/dbus-1/system.d/bluetooth.conf"]
-
-
-class PreparationError(Exception):
-    """The lab cannot be set up on this machine; the message says what to do."""
+BUS_CONFIGURATION = "usr/share/dbus-1/system.conf"
+# The policy of bluetoothd: BlueZ 5.66 has it in the first folder, 5.82 in the second.
+BUS_POLICIES = ["etc/dbus-1/system.d/bluetooth.conf", "usr/share/dbus-1/system.d/bluetooth.conf"]
 
 
 class Cache:
-    def __init__(self, folder):
+    """What the guests are made of, in a folder.
+
+    The guests have the packages of `suites`, such as trixie and trixie-backports, or those of the host's own suites.
+    Their kernel is the package `image`, or the current one of these suites.
+    """
+
+    def __init__(self, folder, suites=(), image=""):
         self.folder = Path(folder).resolve()
+        self.suites, self.image = suites, image
+        self.apt = Apt(self.folder / "apt", suites)
         self.root = self.folder / "root"
         self.kernel = self.folder / "vmlinuz"
         self.base = self.folder / "base.cpio"
@@ -47,11 +54,12 @@ class Cache:
 
     def prepare(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        fetched = self.step("packages", [LAB / "guest-packages.txt"], self._fetch_packages)
+        choice = " ".join([*self.suites, self.image])
+        fetched = self.step("packages", [LAB / "guest-packages.txt"], self._fetch_packages, also=choice)
         fetched += self.step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
         tools = sorted((LAB / "tools").glob("*.c"))
         fetched += self.step("tools", tools, lambda: self._build_tools(tools))
-        writers = [Path(__file__), LAB / "host/initramfs.py"]
+        writers = [LAB / "host" / name for name in ("cache.py", "initramfs.py", "kernel.py")]
         self.step("base", writers, self._write_base, also=fetched)
         python = [LAB / "guest-python.txt", LAB / "requirements-ears.txt"]
         fetched = self.step("python", python, self._fetch_python)
@@ -74,23 +82,23 @@ class Cache:
         return digest
 
     def _fetch_packages(self):
-        depends = _output(["apt-cache", "depends", "linux-image-amd64"])
-        image = re.search(r"Depends: (linux-image-\S+)", depends)
-        if not image:
-            raise PreparationError("apt knows no linux-image-amd64: run `apt-get update` on a Debian 12 machine")
-        self._unpack([image[1], *_names("guest-packages.txt")], self.folder / "packages", self.root)
-        shutil.copy(next((self.root / "boot").glob("vmlinuz-*")), self.kernel)
+        if self.suites:
+            self.apt.update()
+        kernels = self.apt.kernel_parts(self.image or self.apt.kernel_image())
+        names = [self.apt.current_name(name) for name in _names("guest-packages.txt")]
+        self._unpack(self.apt, [*kernels, *names], self.folder / "packages", self.root)
+        kernel.copy_image(self.root, self.kernel)
 
-    def _unpack(self, names, folder, root):
+    def _unpack(self, apt, names, folder, root):
         archives = _empty(folder)
-        download = ["apt-get", "-q", "download", "-o", "APT::Sandbox::User=root", *names]
-        if subprocess.run(download, cwd=archives, capture_output=True).returncode != 0:
-            # Package lists older than the archive name files that are gone.
-            subprocess.run(["apt-get", "-q", "update"], capture_output=True)
-            _run(download, "run `apt-get update` as root and try again", cwd=archives)
+        apt.download(names, archives)
         _empty(root)
         for archive in sorted(archives.glob("*.deb")):
-            _run(["dpkg", "-x", archive, root], "install dpkg")
+            if archive.name.startswith("linux-"):
+                kernel.unpack(archive, root)
+            else:
+                _run(["dpkg", "-x", archive, root], "install dpkg")
+        _merge_into_usr(root)
 
     def _fetch_wheels(self, requirements, *options):
         environment = _empty(self.folder / "venv")
@@ -102,7 +110,8 @@ class Cache:
         return sorted(wheels.glob("*.whl"))
 
     def _fetch_python(self):
-        self._unpack(_names("guest-python.txt"), self.folder / "python-packages", self.python_root)
+        # Debian 12's Python 3.11 also runs with the libraries of later suites.
+        self._unpack(Apt(self.folder), _names("guest-python.txt"), self.folder / "python-packages", self.python_root)
         # For the guest's Python, whatever the host's is.
         target = ["--python-version", "3.11", "--implementation", "cp"]
         for path in self._fetch_wheels("requirements-ears.txt", *target):
@@ -143,8 +152,9 @@ class Cache:
         archive.add_text("etc/passwd", "\n".join(users) + "\n")
         archive.add_text("etc/group", "root:x:0:\nnogroup:x:65534:\nmessagebus:x:101:\n")
         archive.add_link("var/run", "../run")
-        for name in BUS_FILES:
-            archive.add_file(name, self.root / name)
+        archive.add_file(BUS_CONFIGURATION, self.root / BUS_CONFIGURATION)
+        policy = next(self.root / name for name in BUS_POLICIES if (self.root / name).exists())
+        archive.add_file(BUS_POLICIES[0], policy)
         archive.add_text("etc/machine-id", "0123456789abcdef0123456789abcdef\n")
         archive.add_file("bin/busybox", self.root / "bin/busybox", executable=True)
         programs = [self.root / name for name in PROGRAMS] + [self.folder / "rootcanal"]
@@ -154,17 +164,16 @@ class Cache:
         for name, path in self._libraries(programs).items():
             archive.add_file(f"lib/{name}", path, executable=True)
         archive.add_file("lib64/ld-linux-x86-64.so.2", self._loader(), executable=True)
-        modules = {path.stem: path for path in (self.root / "lib/modules").rglob("*.ko")}
-        for number, name in enumerate(MODULES):
-            archive.add_file(f"modules/{number:02}-{name}.ko", modules[name])
+        for number, (name, content) in enumerate(kernel.modules(self.root).items()):
+            archive.add_content(f"modules/{number:02}-{name}.ko", content)
         archive.write(self.base)
 
     def _loader(self):
-        return (self.root / "lib/x86_64-linux-gnu/ld-linux-x86-64.so.2").resolve()
+        return (self.root / "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2").resolve()
 
     def _libraries(self, programs):
         """The shared libraries the programs need, found in the unpacked packages and nowhere else."""
-        folders = [self.root / "lib/x86_64-linux-gnu", self.root / "usr/lib/x86_64-linux-gnu"]
+        folders = [self.root / "usr/lib/x86_64-linux-gnu"]
         command = [self._loader(), "--library-path", ":".join(map(str, folders)), "--list"]
         found = {}
         for program in programs:
@@ -174,6 +183,18 @@ class Cache:
                     raise PreparationError(f"{program.name} needs {name}: add its package to guest-packages.txt")
                 found[name] = path
         return found
+
+
+def _merge_into_usr(root):
+    """Moves /bin, /sbin and /lib into /usr, where Debian 13 has everything."""
+    for name in ("bin", "sbin", "lib", "lib64"):
+        old, new = root / name, root / "usr" / name
+        if old.is_dir() and not old.is_symlink():
+            shutil.copytree(old, new, symlinks=True, dirs_exist_ok=True)
+            shutil.rmtree(old)
+        new.mkdir(parents=True, exist_ok=True)
+        if not old.exists():
+            old.symlink_to(f"usr/{name}")
 
 
 def _names(list_of_packages):

@@ -15,6 +15,9 @@ class Archive:
     def add_file(self, name, path, executable=False):
         self._add(name, stat.S_IFREG | (0o755 if executable else 0o644), Path(path).read_bytes())
 
+    def add_content(self, name, content):
+        self._add(name, stat.S_IFREG | 0o644, content)
+
     def add_text(self, name, text):
         self._add(name, stat.S_IFREG | 0o644, text.encode())
 

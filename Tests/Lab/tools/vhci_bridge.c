@@ -9,6 +9,7 @@
  * connection would give another one. Unplugged it is reset, as one that has lost its power.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -105,7 +106,8 @@ int main(int argc, char **argv) {
             held += (size_t)count;
             size_t length;
             while (held > 0 && (length = packet_length(stream, held)) > 0 && length <= held) {
-                if (kernel >= 0) write_all(kernel, stream, length);
+                /* The kernel refuses packets while the adapter is down. */
+                if (kernel >= 0 && write(kernel, stream, length) < 0 && errno != ENXIO) give_up("vhci_bridge: /dev/vhci");
                 memmove(stream, stream + length, held -= length);
             }
         }
