@@ -66,7 +66,7 @@ import Testing
         let condition = FleetCondition(Self.fleet, [], reasons: reasons, now: Self.now, staleAfter: 60)
         #expect(condition.entries.first?.problems == [.noReport("no answer within 20 s")])
         let unknown = FleetCondition(Self.fleet, [], now: Self.now, staleAfter: 60)
-        #expect(unknown.entries.first?.problems == [.noReport("nothing is known of it")])
+        #expect(unknown.entries.first?.problems == [.noReport("no status file")])
         #expect(!unknown.isGood)
     }
 

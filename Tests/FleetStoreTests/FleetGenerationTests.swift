@@ -111,14 +111,14 @@ struct FleetGenerationTests {
         let printed = try #require(JSONDocument.parse(Array(text.utf8)).root.map { JSONValue($0).pretty })
         try folder.file("out/manifest.json", text: isDamaged ? damaged : printed)
         let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, output) }
-        #expect(error?.description.contains("\(output) holds 3 beacons") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("\(output) contains 3 beacons") == true, "\(String(describing: error))")
     }
 
     @Test(
         "a damaged manifest without profiles does not let a fleet be numbered anew",
         arguments: [
-            ("{\"name\":\"a\"", "{\"nme\":\"a\"", "holds 1 beacons"),
-            ("\"beacons\":[\n", "\"beacons\":[", "holds an unknown number of beacons"),
+            ("{\"name\":\"a\"", "{\"nme\":\"a\"", "contains 1 beacons"),
+            ("\"beacons\":[\n", "\"beacons\":[", "contains an unknown number of beacons"),
         ])
     func missesTheLockOfAManifest(from: String, into: String, count: String) throws {
         let folder = try TemporaryFolder()
@@ -194,7 +194,7 @@ struct FleetGenerationTests {
         let mark = try #require(lock.firstRange(of: ",\"check\":"))
         let end = try #require(lock[mark.upperBound...].firstIndex(of: "}"))
         try folder.file("f.lock.json", text: String(lock[..<mark.lowerBound] + lock[end...]))
-        #expect(try Self.generate(file, folder.place("out")).result.lockWritten)
+        #expect(try Self.generate(file, folder.place("out")).lockWritten)
         #expect(String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self) == lock)
     }
 

@@ -51,14 +51,14 @@ struct FleetTextTests {
             FleetManifest(fleet: "f", beacons: beacons), [BeaconReport(status, from: "pi-1"), stranger], now: Self.now,
             staleAfter: 60)
         let text = condition.text(of: "f", at: Self.now)
-        #expect(text.contains("nothing is known of it") && !text.contains("on the air"))
+        #expect(text.contains("no status file") && !text.contains("on the air"))
         #expect(
             text.hasSuffix("1 of 2 beacons of f are as they should be.\nNot of this fleet: x\\u001b (pi-9)\n"),
             "\(text)")
         #expect(condition.text(of: "f", at: Self.now, all: true).contains("on the air"))
         let json = condition.json(of: "f", at: Self.now).line
         #expect(json.hasPrefix("{\"fleet\":\"f\",\"time\":\"2026-03-01T12:00:00Z\",\"beacons\":2,\"good\":1,"))
-        let problem = "{\"kind\":\"no-report\",\"message\":\"nothing is known of it\",\"since\":null}"
+        let problem = "{\"kind\":\"no-report\",\"message\":\"no status file\",\"since\":null}"
         #expect(json.contains("\"problems\":[\(problem)]"))
     }
 

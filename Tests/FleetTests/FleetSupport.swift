@@ -22,16 +22,16 @@ struct MadeFleet {
         let (fleet, problems) = decode(text, tables: tables)
         guard let fleet else { return problems.map(\.description) }
         let (allocation, faults) = FleetAllocation.make(fleet, lock: nil, now: now)
-        return (problems + faults + fleet.check(allocation, keys: keys).problems).map(\.description)
+        return (problems + faults + allocation.check(keys: keys).problems).map(\.description)
     }
 }
 
 extension FleetAllocation {
     /// Each beacon's name with all that was given to it.
-    func identities(of fleet: Fleet) -> [String: String] {
+    var identities: [String: String] {
         var found: [String: String] = [:]
         for (number, beacon) in fleet.beacons.enumerated() {
-            let own = identity(of: number, in: fleet)
+            let own = identity(of: number)
             func text(_ value: Any?) -> String { value.map { "\($0)" } ?? "-" }
             found[beacon.name] =
                 "\(text(own.major)) \(text(own.minor)) \(text(own.instance)) \(text(own.address))"
@@ -40,11 +40,11 @@ extension FleetAllocation {
     }
 }
 
-extension FleetGenerator {
+extension FleetAllocation {
     /// The beacons whose profiles are good.
     var beacons: [GeneratedBeacon] { (0..<count).map { beacon($0) }.filter { $0.beacon != nil } }
 
-    var manifest: FleetManifest { FleetManifest(fleet: fleetName, beacons: beacons.compactMap(\.beacon)) }
+    var manifest: FleetManifest { FleetManifest(fleet: fleet.name, beacons: beacons.compactMap(\.beacon)) }
 
     /// All profiles by name, and both manifests.
     func all() -> (profiles: [String: String], manifest: String, table: String) {

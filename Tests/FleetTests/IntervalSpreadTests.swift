@@ -26,8 +26,8 @@ struct IntervalSpreadTests {
         let made = try #require(fleet)
         let (allocation, faults) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
         #expect(faults == [])
-        #expect(made.check(allocation).problems == [])
-        let (manifest, _) = FleetManifest.decode(Array(FleetGenerator(made, allocation).all().manifest.utf8))
+        #expect(allocation.check().problems == [])
+        let (manifest, _) = FleetManifest.decode(Array(allocation.all().manifest.utf8))
         var found: [String: [Int]] = [:]
         for beacon in try #require(manifest).beacons {
             found[beacon.name] = beacon.advertisements.map(\.intervalMicroseconds)
@@ -79,7 +79,7 @@ struct IntervalSpreadTests {
             ),
             (
                 #""defaults": { "intervalSpread": { "fromMs": 800, "toMs": 900 }, "variables": { "intervalMs": 5 } },"#,
-                "which is set here as well"
+                "which \"variables\" sets as well"
             ),
             (#""intervalSpread": { "fromMs": 800, "toMs": 900 },"#, "it belongs in \"defaults\""),
             ("", "the variable \"intervalMs\" is not set"),

@@ -21,7 +21,7 @@ struct ManualRuleTests {
         /// Major and minor of a beacon.
         func numbers(_ name: String) -> String {
             guard let number = fleet.numbers[name] else { return "" }
-            let identity = allocation.identity(of: number, in: fleet)
+            let identity = allocation.identity(of: number)
             return "\(identity.major ?? -1) \(identity.minor ?? -1)"
         }
 
@@ -37,7 +37,7 @@ struct ManualRuleTests {
         let (allocation, faults) = FleetAllocation.make(made, lock: lock, now: MadeFleet.now)
         #expect(faults == [])
         return Made(
-            fleet: made, allocation: allocation, profiles: FleetGenerator(made, allocation).all().profiles)
+            fleet: made, allocation: allocation, profiles: allocation.all().profiles)
     }
 
     private static let rules = #""identities": { "major": { "per": "site" }, "minor": { "within": "site" } }"#
@@ -90,7 +90,7 @@ struct ManualRuleTests {
         #expect(second.allocation.changes.moved == ["a"])
         #expect([first.numbers("a"), second.numbers("a")] == ["1 1", "2 2"])
         let third = try Self.make(place("n"), lock: second.allocation.lock)
-        #expect(third.allocation.identities(of: third.fleet) == first.allocation.identities(of: first.fleet))
+        #expect(third.allocation.identities == first.allocation.identities)
     }
 
     @Test("variables are bound late: those that one needs have the beacon's own values")

@@ -15,10 +15,10 @@ struct RobustnessTests {
             return
         }
         let (allocation, _) = FleetAllocation.make(decoded, lock: nil, now: MadeFleet.now)
-        let report = decoded.check(allocation)
-        guard !problems.contains(where: \.isError), report.isGood else { return }
+        let checker = allocation.check()
+        guard !problems.contains(where: \.isError), !checker.hasErrors else { return }
         // A profile that passes the check is one that a machine accepts.
-        let made = FleetGenerator(decoded, allocation).all()
+        let made = allocation.all()
         for (name, text) in made.profiles { #expect(BeaconProfile.decode(Array(text.utf8)).profile?.name == name) }
         let manifest = FleetManifest.decode(Array(made.manifest.utf8)).manifest
         #expect(manifest?.csv == made.table)
@@ -92,7 +92,7 @@ struct RobustnessTests {
             """
         let problems = MadeFleet.problems(text)
         #expect(
-            problems.contains { $0.contains("more than 64 variables need one another in a row") },
+            problems.contains { $0.contains("more than 64 variables depend on each other in a row") },
             "\(problems.prefix(3))")
     }
 }

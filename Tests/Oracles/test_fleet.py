@@ -158,11 +158,11 @@ def test_a_full_disk_leaves_the_old_files_whole(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, said", [
-    ("notes.txt", "mine", "holds \"notes.txt\" and no manifest.json"),
-    ("manifest.json", "{}", "this is no manifest that `pharos fleet generate` wrote"),
+    ("notes.txt", "mine", "contains \"notes.txt\" and no manifest.json"),
+    ("manifest.json", "{}", "`pharos fleet generate` did not write this file"),
     (
         "manifest.json", '{"version":1,"fleet":"other","beacons":[\n]}\n',
-        "this directory holds the fleet other, not made",
+        "this directory contains the fleet other, not made",
     ),
 ])
 def test_folders_of_others_are_left_alone(tmp_path, name, text, said):
@@ -181,7 +181,7 @@ def test_a_file_among_ours_is_left_alone(tmp_path):
     (out / "mine.json").write_text("{}", encoding="utf-8")
     fleet(tmp_path, 4)
     result = generate(file, out)
-    assert result.code == 78 and "\"mine.json\" was not made by `pharos fleet generate`" in result.err
+    assert result.code == 78 and "`pharos fleet generate` did not make \"mine.json\"" in result.err
     assert (out / "mine.json").read_text(encoding="utf-8") == "{}"
     assert generate(file, file).code == 66
 
@@ -194,7 +194,7 @@ def test_a_folder_and_a_link_among_ours_are_left_alone(tmp_path):
         make(out / "mine")
         fleet(tmp_path, 4)
         result = generate(file, out)
-        assert result.code == 78 and "\"mine\" was not made by" in result.err
+        assert result.code == 78 and "did not make \"mine\"" in result.err
         left = stamps(out)
         del left["mine"]
         assert left == before

@@ -74,10 +74,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("echo '{\"all\": {}}' >inventory.json", "was not made by `pharos fleet export ansible`"),
-        ("echo '[]' >rollout.json", "was not made by `pharos fleet export ansible`"),
-        ("mkdir profiles", "was not made by `pharos fleet export ansible`"),
-        ("echo '{\"pharos\": {\"vars\": {\"pharos_fleet\": \"other\"}}}' >inventory.json", "holds the fleet other"),
+        ("echo '{\"all\": {}}' >inventory.json", "`pharos fleet export ansible` did not make this"),
+        ("echo '[]' >rollout.json", "`pharos fleet export ansible` did not make this"),
+        ("mkdir profiles", "`pharos fleet export ansible` did not make this"),
+        ("echo '{\"pharos\": {\"vars\": {\"pharos_fleet\": \"other\"}}}' >inventory.json", "contains the fleet other"),
     ])
     func whatOthersPutThereIsNotWrittenOver(_ made: String, _ message: String) throws {
         let folder = try generated()

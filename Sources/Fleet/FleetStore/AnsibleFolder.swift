@@ -1,21 +1,21 @@
 public import Fleet
 internal import LinuxHost
 
-/// What Ansible reads, in a directory where people keep their own variables too.
+/// A directory for Ansible, which may also contain files of the user.
 public struct AnsibleFolder: Sendable {
-    /// Without its last slash.
+    /// The path without a slash at the end.
     public let path: String
-    /// The name of the fleet that it is for.
+    /// The name of the fleet.
     public let fleet: String
 
-    /// - Parameter path: With or without its last slash; nothing is looked at yet.
+    /// - Parameter path: With or without a slash at the end. Nothing is read yet.
     public init(_ path: String, fleet: String) {
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
         self.fleet = fleet
     }
 
     private static let inventory = "inventory.json"
-    /// What people may want to change for themselves: written once, and left as it is from then on.
+    /// Files that users may change. They are written only if they do not exist.
     private static let settings: [(path: String, text: [UInt8])] = [
         ("ansible.cfg", PackageResources.ansible_cfg), (".ansible-lint", PackageResources.lint_json),
     ]
@@ -42,9 +42,9 @@ public struct AnsibleFolder: Sendable {
         ("roles/pharos/files/unix.conf", PackageResources.unix_conf),
     ]
 
-    /// The inventory comes last: it names what must be there by then.
+    /// Writes all files. The inventory comes last, because it names the other files.
     ///
-    /// - Throws: Also where the directory holds something that this fleet has not put there.
+    /// - Throws: Also when the directory contains files of another fleet or of other programs.
     public func write(
         _ inventory: AnsibleInventory, _ profiles: [(name: String, text: [UInt8])]
     ) throws(FleetStoreError) {
@@ -65,7 +65,7 @@ public struct AnsibleFolder: Sendable {
         } catch {
             switch error.errno {
             case SystemError.noEntry, SystemError.notADirectory:
-                throw FleetStoreError(.missing, "\(path): there is no directory that this one could be made in")
+                throw FleetStoreError(.missing, "\(path): the parent directory does not exist")
             default: throw FleetStoreError(.system, "\(error)")
             }
         }
@@ -78,7 +78,7 @@ public struct AnsibleFolder: Sendable {
         try Files.replace(file, with: text)
     }
 
-    /// Nothing is written over that another fleet, or a person, has put there.
+    /// Refuses a directory with files of another fleet or of other programs.
     private func refuseForeignFiles() throws(FleetStoreError) {
         let file = "\(path)/\(Self.inventory)"
         if Files.exists(file) {
@@ -86,14 +86,14 @@ public struct AnsibleFolder: Sendable {
             guard owner != fleet else { return }
             throw FleetStoreError(
                 .invalid,
-                owner.map { "\(path): this directory holds the fleet \($0), not \(fleet); choose another" }
-                    ?? "\(file): this inventory was not made by `pharos fleet export ansible`; choose another directory"
+                owner.map { "\(path): this directory contains the fleet \($0), not \(fleet); choose another directory" }
+                    ?? "\(file): `pharos fleet export ansible` did not make this inventory; choose another directory"
             )
         }
         for name in ["rollout.json", "profiles", "roles/pharos"] where Files.exists("\(path)/\(name)") {
             throw FleetStoreError(
                 .invalid,
-                "\(path)/\(name): this was not made by `pharos fleet export ansible`; choose another directory")
+                "\(path)/\(name): `pharos fleet export ansible` did not make this; choose another directory")
         }
     }
 }

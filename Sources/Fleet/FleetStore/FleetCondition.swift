@@ -3,29 +3,29 @@ internal import BluetoothTypes
 public import Configuration
 public import Fleet
 
-/// How a fleet is: what its boxes say, held against what its manifest wants.
+/// The condition of a fleet: the reports of its machines compared with its manifest.
 public struct FleetCondition: Sendable {
-    /// One beacon of the manifest.
+    /// A beacon of the manifest with its report.
     public struct Entry: Sendable {
         public let beacon: FleetManifest.Beacon
-        /// `nil` where nobody has said anything.
+        /// `nil` when there is no report.
         public let report: BeaconReport?
-        /// None where all is as it should be.
+        /// Empty when the beacon sends what the manifest has.
         public let problems: [BeaconProblem]
     }
 
-    /// In the manifest's order.
+    /// The beacons in the order of the manifest.
     public let entries: [Entry]
-    /// What is reported and in no manifest.
+    /// Reports of beacons that are not in the manifest.
     public let strangers: [BeaconReport]
 
     public var isGood: Bool { entries.allSatisfy { $0.problems.isEmpty } }
 
     /// - Parameters:
-    ///   - reports: In any order. Where several have one name, the one from the beacon's own host is its.
-    ///   - reasons: Why nothing was heard of a beacon, by its host.
-    ///   - now: What times are held against.
-    ///   - staleAfter: Seconds after which a beacon that nobody has looked at counts as silent.
+    ///   - reports: In any order. If several have the name of a beacon, the report from the host of the beacon is used.
+    ///   - reasons: The reasons of missing reports, by host.
+    ///   - now: The present time.
+    ///   - staleAfter: The age in s from which a report counts as stale.
     public init(
         _ manifest: FleetManifest, _ reports: [BeaconReport], reasons: [String: String] = [:], now: RFC3339Time,
         staleAfter: Int
@@ -39,7 +39,7 @@ public struct FleetCondition: Sendable {
             if let report {
                 problems = Self.problems(beacon, report, now, staleAfter)
             } else {
-                problems = [.noReport(beacon.host.flatMap { reasons[$0] } ?? "nothing is known of it")]
+                problems = [.noReport(beacon.host.flatMap { reasons[$0] } ?? "no status file")]
             }
             let onAir = own.filter { $0.state == .onAir }.map(\.source)
             if onAir.count > 1 { problems.append(.several(onAir)) }
@@ -62,14 +62,14 @@ public struct FleetCondition: Sendable {
             problems.append(.stale(since: nil))
         }
         if let hash = report.profileHash, hash != beacon.profileHash {
-            // What it grants is of another profile and says nothing about this one.
+            // The granted values belong to another profile.
             return problems + [.otherProfile(hash)]
         }
         var rest = report.advertisements
         for wanted in beacon.advertisements {
             guard let index = rest.firstIndex(where: { $0.type == wanted.type }) else { continue }
             let granted = rest.remove(at: index)
-            // Half a unit of 0.625 ms more is the controller's nearest.
+            // Controllers round to the nearest multiple of 0.625 ms.
             if let interval = granted.grantedInterval?.lowerBound, interval - 313 > wanted.intervalMicroseconds {
                 problems.append(
                     .slow(type: wanted.type, asked: wanted.intervalMicroseconds, granted: interval))
@@ -82,42 +82,42 @@ public struct FleetCondition: Sendable {
     }
 }
 
-/// What one box says of one beacon, and from where it was heard.
+/// The status of a beacon, and its source.
 @dynamicMemberLookup
 public struct BeaconReport: Hashable, Sendable {
-    /// What was said. The instance's name is the beacon's.
+    /// The status. The name of the instance is the name of the beacon.
     public var status: InstanceStatus
-    /// The host or file that said so.
+    /// The host or file of the report.
     public var source: String
 
-    /// - Parameter source: The host or file that said so.
+    /// - Parameter source: The host or file of the report.
     public init(_ status: InstanceStatus, from source: String) {
         self.status = status
         self.source = source
     }
 
-    /// The values of ``status`` as they are.
+    /// The values of ``status``.
     public subscript<Value>(dynamicMember path: WritableKeyPath<InstanceStatus, Value>) -> Value {
         get { status[keyPath: path] }
         set { status[keyPath: path] = newValue }
     }
 }
 
-/// Why a beacon is not as its fleet wants it.
+/// A difference between the report of a beacon and the manifest.
 public enum BeaconProblem: Hashable, Sendable {
-    /// Nobody has said anything about it.
+    /// There is no report, with the reason.
     case noReport(String)
-    /// It says that it is not on the air.
+    /// The beacon is not on the air.
     case silent(InstanceStatus.State, since: RFC3339Time?, lastError: String?)
-    /// It says that it is, but nobody has looked for so long.
+    /// The beacon is on the air, but the last verification is too old.
     case stale(since: RFC3339Time?)
-    /// It sends another profile than the fleet has for it.
+    /// The beacon sends another profile than the fleet has.
     case otherProfile(String)
-    /// An advertisement goes out more rarely than was asked for; in µs.
+    /// An advertisement has a longer interval than requested, in µs.
     case slow(type: String, asked: Int, granted: Int)
-    /// The transmitter is weaker than was asked for; in dBm.
+    /// The transmit power is lower than requested, in dBm.
     case weak(type: String, asked: Int, granted: Int)
-    /// Several boxes send as this beacon.
+    /// Several machines send this beacon.
     case several([String])
 
     /// A word for programs.
@@ -133,7 +133,7 @@ public enum BeaconProblem: Hashable, Sendable {
         }
     }
 
-    /// Since when, where that is known.
+    /// The start of the problem; `nil` when it is unknown.
     public var since: RFC3339Time? {
         switch self {
         case .silent(_, let since, _), .stale(let since): since
@@ -147,29 +147,29 @@ extension BeaconProblem: CustomStringConvertible {
         switch self {
         case .noReport(let reason): reason
         case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
-        case .stale: "says that it is on the air, but has not looked lately"
+        case .stale: "is on the air, but has not verified it lately"
         case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
         case .slow(let type, let asked, let granted):
             "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(asked)) ms"
         case .weak(let type, let asked, let granted): "\(type) with \(granted) dBm instead of \(asked) dBm"
-        case .several(let sources): "is sent by several boxes: \(sources.joined(separator: ", "))"
+        case .several(let sources): "is sent by several machines: \(sources.joined(separator: ", "))"
         }
     }
 }
 
-/// A fleet's condition as `fleet status` prints it.
+/// The output of `fleet status`.
 extension FleetCondition {
-    /// Columns that a beacon's problems, and a stranger's name, may take.
+    /// The largest width of the problems of a beacon, and of the name of a stranger, in columns.
     private static let columnLimit = 400
-    /// More strangers than these are counted only.
+    /// The largest number of strangers that are listed.
     private static let strangerLimit = 5
 
-    /// A row for each beacon with a problem, then how many beacons are as they should be.
+    /// A row for each beacon with a problem, and then the number of good beacons.
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
-    ///   - now: What times are told from.
-    ///   - all: Whether beacons without a problem get a row too.
+    ///   - now: The present time.
+    ///   - all: Whether beacons without a problem get a row, too.
     public func text(of fleet: String, at now: RFC3339Time, all: Bool = false) -> String {
         let shown = entries.filter { all || !$0.problems.isEmpty }
         var table = Table(["beacon", "place", "host", "since", "what"])
@@ -196,14 +196,14 @@ extension FleetCondition {
         TerminalText.line(TerminalText.shortened(text, to: columnLimit))
     }
 
-    /// How many beacons are as they should be.
+    /// The number of beacons without a problem.
     public var good: Int { entries.count { $0.problems.isEmpty } }
 
-    /// The same for programs: every beacon.
+    /// The condition of every beacon as JSON.
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
-    ///   - now: When the reports were looked at.
+    ///   - now: The time of the comparison.
     public func json(of fleet: String, at now: RFC3339Time) -> JSONValue {
         .record([
             ("fleet", .string(fleet)), ("time", .string(now.description)), ("beacons", .integer(entries.count)),

@@ -10,9 +10,9 @@ public struct FleetFiles: Sendable {
     public let lockFile: String
     /// `nil` when the file cannot be decoded.
     public let fleet: Fleet?
-    /// `nil` when there is none yet, and when it cannot be used.
+    /// `nil` when there is none yet, or when it cannot be used.
     public private(set) var lock: FleetLock?
-    /// Of the fleet file, its tables and its lock, in their order.
+    /// The problems of the fleet file, its tables and its lock, in their order.
     public private(set) var problems: [FileProblem]
     private let hasLockFile: Bool
 
@@ -58,8 +58,10 @@ public struct FleetFiles: Sendable {
         return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
     }
 
-    /// Uses a lock that was restored from a manifest, when there is no lock file.
-    mutating func use(_ lock: FleetLock) { self.lock = lock }
+    /// Uses a lock from elsewhere if there is no lock file.
+    mutating func useWithoutLockFile(_ lock: FleetLock) {
+        if !hasLockFile { self.lock = lock }
+    }
 
     public var hasErrors: Bool { problems.contains(where: \.isError) }
 
@@ -76,60 +78,47 @@ public struct FleetFiles: Sendable {
             path: path, files: Set(names), exposed: Set(names.filter { !Files.isPrivate("\(path)/\($0)") }))
     }
 
-    /// Checks every beacon, and adds what is wrong to ``problems``.
+    /// Checks every beacon, and adds the problems to ``problems``.
     ///
-    /// - Parameter progress: Gets how many beacons of how many are done, now and then.
-    /// - Returns: `nil` when no identities can be allocated; ``problems`` has the reason.
+    /// - Parameter progress: Gets the number of beacons that are done, and of all, now and then.
+    /// - Returns: The traffic of the fleet; `nil` when no identities can be allocated, with the reason in ``problems``.
     public mutating func check(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
-    ) throws(FleetStoreError) -> FleetReport? {
-        guard let (fleet, allocation) = allocation() else { return nil }
-        return try check(fleet, allocation, progress: progress)
+    ) throws(FleetStoreError) -> FleetTraffic? {
+        guard let allocation = allocation() else { return nil }
+        return try check(allocation, keys: keys, progress: progress)
     }
 
-    /// Checks every beacon, and adds what is wrong to ``problems``.
+    /// Checks every beacon, and adds the problems to ``problems``.
     mutating func check(
-        _ fleet: Fleet, _ allocation: FleetAllocation, ignoringKeys: Bool = false,
-        progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
-    ) throws(FleetStoreError) -> FleetReport {
-        let keys = ignoringKeys ? nil : keys
+        _ allocation: FleetAllocation, keys: FleetKeyFolder?, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) throws(FleetStoreError) -> FleetTraffic {
+        var done = 0
         do throws(SystemError) {
-            let generator = FleetGenerator(fleet, allocation, keys: keys)
-            let report = try generator.checkAll(fleet, keys: keys) { (part, _) throws(SystemError) in
-                progress(min((part.number + 1) * FleetGenerator.partSize, fleet.beaconCount), fleet.beaconCount)
+            let checker = try allocation.checkAll(keys: keys) { (part, _) throws(SystemError) in
+                done += part.beacons.count
+                progress(done, allocation.count)
             }
-            add(report.problems)
-            return report
+            add(checker.problems)
+            return checker.traffic
         } catch {
             throw FleetStoreError(error, at: file)
         }
     }
 
-    /// The manifest of the fleet as it would be generated now, with the identities of its lock or, for beacons that have
-    /// none yet, with those that they would get.
-    ///
-    /// - Parameter lock: The lock to use when there is none next to the fleet file.
-    /// - Throws: ``refusal`` when there is an error in any of the files.
-    mutating func manifest(lock other: FleetLock? = nil) throws(FleetStoreError) -> FleetManifest {
-        if lock == nil, !hasLockFile, let other { lock = other }
-        let (fleet, allocation) = try allocated()
-        return try manifest(fleet, allocation)
-    }
-
-    /// The manifest of a fleet that has been allocated.
+    /// The manifest of a fleet as `fleet generate` would write it now.
     ///
     /// - Throws: ``refusal`` when there is an error in any of the files.
     mutating func manifest(
-        _ fleet: Fleet, _ allocation: FleetAllocation, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+        _ allocation: FleetAllocation, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetManifest {
-        var manifest = FleetManifest(fleet: fleet.name)
+        var manifest = FleetManifest(fleet: allocation.fleet.name)
         do throws(SystemError) {
-            let generator = FleetGenerator(fleet, allocation)
-            let report = try generator.checkAll(fleet, keys: nil) { (part, _) throws(SystemError) in
+            let checker = try allocation.checkAll(keys: nil) { (part, _) throws(SystemError) in
                 manifest.beacons += part.beacons.compactMap(\.beacon)
-                progress(manifest.beacons.count, fleet.beaconCount)
+                progress(manifest.beacons.count, allocation.count)
             }
-            add(report.problems)
+            add(checker.problems)
         } catch {
             throw FleetStoreError(error, at: file)
         }
@@ -140,36 +129,44 @@ public struct FleetFiles: Sendable {
     /// All errors as one error, for a caller that needs a fleet without errors.
     public var refusal: FleetStoreError { FleetStoreError(problems) }
 
-    /// The fleet with the identities that it has, and would get now for beacons that have none yet.
+    /// The fleet with the identities of its lock. Beacons that have none yet get the identities that `fleet generate`
+    /// would give them now.
     ///
-    /// - Parameter releasing: Names whose retired identities may be given out again.
+    /// - Parameter releasing: Names of beacons whose retired identities are given up.
     /// - Throws: ``refusal`` when there is an error in any of the files.
-    public mutating func allocated(
-        releasing: [String] = []
-    ) throws(FleetStoreError) -> (fleet: Fleet, allocation: FleetAllocation) {
+    public mutating func allocated(releasing: [String] = []) throws(FleetStoreError) -> FleetAllocation {
         guard !hasErrors, let found = allocation(releasing: releasing) else { throw refusal }
         return found
     }
 
-    /// The same for a fleet that may have errors, to find more of them.
+    /// The fleet with the identities of its lock.
     ///
-    /// - Returns: `nil` when no identities can be allocated; ``problems`` has the reason.
-    public mutating func allocation(
-        releasing: [String] = []
-    ) -> (fleet: Fleet, allocation: FleetAllocation)? {
+    /// - Throws: Also when a beacon has no identity yet: `fleet generate` might give it another one later.
+    mutating func locked() throws(FleetStoreError) -> FleetAllocation {
+        let allocation = try allocated()
+        guard allocation.changes.added == 0 else {
+            throw FleetStoreError(
+                .invalid,
+                "\(file): \(allocation.changes.added) of its beacons have no identity yet; run `pharos fleet generate`")
+        }
+        return allocation
+    }
+
+    /// The fleet with identities, also when it has errors, to find more of them.
+    ///
+    /// - Returns: `nil` when no identities can be allocated, with the reason in ``problems``.
+    private mutating func allocation(releasing: [String] = []) -> FleetAllocation? {
         guard let fleet, lock != nil || !hasLockFile else { return nil }
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let (allocation, faults) = FleetAllocation.make(fleet, lock: lock, releasing: releasing, now: now)
         add(faults)
-        return faults.contains(where: \.isError) ? nil : (fleet, allocation)
+        return faults.contains(where: \.isError) ? nil : allocation
     }
 }
 
-extension FleetGenerator {
+extension FleetAllocation {
     /// The beacons of a part of the fleet.
     struct Part: Sendable {
-        /// Counts from 0.
-        var number: Int
         var beacons: [GeneratedBeacon]
         /// Their lines in `manifest.json`, without the separators between them.
         var manifest: [String] = []
@@ -177,22 +174,23 @@ extension FleetGenerator {
         var table = ""
     }
 
-    static let partSize = 512
+    private static let partSize = 512
 
-    /// Generates all beacons on all cores, checks them, and hands them to `body` in their order.
+    /// Generates all beacons on all cores, checks them, and passes them to `body` in their order.
     ///
     /// - Parameters:
     ///   - withText: Whether the parts contain the lines of the manifests.
     ///   - body: Gets each part, and whether an error was found so far.
     func checkAll(
-        _ fleet: Fleet, keys: FleetKeyFolder?, withText: Bool = false,
+        keys: FleetKeyFolder?, withText: Bool = false,
         _ body: (_ part: Part, _ hasErrors: Bool) throws(SystemError) -> Void
-    ) throws(SystemError) -> FleetReport {
+    ) throws(SystemError) -> FleetChecker {
         var checker = FleetChecker(fleet, keys: keys)
-        let parts = try OrderedWork(pieces: (count + Self.partSize - 1) / Self.partSize, window: 8) { number in
+        let pieces = (count + Self.partSize - 1) / Self.partSize
+        let parts = try OrderedWork(pieces: pieces, window: 8) { number in
             let start = number * Self.partSize
-            var part = Part(
-                number: number, beacons: (start..<min(start + Self.partSize, count)).map { beacon($0) })
+            let end = min(start + Self.partSize, count)
+            var part = Part(beacons: (start..<end).map { beacon($0, keys: keys) })
             if withText {
                 part.manifest = part.beacons.compactMap { $0.beacon?.json.line }
                 part.table = part.beacons.compactMap { $0.beacon?.csv }.joined()
@@ -204,21 +202,21 @@ extension FleetGenerator {
             if checker.isFull { parts.stop() }
             try body(part, checker.hasErrors)
         }
-        return checker.report()
+        return checker
     }
 }
 
-/// The right to change something of a fleet, which one process has at a time: from before it reads what it will change
-/// until the new files are in their places.
+/// The right to change the files of a fleet. One process has it at a time: it takes the right before it reads the
+/// files, and releases it when the new files are in place.
 enum FleetClaim {
-    /// Takes the right; waits for another holder for some seconds.
+    /// Takes the right. Waits a few seconds while another process has it.
     ///
     /// - Parameters:
-    ///   - path: The lock's file; made, and removed with the right.
-    ///   - subject: What is changed, as messages name it.
-    ///   - purpose: The command, for whoever finds the right taken.
-    /// - Returns: `nil` where this user may not write beside the files and so changes nothing there.
-    /// - Throws: ``FleetStoreError/Kind/busy``, with who has it.
+    ///   - path: The file of the lock. It is created, and removed with the right.
+    ///   - subject: The changed file or directory, for messages.
+    ///   - purpose: The command, for the messages of other processes.
+    /// - Returns: `nil` when this user may not write next to the files, and so cannot change them.
+    /// - Throws: ``FleetStoreError/Kind/busy``, with the name of the other process.
     static func take(
         _ path: String, of subject: String, purpose: String, waiting limit: Duration = .seconds(5)
     ) throws(FleetStoreError) -> FileLock? {
@@ -228,11 +226,11 @@ enum FleetClaim {
             switch error {
             case .held(_, let holder):
                 let who = holder.map { "`\($0.purpose)` (process \($0.process))" } ?? "another process"
-                throw FleetStoreError(.busy, "\(subject): \(who) is changing it; try again when that has ended")
+                throw FleetStoreError(.busy, "\(subject): \(who) is changing it; try again when it has ended")
             case .system(let error):
                 switch error.errno {
                 case SystemError.readOnlyFileSystem, SystemError.accessDenied: return nil
-                // Whoever reads the files says what is missing.
+                // The command that reads the files reports what is missing.
                 case SystemError.noEntry, SystemError.notADirectory: return nil
                 case SystemError.noSpace:
                     throw FleetStoreError(.system, "\(subject): the disk is full; nothing was changed")

@@ -1,13 +1,15 @@
 public import Configuration
 public import Fleet
-internal import LinuxHost
+public import LinuxHost
 
-/// One run of `fleet generate`: reads a fleet, allocates identities for new beacons, and writes the files. A fleet is
-/// locked while it is generated.
+/// One run of `fleet generate`: reads a fleet, gives new beacons identities, and writes the files.
+///
+/// All files are written next to the old ones. Then the lock is replaced, and then the directory, each in one step.
+/// Only one process changes a fleet at a time.
 public struct FleetGeneration: Sendable {
     /// Options of `fleet generate`.
     public struct Options: Sendable {
-        /// Names whose retired identities may be given out again.
+        /// Names of beacons whose retired identities are given up.
         public var releasing: [String] = []
         /// Whether to write no profiles.
         public var manifestOnly = false
@@ -26,16 +28,23 @@ public struct FleetGeneration: Sendable {
     public let changes: FleetAllocation.Changes
     /// The warnings of all files, in their order.
     public let warnings: [FileProblem]
-    /// What happened to the files.
-    public let result: FleetWriter.Result
+    /// The advertisements of each site.
+    public let traffic: FleetTraffic
+    /// The numbers of files that were written, left and removed.
+    public let outcome: FolderReplacement.Outcome
+    /// Whether the lock has changed.
+    public let lockWritten: Bool
     /// The directory of the files, as the caller gave it.
     public let directory: String
+
+    private static let manifest = "manifest.json"
+    private static let table = "manifest.csv"
 
     /// - Parameters:
     ///   - file: The fleet file.
     ///   - directory: The directory for the files. It is created if it does not exist.
-    ///   - progress: Gets how many beacons of all are done, now and then.
-    /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet and does not end within seconds.
+    ///   - progress: Gets the number of beacons that are done, and of all, now and then.
+    /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
@@ -50,94 +59,266 @@ public struct FleetGeneration: Sendable {
             try Self.refuseLostLock(files, directory)
         }
         try Self.refuseEmptiness(files, options)
-        let (fleet, allocation) = try files.allocated(releasing: options.releasing)
-        let writer = FleetWriter(
-            fleet: fleet, allocation: allocation, folder: directory, lockFile: files.lockFile, keys: files.keys,
-            manifestOnly: options.manifestOnly)
-        result = try writer.write { progress($0, fleet.beaconCount) }
-        files.add(result.report.problems)
-        guard !files.hasErrors else { throw files.refusal }
-        self.fleet = fleet
-        self.directory = directory
+        let allocation = try files.allocated(releasing: options.releasing)
+        let written = try Self.write(
+            allocation, keys: files.keys, lockFile: lockFile, into: directory, manifestOnly: options.manifestOnly,
+            progress)
+        files.add(written.checker.problems)
+        guard !files.hasErrors, let outcome = written.outcome else { throw files.refusal }
+        fleet = allocation.fleet
         changes = allocation.changes
         warnings = files.problems
+        traffic = written.checker.traffic
+        self.outcome = outcome
+        lockWritten = written.lockWritten
+        self.directory = directory
+    }
+}
+
+// MARK: Writing
+
+extension FleetGeneration {
+    /// Checks the fleet and writes its files.
+    ///
+    /// - Returns: The checks, and what happened to the files; no outcome when there is an error, and then nothing was
+    ///   written.
+    private static func write(
+        _ allocation: FleetAllocation, keys: FleetKeyFolder?, lockFile: String, into folder: String, manifestOnly: Bool,
+        _ progress: (_ done: Int, _ all: Int) -> Void
+    ) throws(FleetStoreError) -> (checker: FleetChecker, outcome: FolderReplacement.Outcome?, lockWritten: Bool) {
+        let replacement: FolderReplacement
+        do throws(SystemError) {
+            replacement = try FolderReplacement(folder)
+        } catch {
+            throw failure(error, folder)
+        }
+        try refuseForeignFiles(replacement, in: folder, fleet: allocation.fleet.name, manifestOnly: manifestOnly)
+        let lock: FileDraft
+        do throws(SystemError) {
+            lock = try FileDraft(lockFile)
+        } catch {
+            throw failure(error, folder)
+        }
+        var isGivenOut = false
+        do throws(SystemError) {
+            let checker = try draft(allocation, keys: keys, in: replacement, manifestOnly: manifestOnly, progress)
+            guard !checker.hasErrors else {
+                replacement.discard()
+                return (checker, nil, false)
+            }
+            try lock.append(allocation.lock.text)
+            try lock.finish()
+            let lockWritten = lock.isChanged
+            // From here on the identities are given out, even if the directory cannot be replaced.
+            try lock.commit()
+            isGivenOut = lockWritten
+            return (checker, try replacement.commit(), lockWritten)
+        } catch {
+            replacement.discard()
+            lock.discard()
+            throw failure(
+                error, folder,
+                isGivenOut
+                    ? "; the new identities are in \(lockFile), the directory is unchanged: run the command again"
+                    : "; nothing was changed")
+        }
     }
 
-    /// A table that lost its rows, or a list that lost its beacons, must not retire a whole fleet by accident.
+    /// Writes all files next to the old ones.
+    private static func draft(
+        _ allocation: FleetAllocation, keys: FleetKeyFolder?, in replacement: FolderReplacement, manifestOnly: Bool,
+        _ progress: (_ done: Int, _ all: Int) -> Void
+    ) throws(SystemError) -> FleetChecker {
+        let manifest = replacement.draft(Self.manifest)
+        let table = replacement.draft(Self.table)
+        var done = 0
+        try manifest.append(Array(FleetManifest.jsonStart(allocation.fleet.name).utf8))
+        try table.append(Array(FleetManifest.csvStart.utf8))
+        let checker = try allocation.checkAll(keys: keys, withText: true) { (part, hasErrors) throws(SystemError) in
+            guard !hasErrors else { return }
+            if !manifestOnly {
+                for beacon in part.beacons { try replacement.put(beacon.name + ".json", beacon.profile) }
+            }
+            try manifest.append(Array(((done > 0 ? ",\n" : "") + part.manifest.joined(separator: ",\n")).utf8))
+            try table.append(Array(part.table.utf8))
+            done += part.beacons.count
+            progress(done, allocation.count)
+        }
+        guard !checker.hasErrors else { return checker }
+        try manifest.append(Array(FleetManifest.jsonEnd(isEmpty: done == 0).utf8))
+        try replacement.finish(manifest, Self.manifest)
+        try replacement.finish(table, Self.table)
+        return checker
+    }
+
+    private static func failure(_ error: SystemError, _ folder: String, _ outcome: String = "") -> FleetStoreError {
+        let place = error.subject.isEmpty ? folder : error.subject
+        switch error.errno {
+        case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(place): \(error.text)")
+        case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full\(outcome)")
+        case SystemError.wouldBlock:
+            return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is writing there")
+        case SystemError.busy:
+            return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it\(outcome)")
+        case SystemError.notADirectory:
+            return FleetStoreError(.missing, "\(place): this is a file, not a directory")
+        case SystemError.noEntry:
+            return FleetStoreError(.missing, "\(place): the parent directory does not exist")
+        case SystemError.accessDenied, SystemError.notPermitted:
+            return FleetStoreError(.notPermitted, "\(place): this user may not write here")
+        default:
+            return FleetStoreError(.system, "\(place): \(error.call): \(error.text)\(outcome)")
+        }
+    }
+}
+
+// MARK: Files of earlier runs
+
+/// The `manifest.json` in a directory that an earlier run of `fleet generate` wrote. It may be damaged.
+private struct EarlierManifest {
+    let path: String
+    private let octets: [UInt8]
+
+    init(in folder: String) throws(SystemError) {
+        path = "\(folder)/manifest.json"
+        octets = try Files.read(path, limit: FleetManifest.sizeLimit)
+    }
+
+    /// Whether the file begins like the manifests that `fleet generate` writes.
+    var isWritten: Bool { octets.starts(with: FleetManifest.firstOctets) }
+
+    /// The name of the fleet; `nil` when the file is not a manifest.
+    var fleet: String? { isWritten ? FleetManifest.fleet(in: octets) : manifest?.fleet }
+
+    /// The number of beacons, damaged ones included; `nil` when it is unknown.
+    var count: Int? {
+        if let manifest { return manifest.beacons.count }
+        let lines = FleetManifest.beaconLines(in: octets)
+        return lines.isEmpty ? nil : lines.count
+    }
+
+    /// The names of the beacons, as far as they can be read.
+    var names: [String] {
+        manifest?.beacons.map(\.name) ?? FleetManifest.beaconLines(in: octets).compactMap(FleetManifest.name)
+    }
+
+    /// `nil` when the manifest is damaged.
+    private var manifest: FleetManifest? { FleetManifest.decode(octets).manifest }
+}
+
+extension FleetGeneration {
+    /// Refuses a directory that contains anything but files of an earlier run for this fleet.
+    private static func refuseForeignFiles(
+        _ replacement: FolderReplacement, in folder: String, fleet: String, manifestOnly: Bool
+    ) throws(FleetStoreError) {
+        let names = replacement.names
+        guard !names.isEmpty else { return }
+        guard names.contains(Self.manifest) else {
+            throw FleetStoreError(
+                .invalid,
+                "\(folder): this directory contains \(some(names)) and no manifest.json: `pharos fleet generate` did "
+                    + "not "
+                    + "make it; choose an empty directory")
+        }
+        let earlier: EarlierManifest
+        do throws(SystemError) {
+            earlier = try EarlierManifest(in: replacement.path)
+        } catch {
+            throw failure(error, folder)
+        }
+        guard earlier.isWritten, let owner = earlier.fleet else {
+            throw FleetStoreError(
+                .invalid,
+                "\(earlier.path): `pharos fleet generate` did not write this file; choose an empty directory")
+        }
+        guard owner == fleet else {
+            throw FleetStoreError(
+                .invalid,
+                "\(folder): this directory contains the fleet \(owner), not \(fleet); choose another directory")
+        }
+        var foreign = names.subtracting([Self.manifest, Self.table])
+        if !foreign.isEmpty { foreign.subtract(earlier.names.map { $0 + ".json" }) }
+        guard foreign.isEmpty else {
+            throw FleetStoreError(
+                .invalid,
+                "\(folder): `pharos fleet generate` did not make \(some(foreign)); move it elsewhere, or choose "
+                    + "another "
+                    + "directory")
+        }
+        if manifestOnly, let profile = names.first(where: { $0 != Self.manifest && $0 != Self.table }) {
+            throw FleetStoreError(
+                .invalid,
+                "\(folder): this directory contains profiles such as \(profile), which would no longer fit their "
+                    + "manifest; choose another directory for --manifest-only")
+        }
+    }
+
+    /// A few names, as part of a sentence.
+    private static func some(_ names: Set<String>) -> String {
+        let shown = names.sorted().prefix(3).map { JSONValue.string($0).line }.joined(separator: ", ")
+        return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
+    }
+
+    /// Refuses a fleet without beacons, because a table that lost its rows would retire all beacons.
     private static func refuseEmptiness(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
         guard !files.hasErrors, let fleet = files.fleet, fleet.beaconCount == 0, !options.allowsEmpty,
             let lock = files.lock, lock.liveCount > 0
         else { return }
         throw FleetStoreError(
             .invalid,
-            "\(files.file): this fleet has no beacons any more, and its lock has \(lock.liveCount) in use; nothing was "
-                + "changed; `--empty` retires them all")
+            "\(files.file): this fleet has no beacons, but its lock has \(lock.liveCount) in use; nothing was changed; "
+                + "to retire them all, add `--empty`")
     }
 
-    /// New identities in the place of those that a directory's files were made with would renumber the fleet.
+    /// Refuses a fleet without a lock when the directory has a manifest of the fleet: all beacons would get new
+    /// identities.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
+        // Another file in the place of the manifest is refused later.
         guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
-            // Another file in the place of the manifest is refused later.
-            let written = try? written(in: directory), written.fleet == fleet.name, written.beacons != 0
+            let earlier = try? EarlierManifest(in: directory), earlier.fleet == fleet.name
         else { return }
-        let beacons = written.beacons.map { "\($0)" } ?? "an unknown number of"
+        let count = earlier.count
+        guard count != 0 else { return }
+        let beacons = count.map { "\($0)" } ?? "an unknown number of"
         throw FleetStoreError(
             .invalid,
-            "\(files.lockFile): the lock is gone, and \(directory) holds \(beacons) beacons with identities "
-                + "from it; nothing was changed; restore it from version control, or take the identities from the "
+            "\(files.lockFile): this lock is missing, and \(directory) contains \(beacons) beacons with identities "
+                + "from "
+                + "it; nothing was changed; restore the lock from version control, or take the identities from the "
                 + "manifest with `--adopt`")
     }
 
     private static func adopt(_ directory: String, into files: inout FleetFiles) throws(FleetStoreError) {
-        guard files.lock == nil, !files.hasErrors, let fleet = files.fleet else {
-            guard !files.hasErrors else { throw files.refusal }
-            throw FleetStoreError(
-                .request, "--adopt: \(files.lockFile) is there, and what it says counts; remove it first if it is lost")
+        guard !files.hasErrors, let fleet = files.fleet else { throw files.refusal }
+        guard files.lock == nil else {
+            throw FleetStoreError(.request, "--adopt: \(files.lockFile) exists; remove it first if it is wrong")
         }
-        let path = directory + "/manifest.json"
-        guard let manifest = try manifest(in: directory) else {
-            throw FleetStoreError(.missing, "\(path): there is no such file, whose identities could be taken")
+        let path = "\(directory)/\(Self.manifest)"
+        guard Files.exists(path), let manifest = try FleetManifest.read(path, isManifest: true) else {
+            throw FleetStoreError(.missing, "\(path): there is no such file to take the identities from")
         }
         do throws(FleetLock.AdoptionError) {
-            try files.use(FleetLock(adopting: manifest, for: fleet))
+            files.useWithoutLockFile(try FleetLock(adopting: manifest, for: fleet))
         } catch {
             throw FleetStoreError(.invalid, "\(path): the identities cannot be taken from this manifest: \(error)")
         }
     }
-
-    /// The fleet of a manifest and the number of its beacons, damaged ones too: their identities were given out. The
-    /// number is `nil` when it cannot be told.
-    private static func written(in directory: String) throws -> (fleet: String, beacons: Int?)? {
-        let path = directory + "/manifest.json"
-        guard Files.exists(path) else { return nil }
-        let octets = try Files.read(path, limit: 1 << 30)
-        if let manifest = FleetManifest.decode(octets).manifest { return (manifest.fleet, manifest.beacons.count) }
-        guard octets.starts(with: FleetManifest.firstOctets), let fleet = FleetManifest.fleet(in: octets) else {
-            return nil
-        }
-        let lines = FleetManifest.beaconLines(in: octets)
-        return (fleet, lines.isEmpty ? nil : lines.count)
-    }
-
-    private static func manifest(in directory: String) throws(FleetStoreError) -> FleetManifest? {
-        guard Files.exists(directory + "/manifest.json") else { return nil }
-        return try NamedFleet(path: directory).manifest()
-    }
 }
 
+// MARK: Reports
+
 extension FleetGeneration {
-    /// Further names are only counted.
+    /// The largest number of names in a line of ``text``.
     private static let nameLimit = 20
 
     /// A line for each kind of change, and a line that counts the files.
     public var text: String {
         let lists = [
             ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),
-            ("New boxes, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" }),
+            ("New machines, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" }),
             ("Moved, with new numbers", changes.moved), ("Back, with their old identities", changes.revived),
             ("Retired, identities kept", changes.retired), ("Released", changes.released),
         ]
-        let outcome = result.outcome
         return lists.map(Self.line).joined()
             + "\(directory): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
             + (changes.added > 0 ? "; \(changes.added) new identities" : "") + "\n"
@@ -149,12 +330,12 @@ extension FleetGeneration {
         return "\(what): \(names.prefix(nameLimit).joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
     }
 
-    /// The same for programs, with all names.
+    /// The changes and the numbers of files as JSON, with all names.
     public var json: JSONValue {
         .record([
             ("fleet", .string(fleet.name)), ("beacons", .integer(fleet.beaconCount)),
-            ("written", .integer(result.outcome.written)), ("unchanged", .integer(result.outcome.unchanged)),
-            ("removed", .integer(result.outcome.removed)), ("lockWritten", .boolean(result.lockWritten)),
+            ("written", .integer(outcome.written)), ("unchanged", .integer(outcome.unchanged)),
+            ("removed", .integer(outcome.removed)), ("lockWritten", .boolean(lockWritten)),
             ("added", .integer(changes.added)), ("retired", Self.list(changes.retired)),
             ("revived", Self.list(changes.revived)), ("moved", Self.list(changes.moved)),
             ("renamed", Self.pairs(changes.renamed, "was")),

@@ -4,40 +4,39 @@ public import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
 
-/// The identity keys of a fleet, as its directory of keys holds them: one for each beacon with ephemeral ids or
-/// encrypted telemetry.
+/// The identity keys of a fleet in its directory of keys: one for each beacon with ephemeral ids or encrypted
+/// telemetry.
 public struct FleetKeys: Sendable {
     private let fleet: NamedFleet
-    /// Where the keys are.
+    /// The directory of the keys.
     public let directory: KeyDirectory
 
     /// - Parameters:
-    ///   - fleet: Whose beacons need keys.
-    ///   - keys: The directory of the keys; `nil` for `keys` beside the fleet file, and beside the directory that was
-    ///     generated: what lies in that is replaced.
+    ///   - fleet: The fleet whose beacons need keys.
+    ///   - keys: The directory of the keys; `nil` for `keys` next to the fleet file. The generated directory cannot
+    ///     contain it, because it is replaced as a whole.
     public init(of fleet: NamedFleet, in keys: String? = nil) {
         self.fleet = fleet
         directory = KeyDirectory(keys ?? fleet.keysDirectory)
     }
 
-    /// What became of the key of each beacon, by its name.
+    /// The names of the beacons whose keys were made, replaced or kept.
     public struct Report: Hashable, Sendable {
         public var made: [String] = []
         public var replaced: [String] = []
         public var kept: [String] = []
-        /// Beacons without a public key, which no key can be agreed on with.
+        /// Beacons whose public key is missing.
         public var missing: [String] = []
     }
 
-    /// Is told how many of how many are done.
+    /// Gets the number of beacons that are done, and of all.
     public typealias Progress = (_ done: Int, _ all: Int) -> Void
 
     /// Makes a random key for every beacon that needs one and has none.
     ///
     /// - Parameters:
-    ///   - replacing: Beacons that get another key than the one they have.
-    ///   - progress: Gets how many beacons of how many have been looked at.
-    /// - Throws: ``FleetStoreError/Kind/request`` where one of these needs no key.
+    ///   - replacing: Names of beacons that get a new key even if they have one.
+    /// - Throws: ``FleetStoreError/Kind/request`` when one of these beacons needs no key.
     public func generate(
         replacing: [String] = [], progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -59,8 +58,8 @@ public struct FleetKeys: Sendable {
         }
     }
 
-    /// The beacons' side of an agreement by X25519: every beacon without a key gets one, and its public key beside it.
-    /// Private keys are needed for one moment, and kept nowhere.
+    /// Makes keys with X25519 on the side of the beacons: every beacon without a key gets one, and a public key. The
+    /// private keys are not stored.
     public func agree(
         resolverPublicKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -76,15 +75,15 @@ public struct FleetKeys: Sendable {
                     try IdentityKey.publicKey(of: privateKey)
                 )
             }
-            // First the public one: a key without it would be of no use to the resolver.
+            // The public key comes first: without it the resolver could not compute the key.
             try directory.setPublicKey(publicKey, of: rotation)
             if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
         }
     }
 
-    /// The resolver's side of the agreement, from the public keys of the beacons.
+    /// Makes keys with X25519 on the side of the resolver, from the public keys of the beacons.
     ///
-    /// - Throws: Also where a beacon has another key than the one agreed on, which is left as it is.
+    /// - Throws: Also when a beacon has another key, which is not changed.
     public func resolve(
         resolverPrivateKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -103,14 +102,16 @@ public struct FleetKeys: Sendable {
             } else {
                 throw FleetStoreError(
                     .invalid,
-                    "\(directory.path)\(rotation.keyName) is another key than the one agreed on; it was left as it is")
+                    "\(directory.path)\(rotation.keyName) is another key than the one that was agreed on; it was not "
+                        + "changed")
             }
         }
     }
 
-    /// Goes through the beacons that need keys, alone in the directory, and makes sure that new keys outlast a power cut.
+    /// Calls `body` for each beacon that needs a key while no other process changes the directory, and then makes the
+    /// new keys durable.
     ///
-    /// - Parameter command: Of `pharos fleet keys`, for whoever finds the directory in use.
+    /// - Parameter command: The subcommand of `pharos fleet keys`, for the messages of other processes.
     private func work(
         on rotations: [BeaconRotation], for command: String, _ progress: Progress,
         _ body: (BeaconRotation, inout Report) throws(FleetStoreError) -> Void
@@ -163,7 +164,7 @@ public struct FleetKeys: Sendable {
 }
 
 extension FleetKeys {
-    /// What was done, in one line.
+    /// The report in one line.
     public func text(of report: Report) -> String {
         let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
             .filter { !$0.0.isEmpty }
@@ -172,7 +173,7 @@ extension FleetKeys {
             + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ") + "\n"
     }
 
-    /// The same for programs, with the names.
+    /// The report as JSON, with the names.
     public func json(of report: Report) -> JSONValue {
         func list(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
         return .record([
@@ -181,7 +182,7 @@ extension FleetKeys {
         ])
     }
 
-    /// Says which beacons have no public key to agree with; `nil` where all have.
+    /// The error that names the beacons whose public key is missing; `nil` when there are none.
     public func lack(in report: Report) -> FleetStoreError? {
         guard !report.missing.isEmpty else { return nil }
         let names = report.missing.prefix(5).joined(separator: ", ") + (report.missing.count > 5 ? ", …" : "")

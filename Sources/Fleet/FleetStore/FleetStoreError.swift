@@ -1,46 +1,46 @@
 internal import Configuration
 internal import LinuxHost
 
-/// Why a fleet's files cannot be read, made or kept.
+/// Why the files of a fleet cannot be read or written.
 public struct FleetStoreError: Error, Hashable, Sendable {
-    /// What the failure means for whoever asked.
+    /// The kind of failure, which decides the exit code.
     public enum Kind: Hashable, Sendable {
-        /// A file or directory is not there, or cannot be read.
+        /// A file or directory does not exist or cannot be read.
         case missing
         /// A file does not follow the grammar of its format.
         case malformed
-        /// The files are well formed, and what was asked for cannot be done with them.
+        /// The files are well formed, but the request cannot be fulfilled with them.
         case invalid
-        /// The request itself names something that is not there.
+        /// The request names something that does not exist.
         case request
-        /// Another process is changing the same fleet; later it will work.
+        /// Another process is changing the fleet. A later attempt may succeed.
         case busy
-        /// This user may not.
+        /// This user has no permission.
         case notPermitted
         /// A program that is needed is not installed.
         case unavailable
-        /// A program that was run did not do its work.
+        /// Another program failed.
         case failed
         /// The system refused a call.
         case system
     }
 
     public let kind: Kind
-    /// One sentence a problem (what, where, what next); at least one.
+    /// A sentence for each problem with its place and advice; at least one.
     public let messages: [String]
 
-    /// - Parameter messages: At least one; each a sentence of what, where, what next.
+    /// - Parameter messages: At least one sentence, with the place and advice.
     public init(_ kind: Kind, _ messages: [String]) {
         self.kind = kind
         self.messages = messages
     }
 
-    /// One sentence: what, where, what next.
+    /// An error with one sentence.
     public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
 
-    /// The errors of files that cannot be used, in their order, without the warnings.
+    /// The errors of files in their order, without the warnings.
     ///
-    /// - Parameter file: What a file is called in problems that do not say it themselves.
+    /// - Parameter file: The name of the file for problems without one.
     init(_ problems: [FileProblem], file: String? = nil) {
         let kind: Kind =
             switch problems.refusal {
@@ -71,6 +71,6 @@ public struct FleetStoreError: Error, Hashable, Sendable {
 }
 
 extension FleetStoreError: CustomStringConvertible {
-    /// All sentences, one a line.
+    /// All sentences, each on a line.
     public var description: String { messages.joined(separator: "\n") }
 }

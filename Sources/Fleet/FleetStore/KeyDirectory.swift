@@ -3,35 +3,35 @@ public import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
 
-/// A directory with the identity keys of a fleet, one file a beacon, which nobody but its owner may read.
+/// A directory with the identity keys of a fleet: a file of mode 0600 for each beacon.
 public struct KeyDirectory: Sendable {
-    /// With its last slash.
+    /// The path with a slash at the end.
     public let path: String
 
-    /// - Parameter path: With or without its last slash; nothing is looked at yet.
+    /// - Parameter path: With or without a slash at the end. Nothing is read yet.
     public init(_ path: String) {
         self.path = path.hasSuffix("/") ? path : path + "/"
     }
 
-    /// Makes the directory, for its owner alone, unless it is there, and takes the right to change what is in it.
+    /// Creates the directory with mode 0700 if it does not exist, and takes the right to change its files.
     ///
-    /// - Parameter purpose: The command, for whoever finds the right taken.
+    /// - Parameter purpose: The command, for the messages of other processes.
     func claim(_ purpose: String) throws(FleetStoreError) -> FileLock? {
         try named(path) { () throws(SystemError) in try Files.makeDirectory(path, mode: 0o700) }
         return try FleetClaim.take(path + ".lock", of: path, purpose: purpose)
     }
 
-    /// Whether the beacon has a key already.
+    /// Whether the beacon has a key.
     public func hasKey(of rotation: BeaconRotation) -> Bool { Files.exists(path + rotation.keyName) }
 
-    /// `nil` where there is none.
+    /// The key of a beacon; `nil` when there is none.
     public func key(of rotation: BeaconRotation) throws(FleetStoreError) -> IdentityKey? {
         try SecretFile.identityKey(path + rotation.keyName)
     }
 
-    /// Keeps a beacon's first key. One that is there is never touched.
+    /// Stores the first key of a beacon. A key that exists is not changed.
     ///
-    /// - Returns: whether there was none before.
+    /// - Returns: Whether the key was stored.
     public func add(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) -> Bool {
         let file = path + rotation.keyName
         do throws(SystemError) {
@@ -43,7 +43,7 @@ public struct KeyDirectory: Sendable {
         }
     }
 
-    /// Puts another key in the place of a beacon's.
+    /// Replaces the key of a beacon.
     public func replace(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.keyName
         try named(file) { () throws(SystemError) in
@@ -51,14 +51,14 @@ public struct KeyDirectory: Sendable {
         }
     }
 
-    /// The beacon's public key, which anybody may read; `nil` where there is none.
+    /// The public key of a beacon; `nil` when there is none.
     public func publicKey(of rotation: BeaconRotation) throws(FleetStoreError) -> FixedOctets<32>? {
         let file = path + rotation.publicKeyName
         guard Files.exists(file) else { return nil }
         return try AgreementKey.octets(try SourceFile.read(file, limit: 1 << 16), file)
     }
 
-    /// Keeps a beacon's public key, in the place of one that is there.
+    /// Stores the public key of a beacon, also in place of another one.
     public func setPublicKey(_ key: FixedOctets<32>, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.publicKeyName
         try named(file) { () throws(SystemError) in
@@ -66,7 +66,7 @@ public struct KeyDirectory: Sendable {
         }
     }
 
-    /// Waits until the disk has all of it.
+    /// Waits until all keys are on the disk.
     public func synchronize() throws(FleetStoreError) {
         try named(path) { () throws(SystemError) in try Files.synchronize(path) }
     }
@@ -80,9 +80,9 @@ public struct KeyDirectory: Sendable {
     }
 }
 
-/// The private key of whoever agrees on keys by X25519, in a file for its owner alone.
+/// The private key of the resolver for X25519, in a file of mode 0600.
 public enum AgreementKey {
-    /// Reads the private key at `path`, or makes one where there is no such file.
+    /// Reads the private key at `path`, or creates the file if it does not exist.
     public static func privateKey(_ path: String) throws(FleetStoreError) -> FixedOctets<32> {
         if !Files.exists(path) {
             let key = FixedOctets<32>.random()
@@ -90,7 +90,7 @@ public enum AgreementKey {
                 try Files.createSecret(path, with: Array("\(key)\n".utf8))
                 return key
             } catch {
-                // Somebody else was quicker.
+                // Another process has just created it.
                 guard error.errno == SystemError.alreadyThere else { throw FleetStoreError(error, at: path) }
             }
         }
@@ -101,14 +101,14 @@ public enum AgreementKey {
         do {
             return try FixedOctets<32>(hexadecimal: String(decoding: text, as: UTF8.self))
         } catch {
-            // Not what stands there: it may be a private key.
-            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 bytes: 64 hexadecimal digits")
+            // The message does not quote the text, because it may be a private key.
+            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 bytes, which are 64 hexadecimal digits")
         }
     }
 }
 
 extension FixedOctets {
-    /// Octets from the system's generator, which is good for keys.
+    /// Random bytes from the system's generator, for keys.
     static func random() -> Self {
         var generator = SystemRandomNumberGenerator()
         var octets = Self()

@@ -4,13 +4,13 @@ internal import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
 
-/// All keys of a fleet in one file for its owner alone, in which an id is found fast.
+/// All keys of a fleet in one file of mode 0600, for a fast search.
 public enum KeyRingFile {
     private static let sizeLimit = 1 << 31
 
     /// Copies the keys of a fleet into `path`.
     ///
-    /// - Returns: How many were copied, and how many beacons have none.
+    /// - Returns: The number of copied keys, and of beacons without a key.
     public static func collect(
         _ keys: FleetKeys, to path: String
     ) throws(FleetStoreError) -> (collected: Int, withoutKey: Int) {
@@ -35,7 +35,7 @@ public enum KeyRingFile {
         return (collected, withoutKey)
     }
 
-    /// The file's text; `nil` where something else is at the path.
+    /// The text of the file; `nil` when it is not a ring of keys.
     static func octets(_ path: String) throws(FleetStoreError) -> [UInt8]? {
         let start = Array(KeyRing.start.utf8)
         guard path != "-", let file = try? Descriptor.openRegular(path), let first = try? file.read(upTo: start.count),
@@ -45,25 +45,25 @@ public enum KeyRingFile {
     }
 }
 
-/// Which beacons of a fleet sent an ephemeral id.
+/// A search for the beacons of a fleet that sent an ephemeral id.
 public struct EphemeralIDSearch: Sendable {
-    /// A beacon that sent it, and when.
+    /// A beacon that sent the id, and the window in which it sent it.
     public struct Match: Sendable {
         public let name: String
-        /// Site, floor and room, as far as they are given.
+        /// Site, floor and room: up to three names.
         public let group: [String]
         public let answer: EphemeralIDQuestion.Answer
     }
 
     public private(set) var matches: [Match] = []
-    /// How many keys were tried.
+    /// The number of keys that were tried.
     public private(set) var tried = 0
-    /// How many beacons with ephemeral ids have no key.
+    /// The number of beacons with ephemeral ids and without a key.
     public private(set) var withoutKey = 0
     private let question: EphemeralIDQuestion
 
-    /// Looks among the keys of a fleet, in files of their own or, where `path` names the ring that
-    /// ``KeyRingFile/collect(_:to:)`` made, in that.
+    /// Searches the keys of a fleet: those of the ring at `path`, which ``KeyRingFile/collect(_:to:)`` wrote, or those
+    /// of `keys` when `path` is not a ring.
     public init(_ question: EphemeralIDQuestion, path: String, keys: FleetKeys) throws(FleetStoreError) {
         self.question = question
         if let ring = try KeyRingFile.octets(path) {
@@ -111,7 +111,7 @@ public struct EphemeralIDSearch: Sendable {
 }
 
 extension EphemeralIDSearch {
-    /// A line for each match: the beacon, its place, and from when to when it sent the id.
+    /// A line for each match: the beacon, its group, and the times between which it sent the id.
     public var text: String {
         matches.map { match in
             let place = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
@@ -120,7 +120,7 @@ extension EphemeralIDSearch {
         .joined()
     }
 
-    /// The same for programs, with what was looked for.
+    /// The matches as JSON, with the id and the time.
     public var json: JSONValue {
         .record([
             ("id", .string(question.id.description)), ("at", .string(question.time.description)),

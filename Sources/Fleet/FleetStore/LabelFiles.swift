@@ -1,10 +1,10 @@
 public import Fleet
 internal import LinuxHost
 
-/// The files that labels are written to: one SVG for each page, or one PDF.
+/// The files of labels: an SVG for each page, or one PDF.
 public struct LabelFiles: Sendable {
     private let sheet: LabelSheet
-    /// As it was asked for: with several pages each SVG gets its number before the extension.
+    /// The requested name. With several pages each SVG gets its number before the extension.
     private let output: String
 
     /// - Parameter output: A name that ends in `.pdf` for one document, any other for SVG, `-` for standard output.
@@ -15,7 +15,7 @@ public struct LabelFiles: Sendable {
 
     private var isDocument: Bool { output.hasSuffix(".pdf") }
 
-    /// What was written: one name, or the first and the last of several.
+    /// The name of the file, or the names of the first and the last file.
     public var names: String {
         guard sheet.pageCount > 1, !isDocument else { return output }
         return "\(name(of: 0)) to \(name(of: sheet.pageCount - 1))"
@@ -23,7 +23,7 @@ public struct LabelFiles: Sendable {
 
     /// Draws all pages and writes them.
     ///
-    /// - Parameter progress: Gets how many pages are drawn; `nil` while all of them become one document.
+    /// - Parameter progress: Gets the number of drawn pages; `nil` while the document is converted.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
         if isDocument { return try writeDocument(progress) }
         for index in 0..<sheet.pageCount {
@@ -32,10 +32,10 @@ public struct LabelFiles: Sendable {
         }
     }
 
-    /// Seconds that the conversion may take.
+    /// The time limit of the conversion in s.
     private static let timeLimit = 600
 
-    /// All pages in one PDF, which rsvg-convert makes of them.
+    /// Converts all pages to one PDF with rsvg-convert.
     private func writeDocument(_ progress: (_ done: Int?) -> Void) throws(FleetStoreError) {
         let directory = try Self.asking { () throws(SystemError) in try TemporaryDirectory() }
         var files: [String] = []
@@ -53,15 +53,15 @@ public struct LabelFiles: Sendable {
         switch answers.first {
         case .ended(let document, _, 0): try OutputFile.write(octets: document, to: output)
         case .ended(_, let errors, let code):
-            let said = errors.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
-            throw FleetStoreError(.failed, "rsvg-convert ended with \(code): \(said ?? "it did not say why")")
+            let reason = errors.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
+            throw FleetStoreError(.failed, "rsvg-convert ended with \(code): \(reason ?? "it printed no reason")")
         case .notStarted:
             throw FleetStoreError(
                 .unavailable,
-                "rsvg-convert, which makes PDF of the pages, is not there: apt-get install librsvg2-bin, or give "
-                    + "--output a name that ends in .svg")
+                "rsvg-convert, which writes PDF, is not installed: apt-get install librsvg2-bin, or give --output a "
+                    + "name that ends in .svg")
         case .late, nil:
-            throw FleetStoreError(.busy, "rsvg-convert did not make the document within \(Self.timeLimit) s")
+            throw FleetStoreError(.busy, "rsvg-convert did not write the document within \(Self.timeLimit) s")
         }
     }
 
@@ -71,7 +71,7 @@ public struct LabelFiles: Sendable {
         do throws(SystemError) { return try body() } catch { throw FleetStoreError(error) }
     }
 
-    /// The file of a page, from 0. Numbers have as many digits as the last one, so that names sort as pages do.
+    /// The file of a page, counted from 0. All numbers have the same length, so that names sort like pages.
     func name(of index: Int) -> String {
         guard sheet.pageCount > 1 else { return output }
         let digits = String(index + 1)

@@ -3,19 +3,19 @@ internal import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
 
-/// A fleet that somebody named: its file, the directory that `fleet generate` wrote, or the manifest in it.
+/// A fleet on the command line: the fleet file, the directory that `fleet generate` wrote, or the manifest in it.
 public struct NamedFleet: Sendable {
-    /// As it was named.
+    /// The path on the command line.
     public let path: String
 
-    /// - Parameter path: Of the fleet file, the directory or the manifest; nothing is read yet.
+    /// - Parameter path: The fleet file, the directory or the manifest. Nothing is read yet.
     public init(path: String) { self.path = path }
 
-    /// The directory that the fleet lies in, with its last slash; empty for the directory where we are.
+    /// The directory of the fleet with a slash at the end; empty for the current directory.
     public var directory: String { SourceFile.directory(of: file) }
 
-    /// Where its keys lie unless somebody says otherwise: beside the fleet file, and so beside the directory that was
-    /// generated from it. Keys that lie in that directory already stay theirs.
+    /// The default directory of the keys: `keys` next to the fleet file, and so next to the directory that was
+    /// generated from it. A directory `keys` that exists in the generated directory is used instead.
     var keysDirectory: String {
         let inside = directory + "keys"
         guard file.hasSuffix("/manifest.json") || file == "manifest.json", !Files.isDirectory(inside) else {
@@ -28,35 +28,36 @@ public struct NamedFleet: Sendable {
         Files.isDirectory(path) ? path + (path.hasSuffix("/") ? "" : "/") + "manifest.json" : path
     }
 
-    /// The whole manifest: the one that was generated, or the one that the fleet file and its lock make.
+    /// The manifest that `fleet generate` wrote, or the one that the fleet file and its lock give.
     ///
-    /// - Parameter progress: Gets how many beacons of how many are made from a fleet file.
+    /// - Parameter progress: Gets the number of beacons that are made from a fleet file, and of all.
     public func manifest(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetManifest {
         if let manifest = try written() { return manifest }
         var files = try FleetFiles(file)
-        let (fleet, allocation) = try locked(&files)
-        return try files.manifest(fleet, allocation, progress: progress)
+        let allocation = try files.locked()
+        return try files.manifest(allocation, progress: progress)
     }
 
-    /// The manifest for a question in which identities play no part. Beacons of a fleet file may have no identity yet.
+    /// The manifest for a question that does not depend on identities. Beacons may have no identity yet.
     public func plannedManifest() throws(FleetStoreError) -> FleetManifest {
         if let manifest = try written() { return manifest }
         var files = try FleetFiles(file)
-        return try files.manifest()
+        let allocation = try files.allocated()
+        return try files.manifest(allocation)
     }
 
-    /// The advertisements of each site, whether the beacons have identities yet or not.
+    /// The advertisements of each site. Beacons may have no identity yet.
     ///
     /// - Throws: Also when a beacon of a manifest sends nothing, or at an interval that no controller supports.
     public func traffic() throws(FleetStoreError) -> (name: String, traffic: FleetTraffic) {
         guard let manifest = try written() else {
             var files = try FleetFiles(file)
-            let (fleet, allocation) = try files.allocated()
-            let report = try files.check(fleet, allocation, ignoringKeys: true)
+            let allocation = try files.allocated()
+            let traffic = try files.check(allocation, keys: nil)
             guard !files.hasErrors else { throw files.refusal }
-            return (fleet.name, report.traffic)
+            return (allocation.fleet.name, traffic)
         }
         var traffic = FleetTraffic()
         for beacon in manifest.beacons {
@@ -65,9 +66,9 @@ public struct NamedFleet: Sendable {
         return (manifest.fleet, traffic)
     }
 
-    /// The profiles of these beacons of its manifest: those that lie beside it, or as the fleet file makes them.
+    /// The profiles of beacons of the manifest: the files next to the manifest, or those that the fleet file gives.
     ///
-    /// - Throws: Also where a profile is another one than its manifest was made with.
+    /// - Throws: Also when a file has changed since the manifest was written.
     public func profiles(
         of beacons: [FleetManifest.Beacon]
     ) throws(FleetStoreError) -> [(name: String, text: [UInt8])] {
@@ -78,55 +79,85 @@ public struct NamedFleet: Sendable {
                 guard Fingerprint.text(of: text) == beacon.profileHash else {
                     throw FleetStoreError(
                         .invalid,
-                        "\(path): this is not the profile that the manifest beside it was made with; `pharos fleet "
-                            + "generate` makes both anew")
+                        "\(path): this profile does not belong to the manifest next to it; run `pharos fleet generate` "
+                            + "to write both again")
                 }
                 return (beacon.name, text)
             }
         }
         let names = Set(beacons.map(\.name))
         var files = try FleetFiles(file)
-        let (fleet, allocation) = try locked(&files)
-        let generator = FleetGenerator(fleet, allocation)
-        return (0..<generator.count).map { generator.beacon($0) }
+        let allocation = try files.locked()
+        return (0..<allocation.count).map { allocation.beacon($0) }
             .filter { $0.beacon != nil && names.contains($0.name) }.map { ($0.name, $0.profile) }
     }
 
-    /// What is said of a beacon of a manifest that cannot be on the air.
+    /// The error for a beacon of a manifest that no controller can send.
     public static func silent(_ beacon: String, _ file: String) -> FleetStoreError {
         FleetStoreError(
             .malformed,
-            "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or at an interval that no controller knows "
+            "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or at an interval that no controller "
+                + "supports "
                 + "(20 ms...10485.76 s)")
     }
 
-    /// The manifest that was generated; `nil` when a fleet file is named.
+    /// The manifest that `fleet generate` wrote; `nil` when the path is that of a fleet file.
     private func written() throws(FleetStoreError) -> FleetManifest? {
-        let octets = try SourceFile.readNamed(file, limit: 1 << 30)
-        guard Files.isDirectory(path) || octets.starts(with: FleetManifest.firstOctets) else { return nil }
-        let (manifest, problems) = FleetManifest.decode(octets)
-        guard let manifest else {
-            throw FleetStoreError(.malformed, problems.filter(\.isError).map { $0.text(file: file) })
-        }
-        return manifest
-    }
-
-    /// The fleet file's beacons with the identities that the lock has for them.
-    private func locked(
-        _ files: inout FleetFiles
-    ) throws(FleetStoreError) -> (fleet: Fleet, allocation: FleetAllocation) {
-        let (fleet, allocation) = try files.allocated()
-        // An identity that is in no lock yet may be given to another beacon.
-        guard allocation.changes.added == 0 else {
-            throw FleetStoreError(
-                .invalid,
-                "\(file): \(allocation.changes.added) of its beacons have no identity yet; run `pharos fleet generate`")
-        }
-        return (fleet, allocation)
+        try FleetManifest.read(file, isManifest: Files.isDirectory(path))
     }
 }
 
-/// Which beacons of a fleet are meant: those that satisfy every part that is not empty.
+extension FleetManifest {
+    /// The largest manifest in bytes.
+    static let sizeLimit = 1 << 30
+
+    /// Reads `manifest.json`.
+    ///
+    /// - Parameter isManifest: Whether another file is an error.
+    /// - Returns: `nil` when the file does not begin like a manifest.
+    static func read(_ path: String, isManifest: Bool = false) throws(FleetStoreError) -> FleetManifest? {
+        let octets = try SourceFile.readNamed(path, limit: sizeLimit)
+        guard isManifest || octets.starts(with: firstOctets) else { return nil }
+        return try checked(decode(octets), path)
+    }
+
+    /// Reads `manifest.csv`, which does not contain the name of the fleet.
+    static func readTable(_ path: String) throws(FleetStoreError) -> FleetManifest {
+        try checked(decodeCSV(try SourceFile.readNamed(path, limit: sizeLimit), fleet: "old"), path)
+    }
+
+    private static func checked(
+        _ result: (manifest: FleetManifest?, problems: [FileProblem]), _ path: String
+    ) throws(FleetStoreError) -> FleetManifest {
+        if let manifest = result.manifest { return manifest }
+        throw FleetStoreError(.malformed, result.problems.filter(\.isError).map { $0.text(file: path) })
+    }
+}
+
+extension FleetDiff {
+    /// Compares the fleet file at `file` with an earlier state.
+    ///
+    /// - Parameter path: A directory that `fleet generate` wrote, a manifest (JSON or CSV), or an older fleet file. An
+    ///   older fleet file without a lock of its own gets the identities of the present lock.
+    public init(of file: String, against path: String) throws(FleetStoreError) {
+        var files = try FleetFiles(file)
+        let allocation = try files.allocated()
+        let new = try files.manifest(allocation)
+        self.init(from: try Self.earlier(path, allocation.lock), to: new)
+    }
+
+    private static func earlier(_ name: String, _ lock: FleetLock) throws(FleetStoreError) -> FleetManifest {
+        let path = Files.isDirectory(name) ? name + "/manifest.json" : name
+        if path.hasSuffix(".csv") { return try FleetManifest.readTable(path) }
+        if let manifest = try FleetManifest.read(path) { return manifest }
+        var files = try FleetFiles(path)
+        files.useWithoutLockFile(lock)
+        let allocation = try files.allocated()
+        return try files.manifest(allocation)
+    }
+}
+
+/// A selection of beacons of a fleet. A beacon must match each list that is not empty.
 public struct BeaconSelection: Sendable {
     /// Only beacons of these names.
     public var names: [String]
@@ -135,17 +166,17 @@ public struct BeaconSelection: Sendable {
     /// Only beacons of these groups, such as `museum/ground`, and of those below them.
     public var groups: [String]
 
-    /// All beacons, unless a part is given.
+    /// Selects all beacons when all lists are empty.
     public init(names: [String] = [], sites: [String] = [], groups: [String] = []) {
         self.names = names
         self.sites = sites
         self.groups = groups
     }
 
-    /// The beacons that are left, in their order.
+    /// The selected beacons, in their order.
     ///
-    /// - Parameter fleet: How errors call the fleet.
-    /// - Throws: ``FleetStoreError/Kind/request``, naming the first part that no beacon has.
+    /// - Parameter fleet: The name of the fleet in messages.
+    /// - Throws: ``FleetStoreError/Kind/request`` for the first name that no beacon has.
     public func beacons(
         of beacons: [FleetManifest.Beacon], in fleet: String
     ) throws(FleetStoreError) -> [FleetManifest.Beacon] {

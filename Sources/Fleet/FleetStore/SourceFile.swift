@@ -1,12 +1,11 @@
 internal import EddystoneSecurity
 internal import LinuxHost
 
-/// Reading of files that a person or another file has named.
+/// Reads files that are named on the command line or in another file.
 enum SourceFile {
-    /// The contents of a file that was found beside another, or that another names: a regular one, because whatever else
-    /// lies in its place might never end.
+    /// The contents of a regular file. Other kinds of files are refused, because reading them might not end.
     ///
-    /// - Parameter limit: In octets; larger files are refused before they are read.
+    /// - Parameter limit: In bytes. Larger files are refused before they are read.
     static func read(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.read(path, limit: limit)
@@ -15,10 +14,10 @@ enum SourceFile {
         }
     }
 
-    /// The contents of what a person has named: a file, a stream such as the shell's `<(command)`, or standard input for
-    /// `-`.
+    /// The contents of an argument of the command line: a file, a stream such as `<(command)` of the shell, or standard
+    /// input for `-`.
     ///
-    /// - Parameter limit: In octets.
+    /// - Parameter limit: In bytes.
     static func readNamed(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
@@ -44,18 +43,18 @@ enum SourceFile {
         }
     }
 
-    /// The directory of a path with its last slash; empty for the directory where we are.
+    /// The directory of a path with a slash at the end; empty for the current directory.
     static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }
 
-/// A file with a key in it, which nobody but its owner may read.
+/// A file with a key, which only its owner may read.
 enum SecretFile {
-    /// Far more than any key needs.
+    /// The largest file in bytes, far more than a key needs.
     static let sizeLimit = 1 << 20
 
-    /// What stands in it.
+    /// The contents of the file.
     static func read(_ path: String, limit: Int = sizeLimit) throws(FleetStoreError) -> [UInt8] {
         guard let octets = try readIfThere(path, limit: limit) else {
             throw FleetStoreError(.missing, "\(path): there is no such file")
@@ -63,7 +62,7 @@ enum SecretFile {
         return octets
     }
 
-    /// The identity key in it; `nil` where there is no such file.
+    /// The identity key in the file; `nil` when the file does not exist.
     static func identityKey(_ path: String) throws(FleetStoreError) -> IdentityKey? {
         guard var octets = try readIfThere(path, limit: sizeLimit) else { return nil }
         do {
@@ -88,15 +87,15 @@ enum SecretFile {
     }
 }
 
-/// Files that a person asked for, such as an export.
+/// Writes files that are named on the command line, such as exports.
 public enum OutputFile {
-    /// Puts `text` in the place of the file at `path`, or writes it to standard output for `-`.
+    /// Replaces the file at `path` with `text`, or writes it to standard output for `-`.
     public static func write(_ text: String, to path: String) throws(FleetStoreError) {
         guard path != "-" else { return Terminal.write(text) }
         try write(octets: Array(text.utf8), to: path)
     }
 
-    /// Puts octets in the place of the file at `path`. What is no regular file is left as it is.
+    /// Replaces the file at `path`. Other kinds of files are not changed.
     public static func write(octets: [UInt8], to path: String) throws(FleetStoreError) {
         do throws(SystemError) {
             try Files.replace(path, with: octets)
@@ -111,7 +110,7 @@ public enum OutputFile {
             FleetStoreError(.missing, "\(path): there is no directory for this file")
         case SystemError.isDirectory: FleetStoreError(.request, "\(path): this is a directory, not a file")
         case SystemError.invalid:
-            FleetStoreError(.request, "\(path): this is no regular file; it was left as it is")
+            FleetStoreError(.request, "\(path): this is not a regular file; it was not changed")
         case SystemError.notPermitted, SystemError.accessDenied: FleetStoreError(.notPermitted, "\(error)")
         default: FleetStoreError(.system, "\(error)")
         }

@@ -3,29 +3,29 @@ internal import Configuration
 public import Fleet
 internal import LinuxHost
 
-/// What boxes say of themselves, from files or by ssh.
+/// The status reports of machines, from files or by ssh.
 public struct StatusGathering: Sendable {
-    /// In the order in which they were found.
+    /// The reports, in the order in which they were found.
     public private(set) var reports: [BeaconReport] = []
-    /// Why a host has said nothing.
+    /// The reason why a host gave no report, by host.
     public private(set) var reasons: [String: String] = [:]
-    /// Files and answers that say nothing, each with the reason.
+    /// Files and answers that could not be read, with the reason.
     public private(set) var problems: [String] = []
 
-    /// Nothing yet.
+    /// No reports yet.
     public init() {}
 
-    /// Far more than any box has to say.
+    /// The largest report in bytes, far more than a machine needs.
     private static let sizeLimit = 1 << 22
 
-    /// What listeners and collectors leave in the same directory of a box.
+    /// Endings of files that listeners and collectors write into the same directory.
     private static let others = [".listener.json", ".where.json"]
 
     private static func mayBeStatus(_ name: String) -> Bool {
         name.hasSuffix(".json") && !name.hasPrefix(".") && !others.contains { name.hasSuffix($0) }
     }
 
-    /// Reads all files `*.json` of a directory and of the directories in it, but those of listeners and collectors.
+    /// Reads all files `*.json` of a directory and of its subdirectories, except those of listeners and collectors.
     public mutating func read(_ directory: String) throws(FleetStoreError) {
         guard Files.isDirectory(directory) else {
             throw FleetStoreError(.missing, "\(directory): there is no such directory")
@@ -50,11 +50,11 @@ public struct StatusGathering: Sendable {
         }
     }
 
-    /// Asks every host once. What a host may be called is settled here again: it becomes an argument of ssh.
+    /// Queries every host once. The host names are checked again, because they become arguments of ssh.
     ///
     /// - Parameters:
-    ///   - parallel: How many boxes are asked at a time.
-    ///   - timeoutSeconds: How long a box may take to answer.
+    ///   - parallel: The number of machines that are queried at the same time.
+    ///   - timeoutSeconds: The time limit for an answer in s.
     public mutating func ask(
         _ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int
     ) throws(FleetStoreError) {
@@ -63,7 +63,7 @@ public struct StatusGathering: Sendable {
         for beacon in beacons {
             guard let host = beacon.host, known.insert(host).inserted else { continue }
             guard Self.isHost(host) else {
-                reasons[host] = "its host is no name or address that ssh could be given"
+                reasons[host] = "its host is not a name or address for ssh"
                 continue
             }
             hosts.append(host)
@@ -87,10 +87,10 @@ public struct StatusGathering: Sendable {
                 let before = reports.count
                 if !output.isEmpty { add(output, from: host, called: host) }
                 guard reports.count == before else { continue }
-                let said = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).last
+                let reason = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).last
                 reasons[host] =
-                    said.map { "ssh: \($0)" }
-                    ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this box")
+                    reason.map { "ssh: \($0)" }
+                    ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this machine")
             case .late: reasons[host] = "no answer within \(timeoutSeconds) s"
             case .notStarted(let error): throw FleetStoreError(.system, "ssh: \(error)")
             }
@@ -100,7 +100,7 @@ public struct StatusGathering: Sendable {
     private mutating func add(_ octets: [UInt8], from source: String, called name: String) {
         let (root, faults) = JSONDocument.parse(octets)
         guard let root, faults.isEmpty else {
-            problems.append("\(name): it is no status: \(faults.first?.description ?? "it is empty")")
+            problems.append("\(name): this is not a status file: \(faults.first?.description ?? "it is empty")")
             return
         }
         var nodes = [root]
@@ -114,7 +114,8 @@ public struct StatusGathering: Sendable {
         }
     }
 
-    /// Letters, digits, `.`, `-`, `_`, `:` and one `@`, no dash first: nothing that ssh takes for an option.
+    /// Whether the host has only letters, digits, `.`, `-`, `_`, `:` and `@`, and does not begin with a dash, which
+    /// would be an option of ssh.
     private static func isHost(_ host: String) -> Bool {
         guard let first = host.utf8.first, first != UInt8(ascii: "-"), host.utf8.count <= 255 else { return false }
         return host.utf8.allSatisfy { octet in

@@ -14,7 +14,7 @@ struct Benchmark {
           --empty     a static program that does nothing, beside which the start is measured (/bin/true)
           --reports   reports in the capture (1000000)
           --sample    how many of them scapy and beacontools decode in a round (20000)
-          --beacons   beacons in the fleet (1000000)
+          --beacons   beacons in the largest fleet (100000)
           --heard     reports that `pharos scan` replays (10000000)
           --collected seconds of a thousand receivers that `pharos collect` reads (30)
           --only      these parts and no others: \(parts.joined(separator: ", "))
@@ -35,7 +35,7 @@ struct Benchmark {
             let pharos = options.removeValue(forKey: "--pharos")
             let reports = try number(options.removeValue(forKey: "--reports") ?? "1000000")
             let sample = try number(options.removeValue(forKey: "--sample") ?? "20000")
-            let beacons = try number(options.removeValue(forKey: "--beacons") ?? "1000000")
+            let beacons = try number(options.removeValue(forKey: "--beacons") ?? "100000")
             let heard = try number(options.removeValue(forKey: "--heard") ?? "10000000")
             let collected = try number(options.removeValue(forKey: "--collected") ?? "30")
             let empty = options.removeValue(forKey: "--empty") ?? "/bin/true"

@@ -1,49 +1,51 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 
-extension Fleet {
+extension FleetAllocation {
     /// Generates and checks every beacon of the fleet, on this thread.
     ///
-    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
-    public func check(_ allocation: FleetAllocation, keys: FleetKeyFolder? = nil) -> FleetReport {
-        let generator = FleetGenerator(self, allocation, keys: keys)
-        var checker = FleetChecker(self, keys: keys)
-        for number in 0..<generator.count where !checker.isFull { checker.add(generator.beacon(number)) }
-        return checker.report()
+    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names
+    ///   none.
+    public func check(keys: FleetKeyFolder? = nil) -> FleetChecker {
+        var checker = FleetChecker(fleet, keys: keys)
+        for number in 0..<count where !checker.isFull { checker.add(beacon(number, keys: keys)) }
+        return checker
     }
 }
 
-/// Collects the problems of all beacons, and finds what two beacons share that they may not share.
+/// The checks over a whole fleet: collects the problems and the traffic of its beacons, and finds identities, addresses
+/// and keys that two beacons share.
 public struct FleetChecker {
     private let fleet: Fleet
-    private var problems = ProblemList()
-    /// Problems without the names of their beacons, each once.
+    private var list = ProblemList()
+    /// The problems of beacons without the names of the beacons.
     private var known: Set<FileProblem> = []
     /// The first beacon with each identity, address and key.
     private var owners: [GeneratedBeacon.Claim.Value: Int] = [:]
     /// The number of pairs of major and minor of each iBeacon UUID.
     private var pairs: [FixedOctets<16>: Int] = [:]
-    private var traffic = FleetTraffic()
+    private var sites = FleetTraffic()
 
     /// MAX_IDS_PER_UUID of Home Assistant's ibeacon integration.
     private static let pairLimit = 50
 
-    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
+    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names
+    ///   none.
     public init(_ fleet: Fleet, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
         // Sites have the order of the fleet file, wherever their beacons are.
-        for group in fleet.groups { traffic.begin(site: group.path.first ?? "") }
+        for group in fleet.groups { sites.begin(site: group.path.first ?? "") }
         if let keys, keys.files == nil, let node = fleet.keysNode {
-            problems.add(
+            list.add(
                 "there is no directory \(ProblemText.quoted(keys.path)); `pharos fleet keys` makes the keys", at: node,
                 in: fleet.file)
         }
     }
 
     /// Whether an error was found so far.
-    public var hasErrors: Bool { problems.hasErrors }
-    /// Whether so many problems were found that no more are listed.
-    public var isFull: Bool { problems.isFull }
+    public var hasErrors: Bool { list.hasErrors }
+    /// Whether the list of problems is full.
+    public var isFull: Bool { list.isFull }
 
     /// Adds the next beacon, in the order of the fleet.
     public mutating func add(_ generated: GeneratedBeacon) {
@@ -51,13 +53,13 @@ public struct FleetChecker {
             guard known.insert(own.problem).inserted else { continue }
             var problem = own.problem
             problem.message += own.suffix
-            problems.add(problem)
+            list.add(problem)
         }
         for claim in generated.claims { add(claim, of: generated) }
         if let beacon = generated.beacon {
-            traffic.add(generated.traffic, site: beacon.site ?? "")
+            sites.add(generated.traffic, site: beacon.site ?? "")
         }
-        if problems.isFull { problems.cut() }
+        if list.isFull { list.cut() }
     }
 
     private mutating func add(_ claim: GeneratedBeacon.Claim, of generated: GeneratedBeacon) {
@@ -73,26 +75,28 @@ public struct FleetChecker {
         switch claim.value {
         case .identity(let identity):
             let other = fleet.place(of: owner)
-            problems.add(
+            list.add(
                 place.problem(
                     "\(identity.text) is also what \"\(owner.name)\" sends (\(other.file):\(other.position))"))
         case .address(let address):
-            problems.add(place.problem("\(address) is also the address of \"\(owner.name)\""))
+            list.add(place.problem("\(address) is also the address of \"\(owner.name)\""))
         case .keyFile(let file):
-            problems.add(
+            list.add(
                 place.problem(
                     "\"\(owner.name)\" and \"\(generated.name)\" would share the identity key \(file); let "
                         + "identityKeyFile contain ${name}, so that each has its own"))
         }
     }
 
-    /// The problems of all beacons that were added, and their traffic.
-    public func report() -> FleetReport {
-        var problems = problems
+    /// The problems of the beacons that were added, in the order of the files.
+    public var problems: [FileProblem] {
+        var problems = list
         checkHomeAssistant(&problems)
-        return FleetReport(
-            problems: problems.sorted, beacons: fleet.beacons.count, traffic: traffic.withoutEmptySites)
+        return problems.sorted
     }
+
+    /// The advertisements of each site that has beacons.
+    public var traffic: FleetTraffic { sites.withoutEmptySites }
 
     private func checkHomeAssistant(_ problems: inout ProblemList) {
         guard fleet.listeners.contains(.homeAssistant) else { return }
@@ -105,5 +109,35 @@ public struct FleetChecker {
                     + "or send Eddystone-UID and track the addresses (`pharos fleet export homeassistant`)",
                 at: fleet.listenersNode ?? fleet.template.node, in: fleet.file, severity: .warning)
         }
+    }
+}
+
+/// The contents of a fleet's directory of identity keys.
+public struct FleetKeyFolder: Sendable {
+    /// As the fleet file names it.
+    public var path: String
+    /// The names of all files in it; `nil` when there is no such directory.
+    public var files: Set<String>?
+    /// The files that other users may read.
+    public var exposed: Set<String>
+
+    /// - Parameters:
+    ///   - path: The directory, as the fleet file names it.
+    ///   - files: The names of all files in it; `nil` when there is no such directory.
+    ///   - exposed: The files that other users may read.
+    public init(path: String, files: Set<String>?, exposed: Set<String> = []) {
+        self.path = path
+        self.files = files
+        self.exposed = exposed
+    }
+
+    /// Why a key cannot be used; `nil` for a good one, and when there is no directory at all.
+    func fault(_ file: String) -> String? {
+        guard let files else { return nil }
+        if !files.contains(file) {
+            return "there is no key \(ProblemText.quoted(file)) in \(path); `pharos fleet keys` makes it"
+        }
+        return exposed.contains(file)
+            ? "others may read the key \(ProblemText.quoted(file)) in \(path): chmod 0600" : nil
     }
 }

@@ -1,18 +1,18 @@
 public import BluetoothTypes
 
-/// What a fleet sends, site by site: how many boxes send which advertisements, how often and how long. Their names,
-/// identities and places play no part in it.
+/// The advertisements of the machines of a fleet by site, with their intervals and lengths. It does not contain names,
+/// identities or positions.
 public struct FleetTraffic: Sendable {
-    /// In the order of the fleet file or manifest; none without a beacon.
+    /// The sites that have beacons, in the order of the fleet file or manifest.
     public private(set) var sites: [Site] = []
     private var numbers: [String: Int] = [:]
 
-    /// One advertisement of a box.
+    /// An advertisement of a machine.
     public struct Advertisement: Hashable, Sendable {
-        /// As in profiles, such as `eddystone-uid`.
+        /// The type in profiles, such as `eddystone-uid`.
         public var type: String
         public var interval: AdvertisingInterval
-        /// Octets of advertising data.
+        /// The length of the advertising data, 0...31 bytes.
         public var payloadOctets: Int
 
         /// - Parameter payloadOctets: 0...31.
@@ -23,7 +23,7 @@ public struct FleetTraffic: Sendable {
         }
     }
 
-    /// The boxes of one site.
+    /// The machines of one site.
     public struct Site: Sendable {
         /// Empty for beacons without a site.
         public var name: String
@@ -38,7 +38,7 @@ public struct FleetTraffic: Sendable {
         public var beacons: Int { counts.values.reduce(0, +) }
         public var advertisements: Int { counts.reduce(0) { $0 + $1.key.count * $1.value } }
 
-        /// Boxes that send the same, in an order that depends on nothing else.
+        /// The numbers of machines that send the same advertisements, sorted by the advertisements.
         public var boxes: [(advertisements: [Advertisement], count: Int)] {
             counts.sorted { left, right in
                 left.key.lexicographicallyPrecedes(right.key) { $0.order < $1.order }
@@ -46,10 +46,10 @@ public struct FleetTraffic: Sendable {
         }
     }
 
-    /// Of no box.
+    /// The traffic of no machine.
     public init() {}
 
-    /// The number of a site; sites stand in the order in which they were begun.
+    /// Adds a site at the end, unless it is there, and returns its number.
     @discardableResult
     mutating func begin(site: String) -> Int {
         if let known = numbers[site] { return known }
@@ -66,15 +66,15 @@ public struct FleetTraffic: Sendable {
         return result
     }
 
-    /// Counts so many boxes of a site.
+    /// Adds machines of a site.
     mutating func add(_ advertisements: [Advertisement], count: Int = 1, site: String) {
         sites[begin(site: site)].add(advertisements, count: count)
     }
 
-    /// Counts a box of a manifest.
+    /// Adds a beacon of a manifest.
     ///
-    /// - Returns: `false`, and nothing is counted, for a box that sends nothing, or at intervals that no controller
-    ///   knows.
+    /// - Returns: `false`, without adding it, for a beacon that has no advertisements, or intervals that no controller
+    ///   supports.
     public mutating func add(_ beacon: FleetManifest.Beacon) -> Bool {
         let advertisements = beacon.advertisements.compactMap(\.traffic)
         guard !advertisements.isEmpty, advertisements.count == beacon.advertisements.count else { return false }
@@ -88,7 +88,7 @@ extension FleetTraffic.Advertisement {
 }
 
 extension FleetManifest.Advertisement {
-    /// How often and how long it is sent; `nil` for an interval that no controller knows.
+    /// The interval and the length; `nil` for an interval that no controller supports.
     public var traffic: FleetTraffic.Advertisement? {
         guard let interval = AdvertisingInterval(microseconds: intervalMicroseconds),
             AdvertisingInterval.extendedRange.contains(interval)

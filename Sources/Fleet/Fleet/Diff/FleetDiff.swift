@@ -84,8 +84,8 @@ public struct FleetDiff: Hashable, Sendable {
 }
 
 extension FleetDiff {
-    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), followed by its values that
-    /// differ. The last line counts them.
+    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), followed by its values
+    /// that differ. The last line counts them.
     public var text: String {
         var text = ""
         for name in added { text += "+ \(name)\n" }

@@ -1,27 +1,27 @@
 internal import Configuration
 
-/// What Ansible has to know of a fleet: its boxes by groups, and of each box the beacons that it sends.
+/// The machines of a fleet for Ansible, by groups, with the beacons of each machine.
 ///
-/// A box goes by the name of its first beacon, and is reached at its `host`. Ansible takes whatever stands in double
-/// braces for an expression, so every word here is one of letters, digits, `.`, `_`, `-` and `:`, or is refused.
+/// A machine has the name of its first beacon, and the address `host`. Ansible evaluates text in double braces, so
+/// every word must consist of letters, digits, `.`, `_`, `-` and `:`.
 public struct AnsibleInventory {
     /// The inventory as JSON, which Ansible's `yaml` plugin reads from a file that ends with `.json`.
     public let text: String
-    /// The beacons whose box has no `host`, so that Ansible cannot reach it: they are left out.
+    /// The beacons without `host`, which Ansible cannot reach. They are left out.
     public let withoutHost: [String]
     /// The names of the beacons that are rolled out.
     public let beacons: [String]
-    /// How many boxes there are.
+    /// The number of machines.
     public let boxes: Int
-    /// The names of the identity keys that the boxes need.
+    /// The names of the identity keys that the machines need.
     public let keys: [String]
 
-    /// The group that all boxes are in.
+    /// The group of all machines.
     private static let everybody = "pharos"
-    /// Where the service may read keys.
+    /// The directories in which the service may read keys.
     private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
 
-    /// Refuses names, hosts, key files and hashes that Ansible could take for more than words.
+    /// - Throws: When a name, a host, a key file or a hash is not a word.
     public init(_ manifest: FleetManifest) throws(AnsibleInventoryError) {
         try Self.check(manifest.fleet, of: manifest.fleet)
         var boxes: [String: Int] = [:]
@@ -32,7 +32,8 @@ public struct AnsibleInventory {
             guard let host = beacon.host else { continue }
             if let fault = NameRule.beaconFault(beacon.name) { throw AnsibleInventoryError(fault, of: beacon.name) }
             guard NameRule.isWord(host) else {
-                throw AnsibleInventoryError("\(ProblemText.quoted(host)) is no host's name or address", of: beacon.name)
+                throw AnsibleInventoryError(
+                    "\(ProblemText.quoted(host)) is not a host name or address", of: beacon.name)
             }
             let own = try Self.keys(of: beacon)
             keys += own
@@ -60,7 +61,7 @@ public struct AnsibleInventory {
         self.keys = keys
     }
 
-    /// Whose inventory a text is; `nil` where it is none that was made here.
+    /// The name of the fleet in an inventory; `nil` for a text that Pharos did not write.
     public static func fleet(of inventory: [UInt8]) -> String? {
         JSONDocument.parse(inventory).root?[everybody]?["vars"]?["pharos_fleet"]?.string
     }
@@ -77,8 +78,8 @@ public struct AnsibleInventory {
         ])
     }
 
-    /// What decides which rights the service needs: `hci`, `hci:user`, `hci:mgmt`, `serial`, `tcp`, `unix` or
-    /// `virtual`.
+    /// The kind of the adapter, which decides the rights of the service: `hci`, `hci:user`, `hci:mgmt`, `serial`,
+    /// `tcp`, `unix` or `virtual`.
     private static func form(of adapter: String?) -> String {
         guard let adapter else { return "hci" }
         for form in ["serial", "tcp", "unix"] where adapter.hasPrefix(form + ":") { return form }
@@ -94,7 +95,8 @@ public struct AnsibleInventory {
                 case let name = String(file.dropFirst(folder.count)), NameRule.fault(name) == nil
             else {
                 throw AnsibleInventoryError(
-                    "its identity key \(ProblemText.quoted(file)) is no plain file in /etc/pharos/keys, where the service "
+                    "its identity key \(ProblemText.quoted(file)) is no plain file in /etc/pharos/keys, where the "
+                        + "service "
                         + "reads keys",
                     of: beacon.name)
             }
@@ -144,7 +146,7 @@ private struct GroupTree {
         return nodes.count - 1
     }
 
-    /// Ansible's groups are named like variables. Paths that differ in their signs alone are told apart by a number.
+    /// The name of a group in Ansible, which may contain letters, digits and `_`. Equal names get a number.
     private mutating func identifier(_ path: [String]) -> String {
         let plain = "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
         var name = plain
@@ -156,7 +158,7 @@ private struct GroupTree {
         return name
     }
 
-    /// The groups in the group that all are in.
+    /// The groups in the group of all machines.
     func children(of index: Int = 0) -> JSONValue? {
         guard !nodes[index].children.isEmpty else { return nil }
         return .object(

@@ -2,13 +2,13 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Glibc
 
-/// A fleet as GeoJSON (RFC 7946): a point a beacon, as maps show it.
+/// A fleet as GeoJSON (RFC 7946), with a point for each beacon.
 public struct FleetMap {
-    /// Where the origin of a plan lies on the globe, and how the plan is turned.
+    /// The origin of a plan on the globe, and the direction of the plan.
     public struct Anchor: Hashable, Sendable {
         public let latitude: Double
         public let longitude: Double
-        /// Degrees from north, clockwise, in which the plan's second axis points.
+        /// The direction of the plan's second axis, in degrees clockwise from north.
         public let bearing: Double
 
         /// `nil` outside -85...85 and -180...180 degrees, and for a bearing that is not finite.
@@ -25,15 +25,15 @@ public struct FleetMap {
     private let anchor: Anchor?
 
     /// - Parameters:
-    ///   - anchor: For sites that have none of their own.
-    ///   - anchors: By site.
+    ///   - anchor: The anchor of sites that are not in `anchors`.
+    ///   - anchors: Anchors by the name of the site.
     public init(_ manifest: FleetManifest, anchor: Anchor? = nil, anchors: [String: Anchor] = [:]) {
         self.manifest = manifest
         self.anchor = anchor
         self.anchors = anchors
     }
 
-    /// The file. A beacon whose place on the globe is not known is in it too, without a point.
+    /// The text of the file. A beacon without a known position on the globe has no point.
     public var text: String {
         JSONValue.object([
             .init("type", "FeatureCollection"), .init("name", .string(manifest.fleet)),
@@ -83,7 +83,7 @@ public struct FleetMap {
         return .object([.init("type", "Point"), .init("coordinates", .array(numbers.map(JSONValue.number)))])
     }
 
-    /// Seven decimals: a centimeter.
+    /// Seven decimals, which are 1 cm.
     private static func degrees(_ value: Double) -> JSONNumber? {
         let scaled = (value * 1e7).rounded()
         let magnitude = String(Int64(abs(scaled)))
@@ -93,8 +93,8 @@ public struct FleetMap {
 }
 
 extension FleetMap.Anchor {
-    /// Meters on the plan as degrees, by the ellipsoid's curvature at the anchor; `nil` more than 100 km away, where
-    /// that does not hold.
+    /// Converts metres on the plan to degrees with the curvature of the ellipsoid at the anchor. Returns `nil` beyond
+    /// 100 km, where this is not exact.
     fileprivate func place(_ x: Double, _ y: Double) -> (latitude: Double, longitude: Double)? {
         guard abs(x) <= 100_000, abs(y) <= 100_000 else { return nil }
         let degree = Double.pi / 180

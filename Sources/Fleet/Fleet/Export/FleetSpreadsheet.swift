@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// A fleet as a table for people: one line an advertisement, everything that the manifest knows, and nothing that a
-/// spreadsheet would compute, split or round.
+/// A fleet as a table for spreadsheets, with a line for each advertisement. Spreadsheets do not compute, split or round
+/// its cells.
 public enum FleetSpreadsheet {
     private static let columns = [
         "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address", "x m", "y m", "z m",
@@ -10,8 +10,8 @@ public enum FleetSpreadsheet {
         "interval ms", "radio power dBm", "measured power dBm", "rotation s", "epoch", "profile hash",
     ]
 
-    /// What a file for spreadsheets begins with, because without it they do not take the text for UTF-8. Other programs
-    /// would take it for a part of the first column's name.
+    /// The start of a file for spreadsheets, which need it to detect UTF-8. Other programs would read it as part of the
+    /// first column's name.
     public static let byteOrderMark = "\u{FEFF}"
 
     /// The whole table, without ``byteOrderMark``.
@@ -42,7 +42,7 @@ public enum FleetSpreadsheet {
                 ])
     }
 
-    /// A manifest may have been written by anybody, and then have any text there.
+    // A manifest from elsewhere may contain any text.
     private static func fingerprint(_ text: String) -> String {
         let isHexadecimal = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isHexDigit }
         return isHexadecimal ? SpreadsheetText.hexadecimal(text) : SpreadsheetText.text(text)
@@ -72,12 +72,12 @@ public enum FleetSpreadsheet {
     }
 }
 
-/// Beacons and what they send, as a table for people and as lines of JSON for programs.
+/// The advertisements of beacons, as a table and as lines of JSON.
 public struct BeaconTable: Sendable {
-    /// Beacons without an advertisement that is listed are left out.
+    /// The beacons with their listed advertisements. Beacons without one are left out.
     public let beacons: [FleetManifest.Beacon]
 
-    /// - Parameter types: Which advertisements are listed, such as `ibeacon`; all where it is empty.
+    /// - Parameter types: The listed types of advertisements, such as `ibeacon`. All types when it is empty.
     public init(_ beacons: [FleetManifest.Beacon], types: [String] = []) {
         guard !types.isEmpty else {
             self.beacons = beacons
@@ -93,7 +93,7 @@ public struct BeaconTable: Sendable {
 
     /// A row for each advertisement, below a header.
     ///
-    /// A manifest may have been written by anybody: nothing of it gets to a terminal as a control character.
+    /// Control characters are escaped, because a manifest from elsewhere may contain any text.
     public var text: String {
         var table = Table(
             ["beacon", "group", "adapter", "type", "identity", "interval ms"],
@@ -111,7 +111,7 @@ public struct BeaconTable: Sendable {
         return table.text
     }
 
-    /// One object a line for each beacon, with the keys of `manifest.json`.
+    /// A line with a JSON object for each beacon, with the keys of `manifest.json`.
     public var lines: String {
         beacons.map { $0.json.line + "\n" }.joined()
     }

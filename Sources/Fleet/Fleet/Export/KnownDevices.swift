@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// `known_devices.yaml` of Home Assistant, by which its bluetooth_le_tracker knows beacons by their addresses and calls
-/// them by their names.
+/// The file `known_devices.yaml`, with which Home Assistant's bluetooth_le_tracker finds the names of beacons by their
+/// addresses.
 public enum KnownDevices {
-    /// The file, and the names of the beacons that are not in it: those that send from their controller's own address,
-    /// which the fleet does not know, and those whose address turns over.
+    /// The text of the file, and the names of the beacons that are not in it: those with the public address of their
+    /// controller, which is unknown, and those whose address changes.
     public static func text(_ manifest: FleetManifest) -> (text: String, left: [String]) {
         var text = ""
         var left: [String] = []
@@ -18,7 +18,7 @@ public enum KnownDevices {
                 continue
             }
             var identifier = identifier(beacon.name)
-            // Names that differ in their signs alone are told apart by what cannot be the same.
+            // Names that Home Assistant would make equal get the address, which is unique.
             if count[identifier] != 1 { identifier += "_" + Hexadecimal.text(address.octets.octets) }
             let place = beacon.group.joined(separator: " / ")
             text += """
@@ -34,7 +34,7 @@ public enum KnownDevices {
         return (text.isEmpty ? "{}\n" : text, left)
     }
 
-    /// What Home Assistant makes of a name: lower-case letters, digits and low lines.
+    /// The name in Home Assistant: lower-case letters, digits and underscores.
     private static func identifier(_ name: String) -> String {
         var result = "beacon_"
         for scalar in name.unicodeScalars {

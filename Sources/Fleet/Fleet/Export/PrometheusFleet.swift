@@ -1,22 +1,22 @@
 internal import Configuration
 
-/// What Prometheus has to know of a fleet: where to ask, and when to raise an alarm.
+/// The targets and the alert rules of a fleet for Prometheus.
 ///
-/// Boxes leave their metrics to node_exporter's textfile collector; a box is asked for them at its `host`.
+/// The textfile collector of node_exporter serves the metrics of a machine at its `host`.
 public struct PrometheusFleet {
     private let manifest: FleetManifest
     private let port: Int
 
-    /// - Parameter port: Where node_exporter listens on every box.
+    /// - Parameter port: The TCP port of node_exporter on every machine.
     public init(_ manifest: FleetManifest, port: Int = 9100) {
         self.manifest = manifest
         self.port = port
     }
 
-    /// The beacons whose box has no `host`, so that nobody can be asked.
+    /// The beacons without `host`, which Prometheus cannot query.
     public var withoutHost: [String] { manifest.beacons.filter { $0.host == nil }.map(\.name) }
 
-    /// Targets for `file_sd_configs`: each host once, with the groups that all its beacons share.
+    /// Targets for `file_sd_configs`: each host once, with the groups that all its beacons have in common.
     public var targets: String {
         var order: [String] = []
         var beacons: [String: [FleetManifest.Beacon]] = [:]
@@ -43,9 +43,9 @@ public struct PrometheusFleet {
         return JSONValue.array(targets).pretty
     }
 
-    /// Rules: what there should be as a series a beacon, and three alarms that compare it with what there is.
+    /// Rules: a series for each beacon with its wanted profile, and three alerts that compare it with the metrics.
     ///
-    /// Names stand in labels of series only, never in expressions or templates, where they could mean something else.
+    /// Names are only in labels of series. In expressions or templates they could have another meaning.
     public var rules: String {
         var text = """
             groups:

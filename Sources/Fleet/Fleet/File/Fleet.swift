@@ -1,10 +1,9 @@
-public import BluetoothTypes
 public import Configuration
 
 /// A decoded fleet file with its tables: the beacons, their groups, and the template of their profiles.
 ///
-/// The identities of the beacons are in a ``FleetAllocation``. A ``FleetGenerator`` makes the profiles, and a
-/// ``FleetChecker`` reports what is wrong with them.
+/// A ``FleetAllocation`` gives the beacons their identities and makes their profiles. A ``FleetChecker`` reports the
+/// problems of all of them.
 public struct Fleet: Sendable {
     /// The only version of the format so far.
     public static let version = 1
@@ -44,7 +43,7 @@ public struct Fleet: Sendable {
         var path: [String] = []
         var variables: [String: Variable] = [:]
         var controller: ControllerKind?
-        /// Where it stands in the fleet file; `nil` for a group that only a table names.
+        /// The object in the fleet file; `nil` for a group that only a table names.
         var node: JSONNode?
 
         var pathText: String { path.joined(separator: "/") }
@@ -55,16 +54,16 @@ public struct Fleet: Sendable {
         var name: String
         /// The number of its group.
         var group: Int
-        /// Where it stands in the fleet file; `nil` for a row of a table.
+        /// The object in the fleet file; `nil` for a row of a table.
         var node: JSONNode?
-        /// Where it stands in a table; `nil` for a beacon of a list.
+        /// The row of a table; `nil` for a beacon of a list.
         var row: Row?
         var host: String?
         var serial: String?
         var was: String?
         var controller: ControllerKind?
         var position: FleetManifest.Position?
-        /// The variables that it sets itself; for a row also "host" and "serial", when something uses them.
+        /// The variables of the beacon itself; for a row also "host" and "serial", when they are used.
         var variables: [String: Variable] = [:]
     }
 
@@ -105,7 +104,7 @@ extension Fleet {
         }
     }
 
-    /// Where a value of a beacon comes from.
+    /// The place of a value of a beacon.
     func place(_ origin: ValueOrigin, of beacon: Beacon) -> Place {
         switch origin {
         case .node(let node): return Place(file: file, position: node.position, path: node.path)
@@ -117,7 +116,7 @@ extension Fleet {
         }
     }
 
-    /// Where a beacon stands, or one of its own columns or keys.
+    /// The place of a beacon, or of one of its columns or keys.
     func place(of beacon: Beacon, _ name: String = "name") -> Place {
         if let columns = beacon.row?.table.columns {
             let column: Int? =
@@ -142,92 +141,7 @@ extension Fleet {
     }
 }
 
-/// A table of beacons.
-final class TableSource: Sendable {
-    let table: CSVTable
-    let columns: TableColumns
-
-    init(_ table: CSVTable, _ columns: TableColumns) {
-        self.table = table
-        self.columns = columns
-    }
-
-    /// Where a cell of a row begins. Reads the row again, so that rows need not keep the places of their cells.
-    func place(of column: Int, in row: Fleet.Row) -> Fleet.Place {
-        var cells = CSVRow()
-        table.row(at: row.start, line: row.line, &cells)
-        guard column < cells.cells.count else {
-            return .init(file: table.file, position: .init(line: row.line, column: 1), path: .root)
-        }
-        let position = table.position(of: Int(cells.cells[column].start), in: cells)
-        return .init(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
-    }
-}
-
-/// Which columns of a table hold what.
-struct TableColumns: Sendable {
-    var name = 0
-    var levels: [Int?] = [nil, nil, nil]
-    var group: Int?
-    var host: Int?
-    var serial: Int?
-    var was: Int?
-    var controller: Int?
-    /// x, y, z, latitude, longitude.
-    var coordinates: [Int?] = [nil, nil, nil, nil, nil]
-    /// The columns of the variables that something uses.
-    var variables: [String: Int] = [:]
-
-    static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
-    /// Names that a fleet file may map to columns of other names.
-    static let known =
-        ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
-    /// The largest number of variables of one table.
-    static let variableLimit = 64
-}
-
-/// What kind of controller a box has, as far as it limits what a beacon may ask for.
-public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
-    /// A Raspberry Pi's own: legacy advertising only, on some models that of Bluetooth 4, so 100 ms is what all do.
-    case raspberryPi = "raspberry-pi"
-    /// Before Core 5.0: 100 ms or more for whatever is not connectable.
-    case bluetooth4 = "bluetooth-4"
-    /// Core 5.0 or later without extended advertising.
-    case bluetooth5 = "bluetooth-5"
-    /// With extended advertising: several sets, each with its own interval, address and power.
-    case extended
-    /// The controller in software.
-    case virtual
-
-    /// The intervals that it takes for advertising of a kind (Core Specification 5.4, Vol 4 Part E 7.8.5, 7.8.53; the
-    /// 100 ms stood in 7.8.5 before 5.0).
-    public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
-        switch self {
-        case .raspberryPi, .bluetooth4:
-            let lowest =
-                pdu == .connectable
-                ? AdvertisingInterval.legacyRange.lowerBound : AdvertisingInterval.nonconnectableMinimumBefore5
-            return lowest...AdvertisingInterval.legacyRange.upperBound
-        case .bluetooth5: return AdvertisingInterval.legacyRange
-        case .extended, .virtual: return AdvertisingInterval.extendedRange
-        }
-    }
-
-    /// Whether one advertisement's data, address and power take turns with those of all others.
-    public var hasOneSet: Bool { self != .extended && self != .virtual }
-
-    var description: String {
-        switch self {
-        case .raspberryPi: "a Raspberry Pi's controller"
-        case .bluetooth4: "a controller of Bluetooth 4"
-        case .bluetooth5: "a controller of Bluetooth 5 without extended advertising"
-        case .extended: "a controller with extended advertising"
-        case .virtual: "the virtual controller"
-        }
-    }
-}
-
-/// Who listens to a fleet, as far as it changes what is good for it.
+/// A kind of receiver of a fleet. Some kinds have limits, which `fleet check` warns about.
 public enum FleetListener: String, CaseIterable, Hashable, Sendable {
     case homeAssistant = "home-assistant"
     case android
@@ -235,7 +149,7 @@ public enum FleetListener: String, CaseIterable, Hashable, Sendable {
     case gateway
 }
 
-/// A fleet file to start from, with the table that it may need: the files of `profiles/fleets`, embedded as they are.
+/// A sample of a fleet file, with its table: the files of `profiles/fleets`, embedded without changes.
 public enum FleetSample: String, CaseIterable, Sendable {
     /// Rooms on floors, iBeacon with Eddystone-URL and telemetry, Home Assistant among the listeners.
     case museum
@@ -244,7 +158,7 @@ public enum FleetSample: String, CaseIterable, Sendable {
     /// A table from the facilities, with its own names for the columns.
     case carPark = "car-park"
 
-    /// The fleet file. Without `$schema`, whose path holds for the sample's own directory only.
+    /// The fleet file, without `$schema`, whose path is only valid in the directory of the sample.
     public var text: String {
         let octets =
             switch self {

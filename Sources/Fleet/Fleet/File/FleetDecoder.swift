@@ -30,19 +30,11 @@ extension Fleet {
         return (fleet, decoder.problems.sorted)
     }
 
-    /// Every key of a fleet file.
-    static let keys = [
-        "$schema", "version", "name", "listeners", "keys", "template", "defaults", "identities", "groups", "beacons",
-    ]
-    static let defaultKeys = ["controller", "intervalSpread", "variables"]
-    static let groupKeys = ["name", "was", "controller", "intervalSpread", "variables", "groups", "beacons"]
-    static let spreadKeys = ["fromMs", "toMs"]
-    static let beaconKeys = ["name", "group", "was", "host", "serial", "controller", "position", "variables"]
-    static let tableKeys = ["csv", "columns"]
-    static let identityKeys = ["major", "minor", "namespace", "instance", "eidEpoch"]
-    static let positionKeys = ["latitude", "longitude"]
-    /// Meters from a site's origin.
-    static let extent = 100_000.0
+    /// The text of `profiles/schema/fleet.schema.json` (JSON Schema, draft 2020-12).
+    public static var schema: String { FleetFormat.section.schemaFile(title: "Pharos fleet") }
+
+    /// The largest distance of a position from the origin of its site along one axis, in m.
+    static let extent = 100_000
 }
 
 /// Reads a fleet file from its outermost object inwards.
@@ -51,9 +43,9 @@ struct FleetDecoder {
     var decoder = ConfigurationDecoder()
     var problems: ProblemList
     var groups: [Fleet.Group] = [Fleet.Group()]
-    /// Groups by their parents and names; the fleet itself is nobody's.
+    /// Groups by their parents and names; the fleet itself has no name.
     var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
-    /// Groups in which the fleet file names others: there, no table adds to them.
+    /// Groups whose groups are listed in the fleet file. Tables may not add groups there.
     var hasDeclaredChildren: Set<Int> = []
     var beacons: [Fleet.Beacon] = []
     /// The number of each beacon by its name.
@@ -73,28 +65,22 @@ struct FleetDecoder {
     }
 
     mutating func fleet(_ node: JSONNode, table: (String) -> Fleet.TableFile) -> Fleet? {
-        guard decoder.expect(.fleet, node) else { return nil }
-        guard let root = decoder.object(node, keys: Fleet.keys, hint: Self.hint) else { return nil }
+        guard decoder.expect(.fleet, node), let root = decoder.open(FleetFormat.section, node) else { return nil }
         collectVariables(root)
-        _ = decoder.text(root["$schema"])
-        decoder.version(decoder.required("version", in: root, "\(Fleet.version) for this format"))
-        let name = name(decoder.required("name", in: root, "what this fleet is called, such as \"museum\""))
-        let listeners = listeners(root["listeners"])
-        let keysFolder = decoder.text(root["keys"])
-        rules = identities(root["identities"])
-        let templateNode = decoder.required("template", in: root, "the profile that all beacons are made from")
-        let template = templateNode.flatMap { self.template($0) }
+        _ = decoder.read(FileHeader.schema, in: root)
+        _ = decoder.read(FileHeader.version, in: root)
+        let name = decoder.read(FleetFormat.name, in: root)
+        let listeners = decoder.read(FleetFormat.listeners, in: root) ?? []
+        let keysFolder = decoder.read(FleetFormat.keys, in: root)
+        if let object = decoder.read(FleetFormat.identities, in: root) { rules = identities(object) }
+        let template = decoder.read(FleetFormat.template, in: root)
         groups[0].node = root
-        if let defaults = decoder.object(root["defaults"], keys: Fleet.defaultKeys) {
-            groups[0].variables = variables(defaults["variables"], spread: defaults["intervalSpread"])
-            groups[0].controller = decoder.word(defaults["controller"], of: ControllerKind.self)
+        if let defaults = decoder.read(FleetFormat.defaults, in: root) { readDefaults(defaults, into: 0) }
+        addGroups(decoder.read(FleetFormat.groups, in: root) ?? [], in: 0)
+        // Tables may add groups, which have no beacons of their own in the file.
+        for number in groups.indices {
+            if let node = groups[number].node?["beacons"] { beacons(node, in: number, table: table) }
         }
-        declare(root["groups"], in: 0)
-        if root["beacons"] == nil, root["groups"] == nil {
-            decoder.error("there are no beacons: give \"beacons\", here or in \"groups\"", at: root)
-        }
-        beacons(root["beacons"], in: 0, table: table)
-        nestedBeacons(root["groups"], in: 0, table: table)
         guard let name, let template else { return nil }
         return Fleet(
             name: name, file: file, listeners: listeners, keysFolder: keysFolder, keysNode: root["keys"],
@@ -102,16 +88,7 @@ struct FleetDecoder {
             numbers: numbers)
     }
 
-    private static func hint(_ key: String) -> String? {
-        switch key {
-        case "advertisements", "calibration", "scanResponse", "adapter": "it belongs in \"template\""
-        case "variables", "controller", "intervalMs", "intervalSpread": "it belongs in \"defaults\""
-        case "csv": "a table is named as \"beacons\": { \"csv\": \"beacons.csv\" }"
-        default: nil
-        }
-    }
-
-    /// Every variable that stands anywhere in the file.
+    /// Finds the variables that the strings of the file use.
     private mutating func collectVariables(_ node: JSONNode) {
         switch node.value {
         case .string(let text) where text.contains("${"):
@@ -122,49 +99,9 @@ struct FleetDecoder {
         }
     }
 
-    mutating func name(_ node: JSONNode?) -> String? {
-        guard let node, let name = decoder.text(node) else { return nil }
-        guard let fault = NameRule.fault(name) else { return name }
-        decoder.error(fault, at: node)
-        return nil
-    }
-
-    private mutating func listeners(_ node: JSONNode?) -> Set<FleetListener> {
-        var found: Set<FleetListener> = []
-        for element in decoder.list(node, of: "listeners") ?? [] {
-            guard let listener = decoder.word(element, of: FleetListener.self) else { continue }
-            if !found.insert(listener).inserted { decoder.error("this listener stands in the list twice", at: element) }
-        }
-        return found
-    }
-
-    private mutating func template(_ node: JSONNode) -> FleetTemplate? {
-        guard let object = decoder.object(node, keys: FleetTemplate.keys, hint: Self.templateHint) else { return nil }
-        decoder.version(object["version"])
-        if let name = object["name"], name.string != "${name}" {
-            decoder.error("a profile has its beacon's name: write \"${name}\", or take it out", at: name)
-        }
-        guard decoder.required("advertisements", in: object, "what to send") != nil else { return nil }
-        return FleetTemplate(object, &decoder)
-    }
-
-    private static func templateHint(_ key: String) -> String? {
-        switch key {
-        case "eidEpoch": "it is allocated: \"identities\": { \"eidEpoch\": … } says from when"
-        case "$schema": "it belongs to the fleet file itself"
-        case "uuid", "major", "minor", "namespace", "instance", "url", "intervalMs", "type":
-            "it belongs in one of the advertisements"
-        default: nil
-        }
-    }
-
-    /// An object of variables.
+    /// The variables of an object.
     mutating func variables(_ node: JSONNode?) -> [String: Variable] {
-        guard let node else { return [:] }
-        guard case .object(let members) = node.value else {
-            decoder.wrongKind(node, expected: "an object from variables to their values")
-            return [:]
-        }
+        guard case .object(let members) = node?.value else { return [:] }
         var found: [String: Variable] = [:]
         for member in members {
             if let fault = nameFault(ofVariable: member.key) {
@@ -184,57 +121,195 @@ struct FleetDecoder {
         return found
     }
 
-    /// The variables of "defaults" or a group, with the one that its spread of intervals sets.
-    mutating func variables(_ node: JSONNode?, spread: JSONNode?) -> [String: Variable] {
-        var found = variables(node)
-        guard let spread else { return found }
+    /// The controller, the variables and the spread of intervals of `defaults` or of a group.
+    private mutating func readDefaults(_ object: JSONNode, into group: Int) {
+        groups[group].controller = decoder.read(DefaultsKeys.controller, in: object)
+        groups[group].variables = variables(decoder.read(DefaultsKeys.variables, in: object))
+        guard let spread = object["intervalSpread"] else { return }
         if let fault = nameFault(ofVariable: Variable.spreadName) {
             decoder.error("\"intervalSpread\" sets \"${\(Variable.spreadName)}\", but \(fault)", at: spread)
-        } else if found[Variable.spreadName] != nil {
+        } else if groups[group].variables[Variable.spreadName] != nil {
             decoder.error(
-                "\"intervalSpread\" sets the variable \"\(Variable.spreadName)\", which is set here as well: take one of "
-                    + "the two out", at: spread)
+                "\"intervalSpread\" sets the variable \"\(Variable.spreadName)\", which \"variables\" sets as well: "
+                    + "remove one of the two", at: spread)
         }
-        // What is wrong with it has been said; that the variable is missing shall not be said too.
-        let intervals = intervals(spread) ?? AdvertisingInterval.legacyRange
-        found[Variable.spreadName] = Variable(value: .spread(intervals), origin: .node(spread))
-        return found
+        // After an error in the spread, the variable still counts as set.
+        let intervals = decoder.read(DefaultsKeys.spread, in: object) ?? AdvertisingInterval.legacyRange
+        groups[group].variables[Variable.spreadName] = Variable(value: .spread(intervals), origin: .node(spread))
     }
 
-    /// The intervals between `fromMs` and `toMs` that a controller knows.
-    private mutating func intervals(_ node: JSONNode) -> ClosedRange<AdvertisingInterval>? {
-        guard let object = decoder.object(node, keys: Fleet.spreadKeys) else { return nil }
-        let shortest = decoder.interval(decoder.required("fromMs", in: object, "the shortest interval in milliseconds"))
-        let longest = decoder.interval(decoder.required("toMs", in: object, "the longest interval in milliseconds"))
-        guard let shortest, let longest else { return nil }
-        let unit = AdvertisingInterval(rawValue: 1).microseconds
-        let (low, high) = ((shortest + unit - 1) / unit, longest / unit)
-        guard low < high else {
-            decoder.error(
-                "there are no two intervals in this spread: \"fromMs\" comes before \"toMs\", and intervals have steps of "
-                    + "\(DecimalText.thousandths(unit)) ms", at: object["toMs"] ?? object)
-            return nil
-        }
-        return AdvertisingInterval(
-            rawValue: UInt32(truncatingIfNeeded: low))...AdvertisingInterval(rawValue: UInt32(truncatingIfNeeded: high))
-    }
-
-    /// Why a variable cannot be called so, or may not be set.
+    /// Why a variable may not have this name, or may not be set; `nil` for a good name.
     func nameFault(ofVariable name: String) -> String? {
         if Variable.reserved.contains(name) {
-            return "the variable \"\(name)\" has its value from the beacon itself and cannot be set"
+            return "the variable \"\(name)\" takes its value from the beacon itself and cannot be set"
         }
         if rules.isAllocated(name) {
-            return "\"\(name)\" is allocated by \"identities\" and set here as well: take one of the two out"
+            return "\"\(name)\" is allocated by \"identities\" and set here as well: remove one of the two"
         }
         if !Expression.isName(name) {
-            return "\(ProblemText.quoted(name)) is no name for a variable: letters, digits and \"_\", with a letter or "
-                + "\"_\" first"
+            return "\(ProblemText.quoted(name)) is not a name for a variable: use letters, digits and \"_\", starting "
+                + "with a letter or \"_\""
         }
         if !used.contains(name) {
             let nearest = NearestWord.find(name, among: used.sorted()).map { "; did you mean \"\($0)\"?" }
             return "nothing uses the variable \"\(name)\"" + (nearest ?? "")
         }
+        return nil
+    }
+
+    private mutating func identities(_ object: JSONNode) -> AllocationRules {
+        var rules = AllocationRules()
+        for key in IdentityKeys.section.keys { rules.nodes[key.name] = object[key.name] }
+        if let major = decoder.read(IdentityKeys.major, in: object) {
+            let per = decoder.read(IdentityKeys.per, in: major)
+            rules.major = .init(per: per ?? .site, first: decoder.read(IdentityKeys.firstMajor, in: major) ?? 1)
+        }
+        if let minor = decoder.read(IdentityKeys.minor, in: object) {
+            let within = decoder.read(IdentityKeys.within, in: minor)
+            rules.minor = .init(within: within ?? .site, first: decoder.read(IdentityKeys.firstMinor, in: minor) ?? 1)
+        }
+        if let namespace = decoder.read(IdentityKeys.namespace, in: object) {
+            let domain = decoder.read(IdentityKeys.domain, in: namespace)
+            rules.namespace = domain ?? decoder.read(IdentityKeys.uuid, in: namespace)
+        }
+        if let instance = decoder.read(IdentityKeys.instance, in: object) {
+            let from = decoder.read(IdentityKeys.from, in: instance)
+            let first = decoder.read(IdentityKeys.firstInstance, in: instance)
+            rules.instance = from == .serial ? .serial : .counter(first: first ?? 1)
+        }
+        rules.eidEpoch = decoder.read(IdentityKeys.epoch, in: object)
+        checkThatNumbersDiffer(rules, object)
+        return rules
+    }
+
+    /// Minors that start again in each part need a different major in each of these parts.
+    private mutating func checkThatNumbersDiffer(_ rules: AllocationRules, _ object: JSONNode) {
+        guard let major = rules.major, let minor = rules.minor, major.per.depth < minor.within.depth else { return }
+        decoder.error(
+            "minor numbers start again in each \(minor.within.rawValue), but all beacons of a \(major.per.rawValue) "
+                + "have "
+                + "the same major: two beacons would have the same identity; count them within "
+                + "\"\(major.per.rawValue)\"",
+            at: object["minor"]?["within"] ?? object)
+    }
+}
+
+extension FleetDecoder {
+    /// Adds the groups of a list, and the groups in them.
+    private mutating func addGroups(_ nodes: [JSONNode], in parent: Int) {
+        guard !nodes.isEmpty else { return }
+        hasDeclaredChildren.insert(parent)
+        for object in nodes {
+            let level = Fleet.levelNames[groups[parent].path.count]
+            guard let name = decoder.read(GroupKeys.name, in: object) else { continue }
+            if let first = groupNumbers[.init(parent: parent, name: name)] {
+                let place = groups[first].node.map { ", first at \($0.position)" } ?? ""
+                decoder.error(
+                    "the \(level) \"\(name)\" is there twice\(place): combine the two", at: object["name"] ?? object)
+                continue
+            }
+            let number = add(group: name, in: parent, node: object)
+            groups[number].was = decoder.read(GroupKeys.was, in: object)
+            readDefaults(object, into: number)
+            switch groups[number].path.count {
+            case 1: addGroups(decoder.read(GroupKeys.floors, in: object) ?? [], in: number)
+            case 2: addGroups(decoder.read(GroupKeys.rooms, in: object) ?? [], in: number)
+            default: break
+            }
+        }
+    }
+
+    private mutating func add(group name: String, in parent: Int, node: JSONNode?) -> Int {
+        groupNumbers[.init(parent: parent, name: name)] = groups.count
+        groups.append(
+            Fleet.Group(name: name, parent: parent, path: groups[parent].path + [name], node: node))
+        return groups.count - 1
+    }
+
+    /// Why a group does not exist.
+    enum GroupFault: Error {
+        case name(String)
+        case tooDeep
+        case unknown(String)
+
+        var description: String {
+            switch self {
+            case .name(let fault), .unknown(let fault): fault
+            case .tooDeep: "groups are sites, floors and rooms: use at most three names"
+            }
+        }
+    }
+
+    /// The group with these names in the group `start`. Tables add groups that the fleet file does not list.
+    mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
+        var number = start
+        for name in names {
+            if let known = groupNumbers[.init(parent: number, name: name)] {
+                number = known
+                continue
+            }
+            if let fault = NameRule.fault(name) { throw .name(fault) }
+            let depth = groups[number].path.count
+            guard depth < Fleet.depthLimit else { throw .tooDeep }
+            if hasDeclaredChildren.contains(number) {
+                let known = groups.filter { $0.parent == number && $0.path.count == depth + 1 }.map(\.name)
+                let nearest = NearestWord.find(name, among: known).map { "did you mean \"\($0)\"?" }
+                throw .unknown(
+                    "the \(Fleet.levelNames[depth]) \(ProblemText.quoted(name)) is not among the groups of the fleet "
+                        + "file; " + (nearest ?? "add it there"))
+            }
+            number = add(group: name, in: number, node: nil)
+        }
+        return number
+    }
+}
+
+extension FleetDecoder {
+    /// Adds the beacons of a list or of a table.
+    private mutating func beacons(_ node: JSONNode, in group: Int, table: (String) -> Fleet.TableFile) {
+        switch node.value {
+        case .array: list(node, in: group)
+        case .object: self.table(node, in: group, read: table)
+        default: decoder.wrongKind(node, expected: "a list of beacons, or { \"csv\": FILE },")
+        }
+    }
+
+    private mutating func list(_ node: JSONNode, in group: Int) {
+        for element in decoder.list(node, of: "beacons") ?? [] {
+            guard let object = decoder.open(BeaconKeys.section, element) else { continue }
+            let name = decoder.read(BeaconKeys.name, in: object)
+            var number = group
+            if let path = object["group"], let text = decoder.read(BeaconKeys.group, in: object) {
+                let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+                do throws(GroupFault) {
+                    number = try self.group(names, from: group)
+                } catch {
+                    decoder.error(error.description, at: path)
+                }
+            }
+            let beacon = Fleet.Beacon(
+                name: name ?? "", group: number, node: object, host: decoder.read(BeaconKeys.host, in: object),
+                serial: decoder.read(BeaconKeys.serial, in: object), was: decoder.read(BeaconKeys.was, in: object),
+                controller: decoder.read(BeaconKeys.controller, in: object),
+                position: decoder.read(BeaconKeys.position, in: object),
+                variables: variables(decoder.read(BeaconKeys.variables, in: object)))
+            if name != nil, let fault = add(beacon) { decoder.error(fault, at: object["name"] ?? object) }
+        }
+    }
+
+    /// Adds a beacon to the fleet.
+    ///
+    /// - Returns: Why it cannot be added: its name is not unique.
+    mutating func add(_ beacon: Fleet.Beacon) -> String? {
+        if let first = numbers[beacon.name].map({ beacons[$0] }) {
+            let place =
+                if let row = first.row { "\(row.table.table.file):\(row.line)" } else {
+                    first.node.map { "\($0.position)" } ?? ""
+                }
+            return "the name \"\(beacon.name)\" is there twice, first at \(place)"
+        }
+        numbers[beacon.name] = beacons.count
+        beacons.append(beacon)
         return nil
     }
 }

@@ -8,15 +8,15 @@ internal import Configuration
 enum NameRule {
     static let limit = 64
 
-    /// What is wrong with a name; `nil` for a good one.
+    /// Why a name is invalid; `nil` for a valid name.
     static func fault(_ name: String) -> String? {
         guard let first = name.utf8.first else { return "the name is empty" }
         let isGood = name.utf8.count <= limit && isLetterOrDigit(first) && name.utf8.allSatisfy(isPlain)
         return isGood ? nil : reason(Array(name.utf8))
     }
 
-    /// What is wrong with the name of a beacon; `nil` for a good one. The fleet's files and the hosts in Ansible's
-    /// inventory are named after beacons, so names that those need for themselves are refused too.
+    /// Why the name of a beacon is invalid; `nil` for a valid name. Files and the hosts in the inventory for Ansible
+    /// have the names of beacons, so some names are reserved.
     static func beaconFault(_ name: String) -> String? {
         if let fault = fault(name) { return fault }
         guard let taken = taken.first(where: { $0.isPrefix ? name.hasPrefix($0.name) : name == $0.name }) else {

@@ -4,12 +4,12 @@ internal import EddystoneSecurity
 
 /// Allocates identities. Identities in the lock stay; new ones are added at the end, in the order of the fleet file.
 struct Allocator {
-    let fleet: Fleet
-    var allocation: FleetAllocation
-    var problems = ProblemList()
+    private let fleet: Fleet
+    private(set) var allocation: FleetAllocation
+    private(set) var problems = ProblemList()
     private let lockFile: String
     private let now: RFC3339Time
-    /// Whether no identity was given out before.
+    /// Whether the lock has no identities yet.
     private let isFirst: Bool
     /// The path of the group in which the beacons of each group are counted.
     private var groupScopes: [String] = []
@@ -32,14 +32,14 @@ struct Allocator {
         self.now = now
         isFirst = lock.map { $0.entries.isEmpty && $0.majors.isEmpty } ?? true
         lockFile = FleetLock.file(beside: fleet.file)
-        allocation = FleetAllocation(lock: lock ?? FleetLock(fleet: fleet.name))
+        allocation = FleetAllocation(fleet: fleet, lock: lock ?? FleetLock(fleet: fleet.name))
     }
 
     mutating func run(releasing: [String]) {
         guard allocation.lock.fleet == fleet.name else {
             report(
                 "this lock belongs to the fleet \"\(allocation.lock.fleet)\", not to \"\(fleet.name)\"; "
-                    + "a renamed fleet's lock gets the new name by hand")
+                    + "if the fleet was renamed, change the name in the lock")
             return
         }
         release(releasing)
@@ -54,7 +54,7 @@ struct Allocator {
         problems.add(FileProblem(message, at: .init(line: 1, column: 1), in: lockFile))
     }
 
-    /// The identities that the lock has given out.
+    /// Collects the identities that the lock has given out.
     private mutating func collectGivenNumbers() {
         isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
         let first = firstMinor
@@ -91,7 +91,8 @@ struct Allocator {
         return found.inScope
     }
 
-    /// The free entry of that name whose minor number is counted in that group: one in use rather than a retired one.
+    /// The free entry of that name whose minor number is counted in that group. Entries in use come before retired
+    /// ones.
     private func entry(named name: String, scope: String) -> (inScope: Int?, isElsewhere: Bool) {
         var (live, retired, isElsewhere): (Int?, Int?, Bool) = (nil, nil, false)
         for index in known[name] ?? [] where !isTaken[index] {
@@ -107,25 +108,27 @@ struct Allocator {
         return (live ?? retired, isElsewhere)
     }
 
-    /// The entry of the former name, which gets the new one; `nil` when the beacon was renamed before. A renaming that
-    /// is not clear is a problem, because the identity would go to another beacon than was meant.
+    /// Renames the entry of the former name. Returns `nil` when the beacon was renamed before.
+    ///
+    /// An ambiguous renaming is an error, because another beacon might get the identity.
     private mutating func renamed(from was: String, _ beacon: Fleet.Beacon) -> Int? {
         let own = beacon.name
         let isKnown = known[own] != nil
         guard fleet.numbers[was] == nil else {
             refuse(
-                "the beacon \"\(was)\" is still there, so this is not its new name: take \"was\" out where the renaming is "
-                    + "done; names that change places go by way of a third one, with `pharos fleet generate` after each step",
+                "the beacon \"\(was)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
+                    + "renaming "
+                    + "is done; to swap two names, use a third name and run `pharos fleet generate` after each step",
                 beacon)
             return nil
         }
         guard claimed.insert(was).inserted else {
-            refuse("another beacon was \"\(was)\" as well, and only one of them can have its identity", beacon)
+            refuse("two beacons have the former name \"\(was)\", and only one of them can keep its identity", beacon)
             return nil
         }
         guard known[was] != nil else {
             if !isKnown, !isFirst {
-                refuse("the lock knows no beacon \"\(was)\" that this could have been; take \"was\" out", beacon)
+                refuse("the lock has no beacon \"\(was)\" that could have been renamed; remove \"was\"", beacon)
             }
             return nil
         }
@@ -133,15 +136,17 @@ struct Allocator {
         guard let index = found.inScope else {
             if !isKnown, found.isElsewhere {
                 refuse(
-                    "\"\(was)\" is counted in another group: give it its new name there, run `pharos fleet generate`, and "
-                        + "move it then", beacon)
+                    "\"\(was)\" is counted in another group: rename it there, run `pharos fleet generate`, and then "
+                        + "move "
+                        + "it", beacon)
             }
             return nil
         }
         guard !isKnown else {
             refuse(
-                "the lock has an identity for \"\(own)\" and one for \"\(was)\": take \"was\" out to keep the first; for "
-                    + "the other, take \"\(own)\" out of the fleet and run `pharos fleet generate --release \(own)` first",
+                "the lock has an identity for \"\(own)\" and one for \"\(was)\": remove \"was\" to keep the first; "
+                    + "for the "
+                    + "second, remove \"\(own)\" from the fleet and run `pharos fleet generate --release \(own)` first",
                 beacon)
             return nil
         }
@@ -160,7 +165,7 @@ struct Allocator {
         return allocation.lock.entries.count - 1
     }
 
-    /// Adds what the rules ask for and the entry does not have yet.
+    /// Adds the values that the rules need and the entry does not have yet.
     private mutating func complete(_ index: Int, _ beacon: Fleet.Beacon) {
         var entry = allocation.lock.entries[index]
         if entry.isRetired {
@@ -198,13 +203,12 @@ struct Allocator {
 
 extension Allocator {
     private mutating func nextMinor(scope: String) -> Int? {
-        let used = { [entries = allocation.lock.entries] in entries.filter { $0.scope == scope }.compactMap(\.minor) }
         let first = firstMinor
-        if let next = minors[scope, default: NumberRange(first: first)].next(used: used) { return next }
+        if let next = minors[scope, default: NumberRange(first: first)].next() { return next }
         let whose = scope.isEmpty ? "the fleet" : "\"\(scope)\""
         let node = fleet.rules.nodes["minor"] ?? fleet.template.node
         problems.add(
-            "the 65536 minor numbers of \(whose) are all given out; count them within a smaller part "
+            "all 65536 minor numbers of \(whose) are in use; count them within a smaller part "
                 + "(\"within\"), or release retired beacons", at: node, in: fleet.file)
         return nil
     }
@@ -217,8 +221,8 @@ extension Allocator {
             while nextInstance <= AllocationRules.instanceLimit, instances[nextInstance] != nil { nextInstance += 1 }
             guard nextInstance <= AllocationRules.instanceLimit else {
                 problems.add(
-                    "the instance numbers up to ffffffffffff are all given out: the lock has the last one; release the "
-                        + "retired beacons with the highest ones, or take serial numbers (\"from\": \"serial\")",
+                    "the lock has the last instance number, ffffffffffff; release the retired beacons with the highest "
+                        + "instances, or use serial numbers (\"from\": \"serial\")",
                     at: fleet.rules.nodes["instance"] ?? fleet.template.node, in: fleet.file)
                 return nil
             }
@@ -232,7 +236,8 @@ extension Allocator {
             }
             guard let serial = beacon.serial else {
                 return refuse(
-                    "the instance comes from the box's serial number, and this beacon has none: add its \"serial\"")
+                    "the instance comes from the serial number of the machine, and this beacon has none: add its "
+                        + "\"serial\"")
             }
             let instance = Self.instance(fromSerial: serial)
             guard let first = instances[instance] else {
@@ -247,12 +252,12 @@ extension Allocator {
             }
             let isGone = fleet.numbers[other] == nil
             return refuse(
-                "the serial number \"\(serial)\" gives the same instance as that of \"\(other)\""
-                    + (isGone ? "; `pharos fleet generate --release \(other)` gives that up" : ""))
+                "the serial number \"\(serial)\" gives the same instance as the one of \"\(other)\""
+                    + (isGone ? "; `pharos fleet generate --release \(other)` gives that instance up" : ""))
         }
     }
 
-    /// The last 12 digits of a hexadecimal serial number; of any other, the first 12 digits of its fingerprint.
+    /// The last 12 digits of a hexadecimal serial number, or the first 12 digits of the fingerprint of another one.
     static func instance(fromSerial serial: String) -> UInt64 {
         let digits = serial.filter { $0 != ":" && $0 != "-" }
         let isHexadecimal = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
@@ -289,14 +294,13 @@ extension Allocator {
         for name in releasing where !found.contains(name) {
             let reason =
                 fleet.numbers[name] == nil
-                ? "there is no retired beacon \"\(name)\"" : "\"\(name)\" is in use; take it out of the fleet first"
+                ? "there is no retired beacon \"\(name)\"" : "\"\(name)\" is in use; remove it from the fleet first"
             report("cannot release: " + reason)
         }
         allocation.changes.released = found.sorted()
     }
 
-    /// Renamed groups keep their number, and the numbers that were counted in them. A renaming that is not clear is a
-    /// problem.
+    /// Renames groups in the lock, so that they keep their numbers. An ambiguous renaming is an error.
     private mutating func renameGroups() {
         let current = Set(fleet.groups.map(\.pathText))
         var claimed: Set<String> = []
@@ -309,24 +313,25 @@ extension Allocator {
             }
             guard !current.contains(old) else {
                 refuse(
-                    "the group \"\(old)\" is still there, so this is not its new name: take \"was\" out where the renaming "
-                        + "is done; names that change places go by way of a third one, with `pharos fleet generate` after "
+                    "the group \"\(old)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
+                        + "renaming is done; to swap two names, use a third name and run `pharos fleet generate` after "
                         + "each step")
                 continue
             }
             guard claimed.insert(old).inserted else {
-                refuse("another group was \"\(old)\" as well, and only one of them can have its numbers")
+                refuse("two groups have the former name \"\(old)\", and only one of them can keep its numbers")
                 continue
             }
             switch (knows(new), knows(old)) {
             case (_, false):
                 if !knows(new), isNumbered(group), !isFirst {
-                    refuse("the lock knows no group \"\(old)\" that this could have been; take \"was\" out")
+                    refuse("the lock has no group \"\(old)\" that could have been renamed; remove \"was\"")
                 }
             case (true, true):
                 refuse(
-                    "the lock has numbers for the group \"\(new)\" and for \"\(old)\": take \"was\" out to keep the first, "
-                        + "or give the group a name that the lock does not know")
+                    "the lock has numbers for the group \"\(new)\" and for \"\(old)\": remove \"was\" to keep the "
+                        + "first, "
+                        + "or give the group a name that is not in the lock")
             case (false, true): rename(old, to: new)
             }
         }
@@ -355,7 +360,8 @@ extension Allocator {
         }
     }
 
-    /// Gives each group that has beacons its major number, and finds the group in which they are counted.
+    /// Gives each group that has beacons its major number, and finds the part of the fleet in which its beacons are
+    /// counted.
     private mutating func numberGroups() {
         var majors: [String: Int] = [:]
         var range = NumberRange(first: fleet.rules.major?.first ?? 1)
@@ -370,14 +376,13 @@ extension Allocator {
                 let path = group.path.prefix(rule.per.depth).joined(separator: "/")
                 own = majors[path]
                 if own == nil {
-                    let given = allocation.lock.majors.map(\.major)
-                    own = range.next { given }
+                    own = range.next()
                     if let own {
                         majors[path] = own
                         allocation.lock.majors.append(.init(group: path, major: own))
                     } else {
                         let node = fleet.rules.nodes["major"] ?? fleet.template.node
-                        problems.add("the 65536 major numbers are all given out", at: node, in: fleet.file)
+                        problems.add("all 65536 major numbers are in use", at: node, in: fleet.file)
                     }
                 }
             }
@@ -388,28 +393,30 @@ extension Allocator {
     }
 }
 
-/// Numbers 0...65535 that are given out upwards from the first one, and below it when there are none above.
+/// Numbers 0...65535 that are given out upwards from the first one, and then from 0 where numbers are free.
 private struct NumberRange {
     private var upcoming: Int
-    /// The numbers that are taken; collected once the end was reached.
-    private var taken: Set<Int>?
+    /// Numbers below this one are taken.
+    private var lowest = 0
+    private var taken: Set<Int> = []
 
     init(first: Int) {
         upcoming = first
     }
 
-    mutating func use(_ number: Int) { upcoming = max(upcoming, number + 1) }
+    /// Marks a number as given out.
+    mutating func use(_ number: Int) {
+        taken.insert(number)
+        upcoming = max(upcoming, number + 1)
+    }
 
-    /// - Parameter used: Returns all numbers that are taken. Called when the end is reached.
-    mutating func next(used: () -> [Int]) -> Int? {
-        if upcoming <= AllocationRules.numberRange.upperBound {
-            upcoming += 1
-            return upcoming - 1
-        }
-        var taken = self.taken ?? Set(used())
-        let lowest = AllocationRules.numberRange.first { !taken.contains($0) }
-        if let lowest { taken.insert(lowest) }
-        self.taken = taken
-        return lowest
+    /// Gives out a number; `nil` when there are no more.
+    mutating func next() -> Int? {
+        let limit = AllocationRules.numberRange.upperBound
+        while upcoming > limit, lowest <= limit, taken.contains(lowest) { lowest += 1 }
+        let number = upcoming <= limit ? upcoming : lowest
+        guard number <= limit else { return nil }
+        use(number)
+        return number
     }
 }

@@ -1,42 +1,54 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The identity of every beacon of a fleet, and the lock that keeps them. It depends only on the fleet file, the lock
-/// and, for new epochs, the time.
+/// A fleet whose beacons have identities, and the lock that keeps the identities.
+///
+/// The identities depend only on the fleet file, the lock and, for new epochs, the time.
 public struct FleetAllocation: Sendable {
+    public let fleet: Fleet
     /// The lock after this allocation: the old entries, with the new ones at the end.
     public internal(set) var lock: FleetLock
+    public internal(set) var changes = Changes()
     /// The number of each beacon's entry in the lock.
     var entries: [Int] = []
     /// The major number of each group.
     var groupMajors: [Int?] = []
-    public internal(set) var changes = Changes()
 
-    /// How an allocation changed a lock.
-    public struct Changes: Hashable, Sendable {
-        /// The number of beacons that were given an identity.
-        public var added = 0
-        /// Beacons that are gone and whose identities are kept.
-        public var retired: [String] = []
-        /// Beacons that are back and have the identity that they had.
-        public var revived: [String] = []
-        /// New name and old name.
-        public var renamed: [Pair] = []
-        /// Beacons that moved to another group; they have a new number.
-        public var moved: [String] = []
-        /// Name and new serial number of beacons whose machine was replaced.
-        public var replacedBoxes: [Pair] = []
-        /// Names whose retired identities were given up.
-        public var released: [String] = []
-
-        /// A beacon, and what has changed of it.
-        public struct Pair: Hashable, Sendable {
-            public var name: String
-            public var other: String
-        }
+    init(fleet: Fleet, lock: FleetLock) {
+        self.fleet = fleet
+        self.lock = lock
     }
 
-    /// The identity of one beacon, as far as the fleet's rules allocate it.
+    /// Gives every beacon of a fleet its identity.
+    ///
+    /// - Parameters:
+    ///   - lock: The lock as it was; `nil` when there is none yet.
+    ///   - releasing: Names of beacons whose retired identities are given up.
+    ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
+    /// - Returns: The allocation, and every problem. After an error some beacons may have no identity.
+    public static func make(
+        _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time
+    ) -> (allocation: FleetAllocation, problems: [FileProblem]) {
+        var allocator = Allocator(fleet, lock: lock, now: now)
+        allocator.run(releasing: releasing)
+        return (allocator.allocation, allocator.problems.sorted)
+    }
+
+    /// The number of beacons that have identities: all of the fleet, or none after an error in the lock.
+    public var count: Int { entries.count }
+
+    /// The identity of a beacon, as far as the rules of the fleet allocate it.
+    ///
+    /// - Parameter number: 0..<``count``, in the order of the fleet file.
+    func identity(of number: Int) -> Identity {
+        let entry = lock.entries[entries[number]]
+        return Identity(
+            major: groupMajors[fleet.beacons[number].group], minor: entry.minor, instance: entry.instance,
+            address: fleet.template.hasAddress ? entry.address : nil,
+            epoch: fleet.template.hasEpoch ? entry.epoch : nil)
+    }
+
+    /// The identity of one beacon, as far as the rules of the fleet allocate it.
     struct Identity {
         var major: Int?
         var minor: Int?
@@ -47,31 +59,89 @@ public struct FleetAllocation: Sendable {
         var epoch: RFC3339Time?
     }
 
-    /// Whether this allocation belongs to a fleet of as many beacons.
-    func fits(_ fleet: Fleet) -> Bool {
-        entries.count == fleet.beacons.count && groupMajors.count == fleet.groups.count
+    /// How an allocation changed a lock.
+    public struct Changes: Hashable, Sendable {
+        /// The number of beacons that were given an identity.
+        public var added = 0
+        /// Beacons that were removed from the fleet. Their identities are kept.
+        public var retired: [String] = []
+        /// Beacons that were retired and are in the fleet again, with their former identities.
+        public var revived: [String] = []
+        /// New name and old name.
+        public var renamed: [Pair] = []
+        /// Beacons that moved to another group and have a new number.
+        public var moved: [String] = []
+        /// Name and new serial number of beacons whose machine was replaced.
+        public var replacedBoxes: [Pair] = []
+        /// Names whose retired identities were given up.
+        public var released: [String] = []
+
+        /// A beacon, and the value that has changed.
+        public struct Pair: Hashable, Sendable {
+            public var name: String
+            public var other: String
+        }
+    }
+}
+
+/// The rules by which identities are allocated.
+struct AllocationRules: Sendable {
+    /// A part of the fleet in which numbers are counted.
+    enum Level: String, CaseIterable, Sendable {
+        case fleet
+        case site
+        case floor
+        case room
+
+        /// How many names of a group's path belong to it.
+        var depth: Int {
+            switch self {
+            case .fleet: 0
+            case .site: 1
+            case .floor: 2
+            case .room: 3
+            }
+        }
     }
 
-    /// The identity of a beacon of the fleet for which this was made.
-    func identity(of number: Int, in fleet: Fleet) -> Identity {
-        let entry = lock.entries[entries[number]]
-        return Identity(
-            major: groupMajors[fleet.beacons[number].group], minor: entry.minor, instance: entry.instance,
-            address: fleet.template.hasAddress ? entry.address : nil,
-            epoch: fleet.template.hasEpoch ? entry.epoch : nil)
+    /// Each part has its own major number.
+    struct Major: Sendable {
+        var per: Level
+        var first: Int
     }
 
-    /// Finds or makes an identity for every beacon of the fleet.
-    ///
-    /// - Parameters:
-    ///   - lock: The lock as it was; `nil` when there is none yet.
-    ///   - releasing: Names whose retired identities may be given out again.
-    ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
-    public static func make(
-        _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time
-    ) -> (allocation: FleetAllocation, problems: [FileProblem]) {
-        var allocator = Allocator(fleet, lock: lock, now: now)
-        allocator.run(releasing: releasing)
-        return (allocator.allocation, allocator.problems.sorted)
+    /// Minor numbers are counted within each part.
+    struct Minor: Sendable {
+        var within: Level
+        var first: Int
     }
+
+    enum Instance: Sendable {
+        case counter(first: Int)
+        /// The last 12 digits of the machine's serial number in hexadecimal.
+        case serial
+    }
+
+    var major: Major?
+    var minor: Minor?
+    var namespace: FixedOctets<10>?
+    var instance: Instance?
+    /// The epoch of new beacons; `nil` for the time at which they are first generated.
+    var eidEpoch: RFC3339Time?
+    /// The places of the rules in the fleet file.
+    var nodes: [String: JSONNode] = [:]
+
+    func isAllocated(_ variable: String) -> Bool {
+        switch variable {
+        case "major": major != nil
+        case "minor": minor != nil
+        case "namespace": namespace != nil
+        case "instance": instance != nil
+        default: false
+        }
+    }
+
+    /// The last number of an instance counter: 6 octets.
+    static let instanceLimit = UInt64(1) << 48 &- 1
+    static let numberRange = 0...65_535
 }

@@ -1,11 +1,11 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 
 /// The identities that a fleet has given out: one beacon a line, in the order in which they were given out.
 ///
 /// New beacons are added at the end and no line ever moves. When two people both add a beacon, they change the same
-/// place of the file, so that version control reports a conflict. Identities that are no longer used stay in the file as
-/// retired, so that no identity is given out twice.
+/// place of the file, so that version control reports a conflict. Identities that are no longer used stay in the file
+/// as retired, so that no identity is given out twice.
 ///
 /// Every line ends with a check mark (`LineMark`), so that a damaged or edited line is refused with its line number.
 /// A line without a mark, as version 0.1 wrote it or a person does, is read as it is.
@@ -126,4 +126,184 @@ enum LineMark {
     static let fault =
         "the check mark of this line does not match: a byte is damaged, or the line was edited by hand; restore it "
         + "from version control, or delete its \"check\" if the change is intended"
+}
+
+extension FleetLock {
+    /// Decodes a lock file, also one whose JSON was laid out in another way.
+    ///
+    /// - Returns: The lock, `nil` when there is an error, and every problem in the order of the file.
+    public static func decode(_ octets: [UInt8], file: String) -> (lock: FleetLock?, problems: [FileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        var problems = ProblemList()
+        guard let root, faults.isEmpty else {
+            if let line = conflictLine(octets) {
+                let message =
+                    "a merge conflict begins here: keep one side's lines as they are, delete the other side's new "
+                    + "lines "
+                    + "and all conflict marks, and run `pharos fleet generate`, which gives those beacons new "
+                    + "identities"
+                problems.add(
+                    FileProblem(message, at: .init(line: line, column: 1), kind: .malformed, in: file))
+            } else {
+                problems.add(faults, in: file)
+            }
+            return (nil, problems.sorted)
+        }
+        var decoder = LockDecoder()
+        let lock = decoder.lock(root)
+        problems.add(decoder.decoder.problems, in: file)
+        if let lock, !problems.hasErrors { lock.checkConsistency(&problems, file: file) }
+        return (problems.hasErrors ? nil : lock, problems.sorted)
+    }
+
+    /// The line at which version control has left the two sides of a conflict.
+    private static func conflictLine(_ octets: [UInt8]) -> Int? {
+        let lines = octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return lines.firstIndex { $0.starts(with: "<<<<<<< ".utf8) }.map { $0 + 1 }
+    }
+}
+
+private struct LockDecoder {
+    var decoder = ConfigurationDecoder()
+
+    private static let keys = ["version", "fleet", "groups", "beacons"]
+    private static let groupKeys = ["group", "major", "check"]
+    private static let beaconKeys = [
+        "name", "in", "minor", "instance", "address", "eidEpoch", "box", "earlierBoxes", "retired", "check",
+    ]
+
+    mutating func lock(_ root: JSONNode) -> FleetLock? {
+        if let version = decoder.required("version", in: root, "\(FleetLock.version)"),
+            let number = decoder.number(version), number.integer != FleetLock.version
+        {
+            decoder.error(
+                "the lock file is of version \(ProblemText.shortened(number.text)), this Pharos knows "
+                    + "\(FleetLock.version): use the newer Pharos that wrote it", at: version)
+            return nil
+        }
+        guard let object = decoder.object(root, keys: Self.keys) else { return nil }
+        let fleet = decoder.text(decoder.required("fleet", in: object, "whose lock this is"))
+        var lock = FleetLock(fleet: fleet ?? "")
+        lock.majors = elements(object, "groups").compactMap { group($0) }
+        lock.entries = elements(object, "beacons").compactMap { entry($0) }
+        return lock
+    }
+
+    private mutating func elements(_ object: JSONNode, _ key: String) -> [JSONNode] {
+        if case .array(let elements) = object[key]?.value { return elements }
+        decoder.error("a list of \"\(key)\" is expected, which may be empty", at: object[key] ?? object)
+        return []
+    }
+
+    private mutating func group(_ node: JSONNode) -> FleetLock.GroupMajor? {
+        guard let object = decoder.object(node, keys: Self.groupKeys) else { return nil }
+        let name = decoder.text(decoder.required("group", in: object, "the group's path"))
+        let major = decoder.integer(
+            decoder.required("major", in: object, "its number"), in: AllocationRules.numberRange)
+        guard let name, let major else { return nil }
+        let group = FleetLock.GroupMajor(group: name, major: major, line: node.position.line)
+        checkMark(FleetLock.line(group), object)
+        return group
+    }
+
+    private mutating func entry(_ node: JSONNode) -> FleetLock.Entry? {
+        guard let object = decoder.object(node, keys: Self.beaconKeys),
+            let nameNode = decoder.required("name", in: object, "whose identity this is"),
+            let name = decoder.text(nameNode)
+        else { return nil }
+        if let fault = NameRule.fault(name) { decoder.error(fault, at: nameNode) }
+        var entry = FleetLock.Entry(name: name, line: node.position.line)
+        entry.scope = decoder.text(object["in"]) ?? ""
+        entry.minor = decoder.integer(object["minor"], in: AllocationRules.numberRange)
+        entry.instance = decoder.octets(object["instance"], count: 6).map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
+        entry.address = value(object["address"], "no address") { DeviceAddress($0) }
+        entry.epoch = value(object["eidEpoch"], "no time (RFC 3339)") { RFC3339Time($0) }
+        entry.box = value(object["box"], "no serial number") { NameRule.isWord($0) ? $0 : nil }
+        entry.earlierBoxes =
+            decoder.list(object["earlierBoxes"], of: "serial numbers")?.compactMap { decoder.text($0) } ?? []
+        entry.isRetired = decoder.boolean(object["retired"]) ?? false
+        checkMark(FleetLock.line(entry), object)
+        return entry
+    }
+
+    private mutating func value<Value>(
+        _ node: JSONNode?, _ expected: String, _ make: (String) -> Value?
+    ) -> Value? {
+        guard let node, let text = decoder.text(node) else { return nil }
+        if let value = make(text) { return value }
+        decoder.error("\(ProblemText.quoted(text)) is \(expected)", at: node)
+        return nil
+    }
+
+    /// Compares the mark of a line with the line that Pharos would write for the same values, so that another layout of
+    /// the JSON is no damage. Says nothing about a line in which another error was found.
+    private mutating func checkMark(_ line: String, _ object: JSONNode) {
+        guard let node = object["check"], let octets = decoder.octets(node, count: 2),
+            !decoder.problems.contains(where: { $0.isError && $0.position >= object.position })
+        else { return }
+        if UInt16(octets[0]) << 8 | UInt16(octets[1]) != LineMark.of(line) {
+            // The mark is of the line, whatever stands in it.
+            decoder.error(LineMark.fault, at: JSONNode(object.value, at: object.position, path: .root))
+        }
+    }
+}
+
+extension FleetLock {
+    /// Finds identities that are given out twice, as they may be after edits by hand and after merges.
+    fileprivate func checkConsistency(_ problems: inout ProblemList, file: String) {
+        func report(_ message: String, line: Int) {
+            problems.add(FileProblem(message, at: .init(line: line, column: 1), in: file))
+        }
+        if let fault = NameRule.fault(fleet) { report("the fleet's name: " + fault, line: 3) }
+        var groups: [String: Int] = [:]
+        var majors: [Int: GroupMajor] = [:]
+        for major in self.majors {
+            if let first = groups.updateValue(major.line, forKey: major.group) {
+                report(
+                    "the group \(major.group) is there twice, first in line \(first): delete one of the lines",
+                    line: major.line)
+            }
+            if let first = majors.updateValue(major, forKey: major.major) {
+                report(
+                    "the groups \(first.group) (line \(first.line)) and \(major.group) have the same major "
+                        + "\(major.major), as after a merge: delete the newer line, and `pharos fleet generate` gives "
+                        + "that group a number of its own", line: major.line)
+            }
+        }
+        var names: [String: Int] = [:]
+        for entry in entries where !entry.isRetired {
+            if let first = names[entry.name] {
+                report(
+                    "\"\(entry.name)\" is there twice, first in line \(first): delete one of the lines",
+                    line: entry.line)
+            } else {
+                names[entry.name] = entry.line
+            }
+        }
+        func checkUnique<Value: Hashable>(_ value: (Entry) -> Value?, _ text: (Entry) -> String) {
+            var seen: [Value: Int] = [:]
+            for (index, entry) in entries.enumerated() {
+                guard let value = value(entry) else { continue }
+                guard let first = seen[value] else {
+                    seen[value] = index
+                    continue
+                }
+                let other = entries[first]
+                report(
+                    "\"\(other.name)\" (line \(other.line)) and \"\(entry.name)\" both have \(text(entry)), as after a "
+                        + "merge: delete the newer line, and `pharos fleet generate` gives that beacon an identity of "
+                        + "its own", line: entry.line)
+            }
+        }
+        checkUnique({ entry in entry.minor.map { [entry.scope, "\($0)"] } }) { entry in
+            "the minor \(entry.minor ?? 0)" + (entry.scope.isEmpty ? "" : " in \(entry.scope)")
+        }
+        checkUnique(\.instance) { "the instance \(Self.instanceText($0.instance ?? 0))" }
+        checkUnique(\.address) { "the address \($0.address.map { "\($0)" } ?? "")" }
+        for entry in entries {
+            if let address = entry.address, !address.isValidStaticRandom {
+                report("\(address) is no static random address", line: entry.line)
+            }
+        }
+    }
 }

@@ -2,21 +2,21 @@ public import BluetoothTypes
 public import Configuration
 public import EddystoneSecurity
 
-/// What has to be known of a beacon with ephemeral ids, or with encrypted telemetry, to use its identity key.
+/// The values of a beacon with ephemeral ids or encrypted telemetry that are needed to use its identity key.
 public struct BeaconRotation: Hashable, Sendable {
-    /// The beacon's name, by which its key is kept.
+    /// The name of the beacon.
     public let name: String
-    /// Where the box looks for its key, as its profile has it.
+    /// The path of the key file on the machine, from the profile.
     public let identityKeyFile: String
-    /// When the counter was 65280; `nil` where the fleet has no epoch, and then ids cannot be resolved.
+    /// The time at which the counter was 65280; `nil` when the beacon has no epoch, and its ids cannot be resolved.
     public let epoch: RFC3339Time?
-    /// K of each advertisement with ephemeral ids, each once; none where only telemetry is encrypted.
+    /// The values of K of the advertisements with ephemeral ids; empty when only telemetry is encrypted.
     public let exponents: [RotationExponent]
 
     /// `nil` for a beacon that needs no key.
     ///
-    /// - Throws: ``BeaconRotationError`` where the beacon names several files, because a fleet keeps one key a beacon,
-    ///   and where what it names is no file.
+    /// - Throws: ``BeaconRotationError`` when the beacon has several key files, because a fleet has one key for each
+    ///   beacon, or when the name is not that of a file.
     public init?(_ beacon: FleetManifest.Beacon) throws(BeaconRotationError) {
         var files: [String] = []
         var exponents: [RotationExponent] = []
@@ -40,9 +40,9 @@ public struct BeaconRotation: Hashable, Sendable {
         }
     }
 
-    /// What all beacons of a fleet need, in its order.
+    /// The beacons of a fleet that need keys, in the order of the fleet.
     ///
-    /// - Throws: ``BeaconRotationError`` as for one beacon, and where two beacons would share a key.
+    /// - Throws: ``BeaconRotationError``, also when two beacons would share a key.
     public static func all(in manifest: FleetManifest) throws(BeaconRotationError) -> [BeaconRotation] {
         var rotations: [BeaconRotation] = []
         var owners: [String: String] = [:]
@@ -56,16 +56,16 @@ public struct BeaconRotation: Hashable, Sendable {
         return rotations
     }
 
-    /// The file that holds the key where the fleet keeps its own: the last part of what the profile names.
+    /// The name of the key file in the fleet's directory of keys: the last part of the path in the profile.
     public var keyName: String { identityKeyFile.split(separator: "/").last.map(String.init) ?? "" }
 
-    /// The file beside it with the beacon's public key, where the key was agreed on.
+    /// The name of the file with the beacon's public key, next to the key file, when the key was agreed on.
     public var publicKeyName: String { keyName + ".pub" }
 }
 
-/// Why a beacon's identity key cannot be kept.
+/// Why a beacon's identity key cannot be stored.
 public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What of the beacon contradicts itself.
+    /// The kind of the error.
     public enum Reason: Hashable, Sendable {
         case severalKeys([String])
         case noFile(String)
@@ -94,34 +94,34 @@ public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// Which beacon was it? An ephemeral id, when it was heard, and how far a beacon's clock may be off by then.
+/// A search for the beacon that sent an ephemeral id at a time, with the largest error of the beacon's clock.
 ///
-/// A beacon counts seconds from 65280 at its epoch on (eid-computation.md); what it sends turns over with its counter
-/// every 2^K seconds.
+/// The counter of a beacon is 65280 at its epoch and counts seconds (eid-computation.md). The id changes every 2^K
+/// seconds.
 public struct EphemeralIDQuestion: Hashable, Sendable {
     public let id: FixedOctets<8>
     public let time: RFC3339Time
-    /// `nil` asks for the window that the time falls into and for one more on each side.
+    /// The largest error of the beacon's clock in s; `nil` searches the window of the time and one more on each side.
     public let driftSeconds: Int?
 
-    /// - Parameter driftSeconds: Negative ones count as 0.
+    /// - Parameter driftSeconds: A negative value counts as 0.
     public init(_ id: FixedOctets<8>, at time: RFC3339Time, driftSeconds: Int? = nil) {
         self.id = id
         self.time = time
         self.driftSeconds = driftSeconds.map { max(0, $0) }
     }
 
-    /// When a beacon sent the id.
+    /// The window in which a beacon sent the id.
     public struct Answer: Hashable, Sendable {
         /// The beacon's counter at the start of the window.
         public let counter: UInt32
         public let exponent: RotationExponent
-        /// The window by the wall clock, if the beacon's clock were right.
+        /// Start and end of the window, if the clock of the beacon is exact.
         public let from: RFC3339Time
         public let to: RFC3339Time
     }
 
-    /// `nil` where the beacon with this key does not send the id at that time; also where it has no epoch.
+    /// Returns `nil` when the beacon with this key does not send the id at that time, or has no epoch.
     public func answer(
         _ rotation: BeaconRotation, key: IdentityKey
     ) throws(EddystoneSecurityError) -> Answer? {
@@ -129,7 +129,7 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         return try answer(key, epoch: epoch, exponents: rotation.exponents)
     }
 
-    /// The same for a key of a ring.
+    /// The answer for a key of a ring.
     public func answer(_ entry: KeyRingReader.Entry) throws(EddystoneSecurityError) -> Answer? {
         try answer(entry.key, epoch: entry.epoch, exponents: entry.exponents)
     }
@@ -149,13 +149,13 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         return nil
     }
 
-    /// The counters that a beacon may have had; `nil` before and after all that there are.
+    /// The counters that a beacon may have had; `nil` when all of them are out of range.
     private func counters(since epoch: RFC3339Time, _ exponent: RotationExponent) -> ClosedRange<UInt32>? {
         let now = time.secondsSince1970 - epoch.secondsSince1970 + Int(IdentityKey.firstCounter)
         let period = Int(exponent.periodSeconds)
         let (earliest, latest): (Int, Int)
         if let driftSeconds {
-            // More than any counter can be off, and far from overflow.
+            // Larger than any error of a counter, without overflow.
             let drift = min(driftSeconds, Int(UInt32.max))
             (earliest, latest) = (now - drift, now + drift)
         } else {

@@ -10,13 +10,13 @@ public import EddystoneSecurity
 /// ]}
 /// ```
 ///
-/// The file contains secrets: only its owner may read it. It holds the keys as they were when it was made.
+/// The file contains secrets: only its owner may read it. Keys that change later do not change the file.
 public struct KeyRing: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
     private var isFirst = true
 
-    /// Without a key.
+    /// A ring without keys.
     public init() {}
 
     /// The text before the first key.
@@ -40,7 +40,7 @@ public enum KeyRingReader {
     /// One beacon's key.
     public struct Entry: Sendable {
         public let name: String
-        /// Site, floor and room, as far as they are given.
+        /// Site, floor and room: up to three names.
         public let group: [String]
         public let epoch: RFC3339Time
         public let exponents: [RotationExponent]

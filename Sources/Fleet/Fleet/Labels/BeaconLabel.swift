@@ -1,16 +1,16 @@
 internal import BluetoothTypes
 
-/// What stands on the label of one box: for the person on the ladder in a few lines, and for a telephone in full.
+/// The texts on the label of a machine: a few lines to read, and a QR code.
 struct BeaconLabel {
     let name: String
-    /// Where it belongs: `museum / ground / hall`; empty when nothing is known.
+    /// The group, such as `museum / ground / hall`; empty for a beacon without a group.
     let place: String
-    /// The identity that tells it from its neighbors, one line an advertisement that has one, and the address.
+    /// A line for each advertisement with an identity, and the address.
     let lines: [String]
-    /// What the QR code says: lines of text that any telephone shows as they are.
+    /// The text of the QR code.
     let codeText: String
 
-    /// - Parameter url: What the code says instead of names and identities.
+    /// - Parameter url: The text of the QR code in place of the name and the identities.
     init(_ beacon: FleetManifest.Beacon, url: String? = nil) {
         name = beacon.name
         place = beacon.group.joined(separator: " / ")
@@ -41,10 +41,10 @@ struct BeaconLabel {
         codeText = url ?? text.joined(separator: "\n")
     }
 
-    /// Octets of text in a code: with more of them the squares get too small for a telephone held at arm's length.
+    /// The largest text of a code in bytes. With more text the modules are too small for a phone at arm's length.
     private static let codeLimit = 300
     private static let placeLimit = 80
-    /// Lines that fit beside a code.
+    /// The largest number of lines next to a code.
     private static let identityLimit = 3
 
     private static func short(_ identity: FleetManifest.Identity) -> String {
@@ -73,19 +73,18 @@ struct BeaconLabel {
     }
 }
 
-/// A text set into a box of a label: as large as it fits, in several lines when it has to.
+/// A text in a rectangle of a label, with the largest letters that fit, in several lines if necessary.
 ///
-/// Fonts are not measured: whoever prints has others. A letter of a sans-serif font is taken as 0.62 of its size
-/// wide, which few texts exceed.
+/// The font of the printer is unknown. A letter counts as 0.62 of its size wide, which few texts exceed.
 struct LabelText {
     let lines: [String]
-    /// Hundredths of a millimeter.
+    /// The size of the letters in hundredths of a millimetre.
     let size: Int
 
     /// - Parameters:
-    ///   - width: What it may be wide, in hundredths of a millimeter.
+    ///   - width: The width of the rectangle in hundredths of a millimetre.
     ///   - sizes: The smallest and the largest letters.
-    ///   - lineLimit: What does not fit into so many lines of the smallest letters is left out, with an ellipsis.
+    ///   - lineLimit: The largest number of lines. Text that does not fit is replaced by an ellipsis.
     init(_ text: String, width: Int, sizes: ClosedRange<Int>, lineLimit: Int) {
         let length = max(1, text.count)
         let fitting = width * 100 / (Self.letterWidth * length)
@@ -93,10 +92,10 @@ struct LabelText {
         lines = Self.broken(text, after: max(2, width * 100 / (Self.letterWidth * size)), lineLimit)
     }
 
-    /// Percent of the size.
+    /// The width of a letter in percent of its size.
     private static let letterWidth = 62
 
-    /// Breaks behind a separator where one stands in the second half of the line, else anywhere.
+    /// Breaks after a separator in the second half of the line, or anywhere if there is none.
     private static func broken(_ text: String, after length: Int, _ lineLimit: Int) -> [String] {
         var lines: [String] = []
         var rest = text[...]
@@ -112,8 +111,8 @@ struct LabelText {
     }
 }
 
-/// The address that the code of a label leads to, as a URI template (RFC 6570, level 1): in
-/// `https://example.org/b/{name}` what stands in braces is replaced by what the manifest has for each beacon.
+/// The URL in the code of a label, as a URI template (RFC 6570, level 1) such as `https://example.org/b/{name}`. The
+/// names in braces are replaced by values of the manifest.
 public struct LabelURL: Hashable, Sendable {
     private enum Part: Hashable, Sendable {
         case text(String)
@@ -122,15 +121,15 @@ public struct LabelURL: Hashable, Sendable {
 
     private let parts: [Part]
 
-    /// What can stand in braces. The identities are those of a beacon's first advertisement that has them.
+    /// The names that may be in braces. Identities come from the first advertisement that has them.
     public static let variables = [
         "name", "site", "floor", "room", "host", "serial", "address", "uuid", "major", "minor", "namespace", "instance",
     ]
 
-    /// Octets of an address in a code: with more of them the squares get too small for a phone held at arm's length.
+    /// The longest URL in bytes. With more bytes the modules of the code are too small for a phone at arm's length.
     public static let limit = 300
 
-    /// - Throws: ``LabelURLError`` for a text that is no URL, and for braces with anything but one of ``variables``.
+    /// - Throws: ``LabelURLError`` for a text that is not a URL, and for braces without one of ``variables``.
     public init(_ template: String) throws(LabelURLError) {
         guard let colon = template.firstIndex(of: ":"), template.first?.isLetter == true,
             template[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
@@ -148,10 +147,9 @@ public struct LabelURL: Hashable, Sendable {
         self.parts = parts + [.text(String(rest))]
     }
 
-    /// The address for one beacon.
+    /// The URL of a beacon.
     ///
-    /// - Throws: ``LabelURLError`` where the beacon lacks something that stands in the template, or the address gets
-    ///   longer than ``limit``.
+    /// - Throws: ``LabelURLError`` when the beacon has no value for a name, or the URL is longer than ``limit``.
     public func text(for beacon: FleetManifest.Beacon) throws(LabelURLError) -> String {
         var text = ""
         for part in parts {
@@ -190,7 +188,7 @@ public struct LabelURL: Hashable, Sendable {
         return nil
     }
 
-    /// Everything but RFC 3986's unreserved letters as `%` and two digits.
+    /// The text with all bytes percent-encoded, except the unreserved characters of RFC 3986.
     private static func escaped(_ text: String) -> String {
         text.utf8.map { octet in
             let scalar = Unicode.Scalar(octet)
@@ -202,13 +200,13 @@ public struct LabelURL: Hashable, Sendable {
     }
 }
 
-/// Why a text cannot be the address on labels.
+/// Why a text cannot be the URL on labels.
 public enum LabelURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case noURL
     case unpairedBrace
     case unknownVariable(String)
     case missing(String, beacon: String)
-    /// Octets of the address that one beacon would get.
+    /// The length of the URL of a beacon in bytes.
     case tooLong(Int, beacon: String)
 
     public var description: String {

@@ -1,19 +1,19 @@
 internal import Configuration
 
-/// Labels for the boxes of a fleet, page by page: each page is one SVG of A4, to be printed at its own size.
+/// Labels for the machines of a fleet. Each page is an SVG of A4, for printing without scaling.
 public struct LabelSheet: Sendable {
     private let beacons: [FleetManifest.Beacon]
     private let paper: LabelPaper
     private let skipped: Int
     private let hasCutLines: Bool
     private let urls: [String]
-    /// All names have it, so that a wall of boxes looks like one: what the longest of them needs.
+    /// The size of all names: that of the longest name.
     private let nameSize: Int
 
     /// - Parameters:
-    ///   - skipping: So many labels of the first page are gone already; no more than a page has, and not below 0.
+    ///   - skipping: The number of used labels on the first page, 0...labels of a page.
     ///   - hasCutLines: Draws thin lines between the labels, for plain paper.
-    ///   - urls: What the codes say, one for each beacon; without them a code has the beacon's name and identities.
+    ///   - urls: The texts of the codes, one for each beacon. Without them a code has the beacon's name and identities.
     public init(
         _ beacons: [FleetManifest.Beacon], paper: LabelPaper = .standard, skipping: Int = 0, hasCutLines: Bool = false,
         urls: [String] = []
@@ -30,7 +30,7 @@ public struct LabelSheet: Sendable {
             ?? sizes.upperBound
     }
 
-    /// Where the texts begin beside the code, and how wide they may be.
+    /// The left edge and the width of the texts next to the code.
     private static func column(_ paper: LabelPaper) -> (left: Int, width: Int) {
         let left = min(paper.labelHeight, paper.labelWidth / 2) - margin
         return (left, paper.labelWidth - left - margin)
@@ -42,7 +42,7 @@ public struct LabelSheet: Sendable {
 
     private static let nameLines = 6
 
-    /// None for a fleet without boxes.
+    /// 0 for a fleet without beacons.
     public var pageCount: Int {
         beacons.isEmpty ? 0 : (skipped + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
     }
@@ -70,7 +70,7 @@ public struct LabelSheet: Sendable {
             """
     }
 
-    /// The code on the left, as large as the label is high; the texts beside it.
+    /// The code on the left, as large as the label is high, and the texts next to it.
     private func label(_ label: BeaconLabel) -> String {
         let (width, height) = (paper.labelWidth, paper.labelHeight)
         var result = ""
@@ -80,7 +80,7 @@ public struct LabelSheet: Sendable {
         }
         // Labels limit their text to 300 bytes, which every code holds.
         guard let code = QRCode(label.codeText) else { return result + texts(of: label) }
-        // Whole hundredths of a millimeter, and four modules of quiet zone around.
+        // Whole hundredths of a millimetre, with a quiet zone of four modules.
         let module = (min(height, width / 2) - 2 * Self.margin) / (code.size + 8)
         let codeSide = module * code.size
         let codeLeft = Self.margin + 4 * module
@@ -107,20 +107,20 @@ public struct LabelSheet: Sendable {
         add(name, bold: true)
         add(place, bold: false)
         bottom += scale / 20
-        // What is left of the height is shared by the lines that tell boxes apart.
+        // The lines of identities share the rest of the height.
         let most = max(1, (scale - Self.margin / 2 - bottom) * 4 / 5 / max(1, label.lines.count))
         let sizes = min(most, scale / 22)...min(most, scale / 12)
         for line in label.lines { add(LabelText(line, width: width, sizes: sizes, lineLimit: 1), bold: false) }
         return result
     }
 
-    /// Printers and cutters are not exact.
+    /// The margin of a label, because printers and cutters are not exact.
     private static let margin = 350
 }
 
-/// A sheet of A4 with labels on it, as they are sold. All lengths in hundredths of a millimeter.
+/// A sheet of A4 with labels, as sold in shops. All lengths are in hundredths of a millimetre.
 public struct LabelPaper: Hashable, Sendable {
-    /// As on the command line: width and height of a label in millimeters.
+    /// Width and height of a label in millimetres, such as `70x37`.
     public let name: String
     public let columns: Int
     public let rows: Int
@@ -155,11 +155,11 @@ public struct LabelPaper: Hashable, Sendable {
         (left + place % columns * columnPitch, top + place / columns * labelHeight)
     }
 
-    /// 24 on a page, without gaps: good for plain paper and scissors too.
+    /// 24 labels on a page without gaps, also for plain paper and scissors.
     public static let standard = LabelPaper(
         "70x37", columns: 3, rows: 8, width: 7000, height: 3700, left: 0, top: 50, gap: 0)
 
-    /// All that there are.
+    /// All sheets.
     public static let all = [
         standard,
         LabelPaper(
@@ -169,23 +169,23 @@ public struct LabelPaper: Hashable, Sendable {
         LabelPaper("105x74", columns: 2, rows: 4, width: 10_500, height: 7400, left: 0, top: 50, gap: 0),
     ]
 
-    /// `nil` for a name that is none of ``all``.
+    /// Returns `nil` for a name that is not in ``all``.
     public init?(named name: String) {
         guard let paper = Self.all.first(where: { $0.name == name }) else { return nil }
         self = paper
     }
 }
 
-/// In which order the labels of a fleet come off the printer.
+/// The order of the labels of a fleet.
 public enum LabelOrder: String, CaseIterable, Sendable {
     /// Site by site, floor by floor and room by room, each in the order in which the fleet first names it.
     case group
-    /// By name, where a number counts as a number: `hall-2` before `hall-10`.
+    /// By name, with numbers in numeric order: `hall-2` comes before `hall-10`.
     case name
-    /// As the fleet lists its beacons.
+    /// The order of the fleet file.
     case file
 
-    /// The beacons in this order. What is equal in it stays in the fleet's order.
+    /// The beacons in this order. Beacons that are equal in it keep the order of the fleet.
     public func sorted(_ beacons: [FleetManifest.Beacon]) -> [FleetManifest.Beacon] {
         switch self {
         case .file: return beacons

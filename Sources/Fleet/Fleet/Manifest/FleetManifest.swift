@@ -1,11 +1,12 @@
+internal import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
 /// The beacons that `fleet generate` made, each with its machine, its identity and its advertisements. It contains no
 /// keys.
 ///
-/// As JSON (`manifest.json`) it is one object with one beacon a line. As CSV (`manifest.csv`) it has one line an
-/// advertisement.
+/// As JSON (`manifest.json`) it is one object with a line for each beacon. As CSV (`manifest.csv`) it has a line for
+/// each advertisement.
 ///
 /// ```json
 /// {"version":1,"fleet":"museum","beacons":[
@@ -17,7 +18,7 @@ public import Configuration
 /// ]}
 /// ```
 ///
-/// (with line breaks added here). Values that are not known are left out.
+/// (with line breaks added here). Unknown values are left out.
 public struct FleetManifest: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
@@ -36,32 +37,32 @@ public struct FleetManifest: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// One box.
+    /// A beacon and its machine.
     public struct Beacon: Hashable, Sendable {
-        /// Good for files and units: its profile is `NAME.json`.
+        /// The name of the beacon. Its profile is `NAME.json`.
         public var name: String
-        /// Site, floor and room, as far as they are given: none, one, two or three names.
+        /// Site, floor and room: up to three names.
         public var group: [String]
-        /// Under which name or address the box is reached.
+        /// The host name or address of the machine.
         public var host: String?
-        /// The box's own serial number.
+        /// The serial number of the machine.
         public var serial: String?
-        /// What kind of controller the box has, such as `raspberry-pi`.
+        /// The kind of the machine's controller, such as `raspberry-pi`.
         public var controller: String?
-        /// As on the command line, such as `hci0`; `nil` for the first that there is.
+        /// The Bluetooth adapter, such as `hci0`; `nil` for the first adapter.
         public var adapter: String?
-        /// The static random address that the beacon sends from; `nil` for the controller's public one. What rotates
-        /// (an EID) has other addresses.
+        /// The static random address of the beacon; `nil` for the public address of the controller. An EID has other
+        /// addresses, which change.
         public var address: DeviceAddress?
         public var position: Position?
-        /// The first eight octets of the SHA-256 of the profile file, in hexadecimal: what `pharos status` reports.
+        /// The first 8 bytes of the SHA-256 of the profile in hexadecimal, as `pharos status` reports them.
         public var profileHash: String
-        /// When the counter of ephemeral ids was 65280; `nil` for beacons without EID and encrypted telemetry.
+        /// The time at which the counter of ephemeral ids was 65280; `nil` for beacons without identity keys.
         public var eidEpoch: RFC3339Time?
-        /// At least one, in the profile's order.
+        /// At least one, in the order of the profile.
         public var advertisements: [Advertisement]
 
-        /// Nothing is checked: whoever reads a manifest has done so.
+        /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
         public init(
             name: String, group: [String] = [], host: String? = nil, serial: String? = nil, controller: String? = nil,
             adapter: String? = nil, address: DeviceAddress? = nil, position: Position? = nil, profileHash: String,
@@ -80,45 +81,45 @@ public struct FleetManifest: Hashable, Sendable {
             self.advertisements = advertisements
         }
 
-        /// The outermost group, which is what airtime is shared in.
+        /// The outermost group. Its beacons share the air.
         public var site: String? { group.first }
         public var floor: String? { group.count > 1 ? group[1] : nil }
         public var room: String? { group.count > 2 ? group[2] : nil }
     }
 
-    /// Where a box hangs.
+    /// The position of a machine.
     public enum Position: Hashable, Sendable {
-        /// Meters east, north and up within a site.
+        /// Metres east, north and up from the origin of the site.
         case plan(x: Decimal, y: Decimal, z: Decimal?)
-        /// Degrees north and east, WGS 84.
+        /// Degrees north and east (WGS 84).
         case globe(latitude: Decimal, longitude: Decimal)
 
-        /// A number as it was written: 3.5 stays 3.5.
+        /// A number with the digits of the file: 3.5 stays 3.5.
         public typealias Decimal = JSONNumber
     }
 
-    /// What one advertisement of a beacon sends, and how often.
+    /// An advertisement of a beacon.
     public struct Advertisement: Hashable, Sendable {
         /// As in profiles: `ibeacon`, `altbeacon`, `eddystone-uid`, `eddystone-url`, `eddystone-tlm`,
         /// `eddystone-eid`, `bthome` or `raw`.
         public var type: String
         public var identity: Identity
-        /// The interval asked for, in µs.
+        /// The requested interval in µs.
         public var intervalMicroseconds: Int
-        /// What the transmitter is asked for, in dBm; `nil` leaves it as it is.
+        /// The requested transmit power in dBm; `nil` does not change the power.
         public var radioPower: Int?
-        /// The octet sent, in dBm: at 0 m for Eddystone, at 1 m for others. `nil` where the frame has none, and where
-        /// it depends on what the controller will grant.
+        /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` when the frame
+        /// has none, or when it depends on the power that the controller grants.
         public var measuredPower: Int?
-        /// EID and encrypted telemetry: the file's name as the profile has it, never what is in it.
+        /// The name of the key file in the profile, for EID and encrypted telemetry. It is never the key.
         public var identityKeyFile: String?
-        /// EID and encrypted telemetry: K, 0...15; the id turns over every 2^K seconds.
+        /// K, 0...15, for EID and encrypted telemetry: the id changes every 2^K seconds.
         public var rotationExponent: Int?
         /// The length of the advertising data in bytes, when it does not follow from the type: raw structures, and
         /// iBeacon and AltBeacon with other flags than the usual ones.
         public var payloadOctets: Int?
 
-        /// Nothing is checked: whoever reads a manifest has done so.
+        /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
         public init(
             type: String, identity: Identity, intervalMicroseconds: Int, radioPower: Int? = nil,
             measuredPower: Int? = nil, identityKeyFile: String? = nil, rotationExponent: Int? = nil,
@@ -135,14 +136,45 @@ public struct FleetManifest: Hashable, Sendable {
         }
     }
 
-    /// What listeners tell a beacon by.
+    /// The values by which receivers identify a beacon.
     public enum Identity: Hashable, Sendable {
-        /// iBeacon: 16 octets and two numbers.
+        /// iBeacon: a UUID and two numbers.
         case iBeacon(uuid: FixedOctets<16>, major: UInt16, minor: UInt16)
         case altBeacon(companyID: UInt16, id: FixedOctets<20>)
         case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>)
         case eddystoneURL(String)
-        /// Telemetry, BTHome, ephemeral ids and raw structures: nothing that stays and is theirs.
+        /// Telemetry, BTHome, ephemeral ids and raw structures have no fixed identity.
         case none
     }
+}
+
+extension FleetManifest.Advertisement {
+    /// The length of the advertising data in bytes. 31, the maximum, when the manifest does not determine it.
+    public var payloadOctetCount: Int {
+        let maximum = FleetManifest.payloadRange.upperBound
+        if let payloadOctets { return payloadOctets }
+        if case .eddystoneURL(let text) = identity {
+            // Frame type, measured power and scheme precede the encoded URL.
+            return (try? CompressedURL(text)).map { Self.eddystoneHeader + 3 + $0.encoded.count } ?? maximum
+        }
+        return Self.usualPayloadSize(type, isRotating: identityKeyFile != nil) ?? maximum
+    }
+
+    /// The length of the advertising data in bytes; `nil` for types whose length varies.
+    ///
+    /// - Parameter isRotating: Whether there is an identity key. Telemetry is then encrypted and 4 bytes longer.
+    static func usualPayloadSize(_ type: String, isRotating: Bool) -> Int? {
+        switch type {
+        case "ibeacon": flags + 27
+        case "altbeacon": flags + 28
+        case "eddystone-uid": eddystoneHeader + 20
+        case "eddystone-tlm": eddystoneHeader + (isRotating ? 18 : 14)
+        case "eddystone-eid": eddystoneHeader + 10
+        default: nil
+        }
+    }
+
+    private static let flags = 3
+    /// Flags, the list of UUIDs, and the header of the service data.
+    private static let eddystoneHeader = flags + 4 + 4
 }

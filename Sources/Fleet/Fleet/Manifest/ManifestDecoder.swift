@@ -24,7 +24,8 @@ struct ManifestDecoder {
         "name", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash", "eidEpoch",
         "advertisements",
     ]
-    fileprivate static let advertisementKeys = [
+    private static let positionKeys = ["x", "y", "z", "latitude", "longitude"]
+    private static let advertisementKeys = [
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
         "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
@@ -49,127 +50,133 @@ struct ManifestDecoder {
         return fleet.map { FleetManifest(fleet: $0, beacons: beacons) }
     }
 
-    mutating func beacon(_ node: JSONNode) -> FleetManifest.Beacon? {
+    /// - Parameter path: The group, if it is not in the node.
+    mutating func beacon(_ node: JSONNode, group path: [String]? = nil) -> FleetManifest.Beacon? {
         guard let object = decoder.object(node, keys: Self.beaconKeys) else { return nil }
-        return beacon(ManifestObject(node: object))
-    }
-
-    fileprivate mutating func beacon(_ values: some ManifestBeacon) -> FleetManifest.Beacon? {
-        let name = decoder.name(required(.name, in: values, "the beacon's name"))
-        let group = values.group(&self)
-        let hash = decoder.text(required(.profileHash, in: values, "the profile's fingerprint"))
-        let advertisements = values.advertisements(&self)
-        let host = word(values[.host])
-        let serial = word(values[.serial])
-        let controller = decoder.text(values[.controller])
-        let adapter = decoder.text(values[.adapter])
-        let address = address(values[.address])
-        let position = values.position(&self)
-        let epoch = time(values[.eidEpoch])
+        let name = decoder.name(decoder.required("name", in: object, "name of the beacon"))
+        let group: [String] = if let path { path } else { self.group(object["group"]) }
+        let hash = decoder.text(decoder.required("profileHash", in: object, "fingerprint of the profile"))
+        let list = decoder.list(
+            decoder.required("advertisements", in: object, "advertisements of the beacon"), of: "advertisements")
+        let advertisements = (list ?? []).compactMap { advertisement($0) }
+        let host = word(object["host"])
+        let serial = word(object["serial"])
+        let controller = decoder.text(object["controller"])
+        let adapter = decoder.text(object["adapter"])
+        let address = address(object["address"])
+        let position = position(object["position"])
+        let epoch = time(object["eidEpoch"])
         guard let name, let hash else { return nil }
         return FleetManifest.Beacon(
             name: name, group: group, host: host, serial: serial, controller: controller, adapter: adapter,
             address: address, position: position, profileHash: hash, eidEpoch: epoch, advertisements: advertisements)
     }
 
-    private mutating func required(
-        _ column: ManifestColumn, in values: some ManifestValues, _ purpose: String
-    ) -> JSONNode? {
-        values[column] ?? decoder.required(column.key, in: values.place, purpose)
+    private mutating func group(_ node: JSONNode?) -> [String] {
+        guard let node, let text = decoder.text(node) else { return [] }
+        let path = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        checkGroup(path, at: node)
+        return path
     }
 
-    fileprivate mutating func checkGroup(_ path: [String], at node: JSONNode) {
+    mutating func checkGroup(_ path: [String], at node: JSONNode) {
         if path.count > Fleet.depthLimit || path.contains(where: { NameRule.fault($0) != nil }) {
-            decoder.error("this is no path of a group", at: node)
+            decoder.error("this is not a path of groups, such as site/floor/room", at: node)
         }
     }
 
     private mutating func word(_ node: JSONNode?) -> String? {
         guard let node, let text = decoder.text(node) else { return nil }
         if NameRule.isWord(text) { return text }
-        decoder.error("\(ProblemText.quoted(text)) is no host and no serial number", at: node)
+        decoder.error("\(ProblemText.quoted(text)) is not a host or a serial number", at: node)
         return nil
     }
 
     private mutating func address(_ node: JSONNode?) -> DeviceAddress? {
         guard let node, let text = decoder.text(node) else { return nil }
         if let address = DeviceAddress(text) { return address }
-        decoder.error("\(ProblemText.quoted(text)) is no address", at: node)
+        decoder.error("\(ProblemText.quoted(text)) is not a device address", at: node)
         return nil
     }
 
     private mutating func time(_ node: JSONNode?) -> RFC3339Time? {
         guard let node, let text = decoder.text(node) else { return nil }
         if let time = RFC3339Time(text) { return time }
-        decoder.error("\(ProblemText.quoted(text)) is no time (RFC 3339)", at: node)
+        decoder.error("\(ProblemText.quoted(text)) is not a time (RFC 3339)", at: node)
         return nil
     }
 
-    /// Degrees where either of them is given, metres where any of those is.
-    fileprivate mutating func position(_ values: some ManifestValues) -> FleetManifest.Position? {
-        if values[.latitude] != nil || values[.longitude] != nil {
-            let latitude = decoder.number(required(.latitude, in: values, "degrees north"))
-            let longitude = decoder.number(required(.longitude, in: values, "degrees east"))
+    /// Reads degrees if one of them is given, otherwise metres.
+    private mutating func position(_ node: JSONNode?) -> FleetManifest.Position? {
+        guard let object = decoder.object(node, keys: Self.positionKeys) else { return nil }
+        let metres = [object["x"], object["y"], object["z"]].compactMap { $0 }
+        if object["latitude"] != nil || object["longitude"] != nil {
+            if let node = metres.first {
+                decoder.error("a position has either metres or degrees, not both", at: node)
+            }
+            let latitude = decoder.number(decoder.required("latitude", in: object, "degrees north"))
+            let longitude = decoder.number(decoder.required("longitude", in: object, "degrees east"))
             guard let latitude, let longitude else { return nil }
             return .globe(latitude: latitude, longitude: longitude)
         }
-        let x = decoder.number(required(.x, in: values, "metres east"))
-        let y = decoder.number(required(.y, in: values, "metres north"))
-        let z = decoder.number(values[.z])
+        let x = decoder.number(decoder.required("x", in: object, "metres east"))
+        let y = decoder.number(decoder.required("y", in: object, "metres north"))
+        let z = decoder.number(object["z"])
         guard let x, let y else { return nil }
         return .plan(x: x, y: y, z: z)
     }
 
-    fileprivate mutating func advertisement(_ values: some ManifestValues) -> FleetManifest.Advertisement? {
-        let type = decoder.text(required(.type, in: values, "which frame is sent"))
+    private mutating func advertisement(_ node: JSONNode) -> FleetManifest.Advertisement? {
+        guard let object = decoder.object(node, keys: Self.advertisementKeys) else { return nil }
+        let type = decoder.text(decoder.required("type", in: object, "type of the frame"))
         if let type, !Self.types.contains(type) {
-            decoder.notAWord(type, Self.types, at: values[.type] ?? values.place)
+            decoder.notAWord(type, Self.types, at: object["type"] ?? object)
         }
-        let identity = identity(type ?? "", values)
-        let interval = decoder.number(required(.intervalMs, in: values, "milliseconds"))?.thousandths
-        let power = decoder.integer(values[.radioPowerDbm], in: RadioPower.range)
-        let measured = decoder.integer(values[.measuredPowerDbm], in: -127...20)
-        let keyFile = decoder.text(values[.identityKeyFile])
-        let exponent = decoder.integer(values[.rotationExponent], in: 0...15)
-        let octets = decoder.integer(values[.payloadOctets], in: FleetManifest.payloadRange)
+        let identity = identity(type ?? "", object)
+        let interval = decoder.number(decoder.required("intervalMs", in: object, "milliseconds"))?.thousandths
+        let power = decoder.integer(object["radioPowerDbm"], in: RadioPower.range)
+        let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
+        let keyFile = decoder.text(object["identityKeyFile"])
+        let exponent = decoder.integer(object["rotationExponent"], in: 0...15)
+        let octets = decoder.integer(object["payloadOctets"], in: FleetManifest.payloadRange)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
             type: type, identity: identity, intervalMicroseconds: interval, radioPower: power, measuredPower: measured,
             identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
     }
 
-    private mutating func identity(_ type: String, _ values: some ManifestValues) -> FleetManifest.Identity? {
-        func required(_ column: ManifestColumn) -> JSONNode? {
-            self.required(column, in: values, "part of what the beacon is")
+    private mutating func identity(_ type: String, _ object: JSONNode) -> FleetManifest.Identity? {
+        func required(_ key: String) -> JSONNode? {
+            decoder.required(key, in: object, "part of the identity of the beacon")
         }
         switch type {
         case "ibeacon":
-            let uuid = decoder.octets(required(.uuid), count: 16).flatMap { FixedOctets<16>($0) }
-            let major = decoder.integer(required(.major), in: AllocationRules.numberRange)
-            let minor = decoder.integer(required(.minor), in: AllocationRules.numberRange)
+            let uuid = decoder.octets(required("uuid"), count: 16).flatMap { FixedOctets<16>($0) }
+            let major = decoder.integer(required("major"), in: AllocationRules.numberRange)
+            let minor = decoder.integer(required("minor"), in: AllocationRules.numberRange)
             guard let uuid, let major, let minor else { return nil }
             return .iBeacon(
                 uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
         case "altbeacon":
-            let company = decoder.code(required(.companyId), in: AllocationRules.numberRange, digits: 4)
-            let id = decoder.octets(required(.id), count: 20).flatMap { FixedOctets<20>($0) }
+            let company = decoder.code(required("companyId"), in: AllocationRules.numberRange, digits: 4)
+            let id = decoder.octets(required("id"), count: 20).flatMap { FixedOctets<20>($0) }
             guard let company, let id else { return nil }
             return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
         case "eddystone-uid":
-            let namespace = decoder.octets(required(.namespace), count: 10).flatMap { FixedOctets<10>($0) }
-            let instance = decoder.octets(required(.instance), count: 6).flatMap { FixedOctets<6>($0) }
+            let namespace = decoder.octets(required("namespace"), count: 10).flatMap { FixedOctets<10>($0) }
+            let instance = decoder.octets(required("instance"), count: 6).flatMap { FixedOctets<6>($0) }
             guard let namespace, let instance else { return nil }
             return .eddystoneUID(namespace: namespace, instance: instance)
-        case "eddystone-url": return decoder.text(required(.url)).map { .eddystoneURL($0) }
+        case "eddystone-url": return decoder.text(required("url")).map { .eddystoneURL($0) }
         default: return FleetManifest.Identity.none
         }
     }
 }
 
 extension FleetManifest {
-    /// Reads `manifest.csv`, which does not say the fleet's name.
+    /// Decodes `manifest.csv`, which does not contain the name of the fleet.
     ///
-    /// - Returns: `nil` where there is an error, and every problem in the order of the file.
+    /// - Returns: The manifest, `nil` when there is an error, and every problem in the order of the file.
     public static func decodeCSV(
         _ octets: [UInt8], fleet: String
     ) -> (manifest: FleetManifest?, problems: [FileProblem]) {
@@ -191,7 +198,9 @@ extension FleetManifest {
             }
             let reader = ManifestRow(row, of: table)
             var decoder = ManifestDecoder()
-            let beacon = decoder.beacon(reader)
+            let group = reader.group
+            if !group.isEmpty { decoder.checkGroup(group, at: reader[.site] ?? reader.place) }
+            let beacon = decoder.beacon(reader.beacon, group: group)
             problems += decoder.decoder.problems.sorted { $0.position < $1.position }
             guard let beacon else { continue }
             if let last = manifest.beacons.last, last.name == beacon.name {
@@ -214,58 +223,11 @@ extension FleetManifest {
     }
 }
 
-/// The values of a manifest in JSON or CSV.
-private protocol ManifestValues {
-    /// `nil` for a value that is not given.
-    subscript(column: ManifestColumn) -> JSONNode? { get }
-    /// Where a missing value is reported.
-    var place: JSONNode { get }
-}
-
-/// The values of a beacon that JSON and CSV represent in different ways.
-private protocol ManifestBeacon: ManifestValues {
-    func group(_ decoder: inout ManifestDecoder) -> [String]
-    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position?
-    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement]
-}
-
-/// An object in `manifest.json`, whose keys are known to be good.
-private struct ManifestObject: ManifestBeacon {
-    let node: JSONNode
-
-    var place: JSONNode { node }
-
-    subscript(column: ManifestColumn) -> JSONNode? { node[column.key] }
-
-    func group(_ decoder: inout ManifestDecoder) -> [String] {
-        guard let node = node["group"], let text = decoder.decoder.text(node) else { return [] }
-        let path = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        decoder.checkGroup(path, at: node)
-        return path
-    }
-
-    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position? {
-        guard let node = node["position"] else { return nil }
-        let isOnGlobe = node["latitude"] != nil || node["longitude"] != nil
-        let keys = isOnGlobe ? ["latitude", "longitude"] : ["x", "y", "z"]
-        return decoder.decoder.object(node, keys: keys).flatMap { decoder.position(ManifestObject(node: $0)) }
-    }
-
-    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement] {
-        let list = decoder.decoder.list(
-            decoder.decoder.required("advertisements", in: node, "what the beacon sends"), of: "advertisements")
-        return (list ?? []).compactMap { element in
-            decoder.decoder.object(element, keys: ManifestDecoder.advertisementKeys)
-                .flatMap { decoder.advertisement(ManifestObject(node: $0)) }
-        }
-    }
-}
-
 /// One row of `manifest.csv`: a beacon with one of its advertisements.
-private struct ManifestRow: ManifestBeacon {
+private struct ManifestRow {
     private let table: CSVTable
     private let row: CSVRow
-    /// Where each cell begins.
+    /// The start of each cell.
     private let positions: [JSONPosition]
 
     /// - Parameter row: With as many cells as there are columns.
@@ -281,7 +243,8 @@ private struct ManifestRow: ManifestBeacon {
         }
     }
 
-    var place: JSONNode { JSONNode(.object([]), at: .init(line: row.line, column: 1), path: .root) }
+    /// The beginning of the row.
+    var place: JSONNode { JSONNode(.null, at: .init(line: row.line, column: 1), path: .root) }
 
     /// Which of the beacon's advertisements this is, from 1.
     var number: Int? { Int(text(.advertisement)) }
@@ -304,23 +267,32 @@ private struct ManifestRow: ManifestBeacon {
             path: JSONPath([.key(column.key)]))
     }
 
-    func group(_ decoder: inout ManifestDecoder) -> [String] {
-        let path = [ManifestColumn.site, .floor, .room].map(text).filter { !$0.isEmpty }
-        decoder.checkGroup(path, at: self[.site] ?? place)
-        return path
+    /// Site, floor and room.
+    var group: [String] { [ManifestColumn.site, .floor, .room].map(text).filter { !$0.isEmpty } }
+
+    /// The object that `manifest.json` has for the beacon, with one advertisement and without the group.
+    var beacon: JSONNode {
+        var members = self.members([
+            .name, .host, .serial, .controller, .adapter, .address, .profileHash, .eidEpoch,
+        ])
+        let position = self.members([.x, .y, .z, .latitude, .longitude])
+        if !position.isEmpty { members.append(member("position", .object(position))) }
+        let advertisement = self.members(ManifestColumn.allCases.filter { $0.rawValue >= ManifestColumn.type.rawValue })
+        members.append(member("advertisements", .array([node(.object(advertisement))])))
+        return node(.object(members))
     }
 
-    func position(_ decoder: inout ManifestDecoder) -> FleetManifest.Position? {
-        let onPlan = [ManifestColumn.x, .y, .z].compactMap { self[$0] }
-        let isOnGlobe = self[.latitude] != nil || self[.longitude] != nil
-        guard isOnGlobe || !onPlan.isEmpty else { return nil }
-        if isOnGlobe, let node = onPlan.first {
-            decoder.decoder.error("metres stand next to degrees; a beacon has one place", at: node)
+    /// The columns that have values.
+    private func members(_ columns: [ManifestColumn]) -> [JSONMember] {
+        columns.compactMap { column in
+            self[column].map { JSONMember(key: column.key, keyPosition: $0.position, value: $0) }
         }
-        return decoder.position(self)
     }
 
-    func advertisements(_ decoder: inout ManifestDecoder) -> [FleetManifest.Advertisement] {
-        decoder.advertisement(self).map { [$0] } ?? []
+    private func member(_ key: String, _ value: JSONNode.Value) -> JSONMember {
+        JSONMember(key: key, keyPosition: place.position, value: node(value))
     }
+
+    /// A node at the beginning of the row.
+    private func node(_ value: JSONNode.Value) -> JSONNode { JSONNode(value, at: place.position, path: .root) }
 }

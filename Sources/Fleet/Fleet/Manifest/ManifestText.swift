@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 
 extension FleetManifest {
-    /// The text of `manifest.json`: one beacon a line.
+    /// The text of `manifest.json`: one line for each beacon.
     public var json: String {
         var text = Self.jsonStart(fleet)
         for (index, beacon) in beacons.enumerated() { text += (index > 0 ? ",\n" : "") + beacon.json.line }
@@ -27,7 +27,7 @@ extension FleetManifest {
         return NameRule.fault(text) == nil ? text : nil
     }
 
-    /// The lines of the beacons in a `manifest.json` of one beacon a line, also when they are damaged.
+    /// The lines of the beacons in a `manifest.json` that `fleet generate` wrote, including damaged lines.
     public static func beaconLines(in octets: [UInt8]) -> [ArraySlice<UInt8>] {
         octets.split(separator: 0x0A).dropFirst().filter { !$0.elementsEqual("]}".utf8) }
     }
@@ -47,10 +47,10 @@ extension FleetManifest {
     /// The header of `manifest.csv`.
     public static let csvStart = columns.joined(separator: ",") + "\r\n"
 
-    /// The text of `manifest.csv`: one line an advertisement.
+    /// The text of `manifest.csv`: one line for each advertisement.
     public var csv: String { Self.csvStart + beacons.map(\.csv).joined() }
 
-    /// A cell of a CSV file. A cell that a spreadsheet would interpret as a formula gets an apostrophe in front.
+    /// The text of a cell of a CSV file. A text that a spreadsheet would compute as a formula gets an apostrophe first.
     static func cell(_ text: String) -> String {
         guard let first = text.utf8.first else { return "" }
         var text = text
@@ -88,7 +88,7 @@ enum ManifestColumn: Int, CaseIterable {
 }
 
 extension FleetManifest.Beacon {
-    /// The beacon's object in `manifest.json`. Values that are not known are left out.
+    /// The beacon's object in `manifest.json`. Unknown values are left out.
     public var json: JSONValue {
         var members: [JSONValue.Member] = [.init("name", .string(name))]
         func add(_ key: String, _ text: String?) {
@@ -145,7 +145,7 @@ extension FleetManifest.Position {
 extension FleetManifest.Advertisement {
     fileprivate var json: JSONValue { .object(values.map { .init($0.column.key, $0.value) }) }
 
-    /// The values that are known, in the order of the manifest.
+    /// The known values, in the order of the manifest.
     fileprivate var values: [(column: ManifestColumn, value: JSONValue)] {
         var values: [(column: ManifestColumn, value: JSONValue)] = [(.type, .string(type))]
         switch identity {

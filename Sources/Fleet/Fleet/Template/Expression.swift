@@ -11,7 +11,7 @@ struct Expression: Hashable, Sendable {
 
     var parts: [Part]
 
-    /// The variable's name where the string is exactly `${x}`: then its value's type is taken, too.
+    /// The name of the variable when the string is exactly `${x}`. The string then takes the type of the value, too.
     var wholeVariable: String? {
         guard parts.count == 1, case .variable(let name) = parts[0] else { return nil }
         return name
@@ -21,7 +21,7 @@ struct Expression: Hashable, Sendable {
         parts.compactMap { if case .variable(let name) = $0 { name } else { nil } }
     }
 
-    /// Why a text with `${` in it is none.
+    /// Why a text is not an expression.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case unclosed
         case name(String)
@@ -29,9 +29,10 @@ struct Expression: Hashable, Sendable {
         var description: String {
             switch self {
             case .unclosed:
-                "\"${\" begins a variable here that no \"}\" ends; \"$${\" stands for the characters as they are"
+                "\"${\" begins a variable here that no \"}\" ends; write \"$${\" for the characters \"${\""
             case .name(let name):
-                "\"${\(name)}\" is no variable: its name has letters, digits and \"_\", with a letter or \"_\" first"
+                "\"${\(name)}\" is not a variable: use letters, digits and \"_\" for its name, starting with a letter "
+                    + "or \"_\""
             }
         }
     }
@@ -82,7 +83,7 @@ struct Expression: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The value that a text holds, without its places.
+    /// The value of a node, without the places in the file.
     package init(_ node: JSONNode) {
         switch node.value {
         case .null, .malformed: self = .null

@@ -2,15 +2,15 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Profiles
 
-/// The template of all profiles: the text of a profile with a gap wherever a value contains variables.
+/// The template of all profiles: the text of a profile with a gap in the place of each value that contains variables.
 struct FleetTemplate: Sendable {
     /// A value that is filled for each beacon.
     struct Slot: Sendable {
-        /// Where it stands in the profile.
+        /// The path of the value in the profile.
         var path: JSONPath
         var type: PlaceType
         var expression: Expression
-        /// Where it stands in the fleet file; `nil` when Pharos adds it to the template.
+        /// The value in the fleet file; `nil` when Pharos adds it to the template.
         var node: JSONNode?
     }
 

@@ -11,7 +11,7 @@ struct TemplateFiller {
 
     /// The values of the template's slots.
     private(set) var values: [JSONValue] = []
-    /// Where each value comes from.
+    /// The origin of each value.
     private(set) var origins: [ValueOrigin] = []
     private(set) var faults: [Fault] = []
 
@@ -24,7 +24,7 @@ struct TemplateFiller {
 
     /// The length of the longest chain of variables that refer to each other.
     private static let depthLimit = 64
-    /// The length in bytes of the longest text that is put together from variables. No profile takes a longer one.
+    /// The largest text that variables may form, in bytes. No profile accepts a longer one.
     private static let sizeLimit = 4096
 
     private struct Resolved {
@@ -50,7 +50,7 @@ struct TemplateFiller {
         }
     }
 
-    /// Where the value at a path of the profile comes from.
+    /// The origin of the value at a path of the profile.
     func origin(of path: JSONPath) -> ValueOrigin {
         fleet.template.slot(at: path).map { origins[$0] } ?? .node(fleet.template.node(at: path))
     }
@@ -69,7 +69,7 @@ struct TemplateFiller {
                 case .number(let number): text += number.text
                 default:
                     fail(
-                        "the variable \"\(name)\" is neither a string nor a number, so it cannot stand within a text",
+                        "the variable \"\(name)\" is neither a string nor a number, so it cannot be part of a text",
                         resolved.origin)
                 }
                 guard text.utf8.count <= Self.sizeLimit else {
@@ -87,12 +87,12 @@ struct TemplateFiller {
     private mutating func resolve(_ name: String, at origin: ValueOrigin, path: [String]) -> Resolved {
         if path.contains(name) {
             let loop = (path + [name]).drop { $0 != name }.joined(separator: " → ")
-            fail("the variables need each other: \(loop)", origin)
+            fail("the variables depend on each other: \(loop)", origin)
             return Resolved(value: "", origin: origin)
         }
         guard path.count < Self.depthLimit else {
             let start = path.prefix(3).joined(separator: " → ")
-            fail("more than \(Self.depthLimit) variables need one another in a row: \(start) → …", origin)
+            fail("more than \(Self.depthLimit) variables depend on each other in a row: \(start) → …", origin)
             return Resolved(value: "", origin: origin)
         }
         if let value = builtIn(name) { return Resolved(value: value, origin: origin) }
@@ -118,7 +118,7 @@ struct TemplateFiller {
         }
     }
 
-    /// The variable as the beacon sets it, else as the innermost group sets it.
+    /// The variable of the beacon, or of the innermost group that sets it.
     private func variable(_ name: String) -> Variable? {
         if let own = beacon.variables[name] { return own }
         for group in fleet.groups(around: beacon.group) {
@@ -127,7 +127,7 @@ struct TemplateFiller {
         return nil
     }
 
-    /// The value of a variable that every beacon has without setting it.
+    /// The value of a variable that the fleet file does not set.
     private func builtIn(_ name: String) -> JSONValue? {
         switch name {
         case "name": return .string(beacon.name)

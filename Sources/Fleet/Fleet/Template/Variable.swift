@@ -15,7 +15,7 @@ struct Variable: Sendable {
     }
 
     var value: Value
-    /// Where it is set.
+    /// The place where it is set.
     var origin: ValueOrigin
 
     /// The variable that `intervalSpread` sets.
@@ -26,7 +26,7 @@ struct Variable: Sendable {
     /// Variables that `identities` can allocate.
     static let allocated = ["major", "minor", "namespace", "instance"]
 
-    /// The interval of one beacon in a range, in steps of 0.625 ms: the same as the planner's for this name.
+    /// The interval of a beacon in a range, in steps of 0.625 ms. The planner computes the same interval for this name.
     static func interval(of name: String, in intervals: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
         let count = UInt64(intervals.upperBound.rawValue - intervals.lowerBound.rawValue) + 1
         let step = NameHash.of(name).multipliedFullWidth(by: count).high
@@ -34,7 +34,7 @@ struct Variable: Sendable {
     }
 }
 
-/// 64 bits that depend on a name only: the same on every machine and in every version of Pharos.
+/// A hash of 64 bits that depends only on a name. It is the same on every machine and in every version of Pharos.
 ///
 /// FNV-1a, followed by one step of SplitMix64. It is not a cryptographic hash.
 enum NameHash {
@@ -46,10 +46,10 @@ enum NameHash {
     }
 }
 
-/// Where a value comes from, for messages.
+/// The origin of a value, for messages.
 enum ValueOrigin: Sendable {
     case node(JSONNode)
-    /// A column of the table in which the beacon is a row.
+    /// A column of the table that contains the beacon.
     case column(Int)
 
     /// How specific the value is to one beacon: 0 for the template and "defaults", 1 for a group, 2 for a beacon of a

@@ -7,8 +7,11 @@ struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet", abstract: "Make and check the profiles of many machines from one file.",
         discussion: """
-            One JSON file, with a table where there is one, says what all boxes send. Try `pharos fleet init museum`, \
-            then `pharos fleet check museum.json` and `pharos fleet generate museum.json --output museum`.
+            A fleet is a JSON file, with or without a CSV table, from which the profiles of all machines are made. Example:
+
+              pharos fleet init museum
+              pharos fleet check museum.json
+              pharos fleet generate museum.json --output museum
             """,
         subcommands: [
             FleetInit.self, FleetCheck.self, FleetList.self, FleetGenerate.self, FleetDiffCommand.self,
@@ -16,10 +19,10 @@ struct FleetCommand: ParsableCommand {
         ])
 }
 
-/// A fleet that is named on the command line: its file, the directory that `fleet generate` wrote, or the manifest in it.
+/// A fleet on the command line: the fleet file, the directory that `fleet generate` wrote, or the manifest in it.
 struct FleetArgument: ParsableArguments {
     @Argument(
-        help: "A fleet in JSON, or what `pharos fleet generate` wrote: its directory, or the manifest.json in it.",
+        help: "The fleet file, the directory that `pharos fleet generate` wrote, or the manifest.json in it.",
         completion: .file())
     var fleet: String
 
@@ -33,7 +36,7 @@ struct FleetArgument: ParsableArguments {
     }
 }
 
-/// Which beacons of a fleet are meant: those that satisfy every option that is given.
+/// A selection of beacons of a fleet. A beacon must match every given option.
 struct BeaconFilter: ParsableArguments {
     @Option(help: ArgumentHelp("Only this beacon. May be repeated.", valueName: "name"))
     var beacon: [String] = []
@@ -46,7 +49,7 @@ struct BeaconFilter: ParsableArguments {
         completion: .file())
     var group: [String] = []
 
-    /// The beacons that are left, in their order.
+    /// The selected beacons, in their order.
     func apply(to beacons: [FleetManifest.Beacon], of fleet: String) throws -> [FleetManifest.Beacon] {
         try BeaconSelection(names: beacon, sites: site, groups: group).beacons(of: beacons, in: fleet)
     }

@@ -12,7 +12,7 @@ struct FleetExport: ParsableCommand {
             FleetExportPrometheus.self,
         ])
 
-    /// Says on standard error whom an export could not take, at most a few by name.
+    /// Prints the beacons that an export leaves out to standard error, at most five names.
     static func warn(_ left: [String], _ why: String) {
         guard !left.isEmpty else { return }
         let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
@@ -20,7 +20,7 @@ struct FleetExport: ParsableCommand {
     }
 }
 
-/// Where one file goes.
+/// The file that an export writes.
 struct ExportOutput: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
@@ -30,10 +30,10 @@ struct ExportOutput: ParsableArguments {
 
 struct FleetExportCSV: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "csv", abstract: "Write a table for spreadsheets: one line for each advertisement.",
+        commandName: "csv", abstract: "Write a table for spreadsheets with a line for each advertisement.",
         discussion: """
-            With --output the file begins with a byte order mark, which spreadsheets need to see UTF-8. Standard output has \
-            none, for programs that read it.
+            With --output the file begins with a byte order mark, which spreadsheets need to detect UTF-8. Standard output \
+            has none, for other programs.
             """)
 
     @OptionGroup var source: FleetArgument
@@ -49,7 +49,7 @@ struct FleetExportHomeAssistant: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "homeassistant",
         abstract: "Write known_devices.yaml for Home Assistant's bluetooth_le_tracker.",
-        discussion: "It belongs beside configuration.yaml. Keep devices of a file that is already there by hand."
+        discussion: "Put the file next to configuration.yaml. If a file exists there, merge the two by hand."
     )
 
     @OptionGroup var source: FleetArgument
@@ -65,10 +65,10 @@ struct FleetExportHomeAssistant: ParsableCommand {
 struct FleetExportPrometheus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prometheus",
-        abstract: "Write targets and alert rules: silent beacons, stale metrics, wrong profiles.",
+        abstract: "Write targets and alert rules for silent beacons, stale metrics and wrong profiles.",
         discussion: """
-            Writes pharos-targets.json (for file_sd_configs) and pharos-alerts.yml (for rule_files). Boxes are asked by \
-            way of node_exporter, whose textfile collector reads what `pharos run --metrics-file` writes.
+            Writes pharos-targets.json (for file_sd_configs) and pharos-alerts.yml (for rule_files). Prometheus queries \
+            node_exporter on the machines, whose textfile collector reads the files of `pharos run --metrics-file`.
             """)
 
     @OptionGroup var source: FleetArgument
@@ -78,7 +78,7 @@ struct FleetExportPrometheus: ParsableCommand {
         completion: .directory)
     var output: String
 
-    @Option(help: "Where node_exporter listens on the boxes.")
+    @Option(help: "The TCP port of node_exporter on the machines.")
     var port: Int = 9100
 
     func validate() throws {
@@ -90,32 +90,33 @@ struct FleetExportPrometheus: ParsableCommand {
         try Files.makeDirectory(output)
         try OutputFile.write(prometheus.targets, to: output + "/pharos-targets.json")
         try OutputFile.write(prometheus.rules, to: output + "/pharos-alerts.yml")
-        FleetExport.warn(prometheus.withoutHost, "without a host, which Prometheus cannot ask")
+        FleetExport.warn(prometheus.withoutHost, "without a host, which Prometheus cannot query")
     }
 }
 
 struct FleetExportAnsible: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ansible",
-        abstract: "Write the inventory, role and playbook that bring each box its program, profiles and keys.",
+        abstract: "Write an Ansible inventory, role and playbook that install everything on each machine.",
         discussion: """
-            Next, in that directory, from the machine that reaches the boxes by ssh:
+            Then run, in that directory, on a machine with access by ssh:
 
               ansible-playbook rollout.json -e pharos_package=pharos_\(CommandProgram.version)_arm64.deb
 
-            One box first, then ten, then a quarter of them at a time. A box whose beacons do not come on the air ends it. \
-            What is right already is left as it is; profiles, keys and drop-ins of earlier roll-outs that the fleet no \
-            longer has are removed, and no other files. Variables, all optional (-e, or group_vars/all.json):
+            The playbook changes one machine first, then ten, then a quarter of all machines at a time. It stops at a machine \
+            whose beacons do not come on the air. Correct files are not changed. Profiles, keys and drop-ins of earlier \
+            roll-outs that are no longer in the fleet are removed; other files are not. Optional variables (-e, or \
+            group_vars/all.json):
 
               pharos_package         the Debian package to install, or
               pharos_binary          the static program alone, with its units
               pharos_keys_directory  the directory that `pharos fleet keys` fills
               pharos_keys            or the keys: {"NAME.key": "32 digits"}, in a
                                      file that ansible-vault encrypts
-              pharos_batches         how many boxes at a time: [1, 10, "25%"]
-              pharos_wait_s          for a box to come on the air: 60
-              pharos_root            a mounted image, such as an SD card, that is
-                                     made ready for its first boot
+              pharos_batches         machines at a time: [1, 10, "25%"]
+              pharos_wait_s          seconds to come on the air: 60
+              pharos_root            a mounted image, such as an SD card, to
+                                     prepare for its first boot
             """)
 
     @OptionGroup var source: FleetArgument
@@ -123,7 +124,8 @@ struct FleetExportAnsible: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The directory to write into; what else is in it stays.", valueName: "directory"), completion: .directory)
+            "The directory to write into. Other files in it are not changed.", valueName: "directory"),
+        completion: .directory)
     var output: String
 
     func run() throws {
@@ -136,7 +138,7 @@ struct FleetExportAnsible: ParsableCommand {
         }
         guard inventory.boxes > 0 else {
             throw Failure(
-                .configuration, "\(source.fleet): no beacon has a host: Ansible could reach none of the boxes")
+                .configuration, "\(source.fleet): no beacon has a host, so Ansible cannot reach any machine")
         }
         let profiles = try NamedFleet(path: source.fleet).profiles(of: manifest.beacons.filter { $0.host != nil })
         try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
@@ -144,14 +146,14 @@ struct FleetExportAnsible: ParsableCommand {
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
         Terminal.write(
             """
-            \(output): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "box", "boxes")).
-            Next, there: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
+            \(output): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "machine")).
+            Next, in that directory: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
 
             """)
     }
 
-    private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
 
@@ -159,9 +161,12 @@ struct FleetExportGeoJSON: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "geojson", abstract: "Write a map with a point for each beacon.",
         discussion: """
-            Positions in metres on a plan need to know where the plan lies: --anchor 52.5,13.4 for its origin, \
-            --anchor 52.5,13.4,30 when its second axis points 30 degrees east of north, --anchor museum=52.5,13.4 for one \
-            site of several.
+            Positions in metres need the position of the plan's origin on the globe:
+
+              --anchor 52.5,13.4         the origin, for all sites
+              --anchor 52.5,13.4,30      if the plan's second axis points 30 degrees
+                                         east of north
+              --anchor museum=52.5,13.4  for one site
             """)
 
     @OptionGroup var source: FleetArgument
@@ -170,7 +175,7 @@ struct FleetExportGeoJSON: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Where the origin of a site's plan lies, in degrees; may be given more than once.",
+            "Position of the origin of a site's plan, in degrees. May be repeated.",
             valueName: "[site=]latitude,longitude[,bearing]"),
         transform: SiteAnchor.init)
     var anchor: [SiteAnchor] = []
@@ -187,7 +192,7 @@ struct FleetExportGeoJSON: ParsableCommand {
         let map = FleetMap(
             manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
         try OutputFile.write(map.text, to: destination.output)
-        FleetExport.warn(map.withoutPoint, "without a place on the globe, listed without a point (see --anchor)")
+        FleetExport.warn(map.withoutPoint, "without a position on the globe, listed without a point (see --anchor)")
     }
 }
 

@@ -8,7 +8,7 @@ internal import Planner
 
 struct FleetInit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a fleet file to start from.")
+        commandName: "init", abstract: "Write a sample fleet file.")
 
     @Argument(
         help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
@@ -23,7 +23,7 @@ struct FleetInit: ParsableCommand {
         var files = [(path, sample.text)]
         if let table = sample.table { files.append((InputFile.directory(of: path) + table.name, table.text)) }
         for (path, _) in files where Files.exists(path) {
-            throw Failure(.usage, "\(path): this file is there already; name another with --output")
+            throw Failure(.usage, "\(path): this file exists; choose another one with --output")
         }
         for (path, text) in files {
             do throws(SystemError) {
@@ -45,33 +45,34 @@ struct FleetInit: ParsableCommand {
 
 struct FleetGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Write one profile a beacon, a manifest, and the lock of the identities.",
+        commandName: "generate",
+        abstract: "Write a profile for each beacon, a manifest, and the lock of the identities.",
         discussion: """
-            All files come into their directory at once, or none does. Files that do not change are not touched. The \
-            lock lies beside the fleet file and belongs in version control with it.
+            The directory is replaced in one step. Files that do not change are not written. The lock is next to the fleet \
+            file; keep both in version control.
             """)
 
-    @Argument(help: "A fleet in JSON.", completion: .file())
+    @Argument(help: "The fleet file.", completion: .file())
     var file: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The directory for the files; made where it is not there.", valueName: "dir"))
+        help: ArgumentHelp("The directory for the files. It is created if it does not exist.", valueName: "dir"))
     var output: String
 
-    @Flag(help: "Only manifest.json and manifest.csv.")
+    @Flag(help: "Write only manifest.json and manifest.csv.")
     var manifestOnly = false
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Give up the identity of this beacon, which is gone, for others to have.", valueName: "name")
+        help: ArgumentHelp("Give up the identity of this retired beacon. May be repeated.", valueName: "name")
     )
     var release: [String] = []
 
-    @Flag(help: "Retire all beacons of a fleet that has none any more.")
+    @Flag(help: "Retire all beacons if the fleet file has none.")
     var empty = false
 
-    @Flag(help: "Take the identities from the manifest in the directory, in the place of a lock that is lost.")
+    @Flag(help: "Restore a lost lock from the manifest in the directory.")
     var adopt = false
 
     @Flag(help: "Print one JSON object.")
@@ -85,7 +86,7 @@ struct FleetGenerate: ParsableCommand {
         defer { progress.finish() }
         let generation = try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
         progress.finish()
-        let airtime = FleetAirtime(generation.result.report.traffic).warnings(for: generation.fleet)
+        let airtime = FleetAirtime(generation.traffic).warnings(for: generation.fleet)
         for warning in FileProblem.sorted(generation.warnings + airtime) {
             Terminal.writeError("pharos: \(warning)\n")
         }
@@ -98,6 +99,6 @@ struct FleetSchemaCommand: ParsableCommand {
         commandName: "schema", abstract: "Print the JSON Schema of fleet files, for editors.")
 
     func run() {
-        Terminal.write(FleetSchema.text)
+        Terminal.write(Fleet.schema)
     }
 }

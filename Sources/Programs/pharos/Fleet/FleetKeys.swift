@@ -9,19 +9,19 @@ internal import LinuxHost
 
 struct FleetKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Keep the identity keys of beacons with ephemeral ids.",
+        commandName: "keys", abstract: "Make and use the identity keys of beacons with ephemeral ids.",
         subcommands: [
             FleetKeysGenerate.self, FleetKeysAgree.self, FleetKeysCollect.self, FleetKeysResolve.self,
         ])
 }
 
-/// The fleet, and where its keys are.
+/// The fleet and the directory of its keys.
 struct FleetKeyOptions: ParsableArguments {
     @OptionGroup var source: FleetArgument
 
     @Option(
         help: ArgumentHelp(
-            "Where the keys are, one file a beacon (default: keys, beside the fleet).",
+            "Directory with a key file for each beacon (default: keys, next to the fleet).",
             valueName: "directory"), completion: .directory)
     var keys: String?
 
@@ -29,7 +29,7 @@ struct FleetKeyOptions: ParsableArguments {
 }
 
 extension FleetKeys {
-    /// Prints what became of each beacon's key.
+    /// Prints which keys were made, replaced or kept.
     func show(_ report: Report, asJSON: Bool) {
         Terminal.write(asJSON ? json(of: report).line + "\n" : text(of: report))
     }
@@ -39,12 +39,12 @@ struct FleetKeysGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Make a random identity key for every beacon that needs one and has none.",
-        discussion: "Keys that are there stay as they are, unless --replace names their beacon.")
+        discussion: "Existing keys are not changed, except those of --replace.")
 
     @OptionGroup var options: FleetKeyOptions
 
     @Option(
-        help: ArgumentHelp("Give this beacon a new key; may be given more than once.", valueName: "name"))
+        help: ArgumentHelp("Give this beacon a new key. May be repeated.", valueName: "name"))
     var replace: [String] = []
 
     @Flag(help: "Print one JSON object.")
@@ -61,21 +61,20 @@ struct FleetKeysGenerate: ParsableCommand {
 struct FleetKeysCollect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Copy the keys of a fleet into one file, in which `resolve` finds an id fast.",
+        abstract: "Copy the keys of a fleet into one file, for a fast search with `resolve`.",
         discussion: """
-            The file is for its owner alone, as the keys are, and holds what they were when it was made: collect them \
-            anew when keys are replaced and when beacons come or go. `pharos fleet keys resolve ID FILE` takes it in \
-            place of the fleet.
+            Only its owner may read the file. Run the command again after keys are replaced, or beacons are added or \
+            removed. `pharos fleet keys resolve ID FILE` uses the file in place of the fleet.
             """)
 
     @OptionGroup var options: FleetKeyOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Where to write them.", valueName: "file"), completion: .file())
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
     var output: String
 
     func run() throws {
         let (collected, withoutKey) = try KeyRingFile.collect(options.fleetKeys, to: output)
-        Terminal.write("\(output): \(collected) identity keys, which nobody else may read\n")
+        Terminal.write("\(output): \(collected) identity keys; only you may read the file\n")
         if withoutKey > 0 {
             Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(options.fleetKeys.directory.path)\n")
         }
@@ -85,31 +84,34 @@ struct FleetKeysCollect: ParsableCommand {
 struct FleetKeysAgree: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agree",
-        abstract: "Agree on identity keys by X25519, so that no key has to be sent.",
+        abstract: "Make identity keys with X25519, so that no secret key is sent.",
         discussion: """
-            The resolver makes its pair with --resolver-key-file FILE, which prints the public key. Whoever sets up the \
-            beacons gives it as --resolver-public-key: every beacon without a key gets one, and beside it its public \
-            key, which the resolver needs, in a file that ends in .pub. With these files and --resolver-key-file the \
-            resolver computes the same keys.
+            1. On the machine that resolves ids, --resolver-key-file FILE makes a private key and prints its public key.
+
+            2. On the machine that sets up the beacons, --resolver-public-key HEX makes a key for every beacon without one, \
+            and a file NAME.pub with the public key of the beacon.
+
+            3. Copy the .pub files to the first machine. There, --resolver-key-file FILE computes the same keys.
             """)
 
     @Argument(
-        help: "What `pharos fleet generate` wrote: its directory, or the manifest.json in it.", completion: .file())
+        help: "The directory that `pharos fleet generate` wrote, or the manifest.json in it.", completion: .file())
     var fleet: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the keys are, one file a beacon (default: keys, beside the fleet).",
+            "Directory with a key file for each beacon (default: keys, next to the fleet).",
             valueName: "directory"), completion: .directory)
     var keys: String?
 
     @Option(
-        help: ArgumentHelp("Set up the beacons: the resolver's public key.", valueName: "hex"),
+        help: ArgumentHelp("Make keys of beacons with this public key of the resolver.", valueName: "hex"),
         transform: Self.publicKey)
     var resolverPublicKey: FixedOctets<32>?
 
     @Option(
-        help: ArgumentHelp("Be the resolver: its private key, made when there is no such file.", valueName: "file"),
+        help: ArgumentHelp(
+            "The private key of the resolver. The file is created if it does not exist.", valueName: "file"),
         completion: .file())
     var resolverKeyFile: String?
 
@@ -154,11 +156,11 @@ struct FleetKeysAgree: ParsableCommand {
 struct FleetKeysResolve: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Print which beacon an ephemeral id belongs to; exit 1 when it is none of the fleet's.",
+        abstract: "Print the beacon that sent an ephemeral id. Exit with 1 if it is not in the fleet.",
         discussion: """
-            Looks into the window of the given time and into one more on each side, by each beacon's epoch; \
-            --drift-s looks as far as its clock may be off. Of a large fleet name the ring that `pharos fleet keys \
-            collect` makes: it is read much faster than one file a beacon.
+            Searches the window of the given time and one more on each side. --drift-s searches as many windows as the error \
+            of a beacon's clock requires. For a large fleet, name the file of `pharos fleet keys collect`, which is much \
+            faster than a file for each beacon.
             """)
 
     @Argument(help: "The ephemeral id: 16 hexadecimal digits.", transform: Self.identifier)
@@ -167,13 +169,13 @@ struct FleetKeysResolve: ParsableCommand {
     @OptionGroup var options: FleetKeyOptions
 
     @Option(
-        help: ArgumentHelp("When it was heard, such as 2026-03-01T12:00:00Z (default: now).", valueName: "time"),
+        help: ArgumentHelp("Time of reception, such as 2026-03-01T12:00:00Z (default: now).", valueName: "time"),
         transform: Self.time)
     var at: RFC3339Time?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Seconds by which the beacon's clock may be off.", valueName: "s"), transform: Self.seconds)
+        help: ArgumentHelp("Largest error of the beacon's clock in seconds.", valueName: "s"), transform: Self.seconds)
     var driftS: Int?
 
     @Flag(help: "Print one JSON object.")

@@ -7,13 +7,16 @@ internal import LinuxHost
 struct FleetLabels: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "labels",
-        abstract: "Draw labels with names, identities and QR codes, for whoever mounts the boxes.",
+        abstract: "Draw labels for the machines with names, identities and QR codes.",
         discussion: """
-            An output that ends in .pdf becomes one document, which needs `rsvg-convert`; any other name becomes one SVG \
-            for each page. Pages are A4, to be printed at their own size (100 %).
+            If the name of the output ends in .pdf, one document is written with `rsvg-convert`. Otherwise an SVG is written \
+            for each page. Pages are A4; print them without scaling (100 %).
 
-            Codes hold name, place and identities as text, or a URL of your own: --url 'https://example.org/b/{name}'. In \
-            braces: \(LabelURL.variables.joined(separator: ", ")).
+            The codes contain name, group and identities as text, or a URL of your own:
+
+              --url 'https://example.org/b/{name}'
+
+            Names in braces: \(LabelURL.variables.joined(separator: ", ")).
             """)
 
     @OptionGroup var source: FleetArgument
@@ -22,7 +25,7 @@ struct FleetLabels: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Where to write them: labels.pdf, or labels.svg, which becomes labels-1.svg, labels-2.svg, … for several pages.",
+            "The file to write: labels.pdf or labels.svg. Several pages become labels-1.svg, labels-2.svg, …",
             valueName: "file"), completion: .file())
     var output: String
 
@@ -39,15 +42,15 @@ struct FleetLabels: ParsableCommand {
         completion: .list(LabelPaper.all.map(\.name)), transform: Self.paper)
     var paper: LabelPaper = .standard
 
-    @Option(help: ArgumentHelp("Labels of the first page that are already used.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of used labels on the first page.", valueName: "n"))
     var skipLabels: Int = 0
 
     @Option(
-        help: ArgumentHelp("What the codes lead to, with {name} and others.", valueName: "template"),
+        help: ArgumentHelp("URL in the codes, with {name} and others.", valueName: "template"),
         transform: Self.url)
     var url: LabelURL?
 
-    @Flag(help: "Draw lines to cut along, for plain paper.")
+    @Flag(help: "Draw lines for cutting, for plain paper.")
     var cutLines = false
 
     func validate() throws {
@@ -58,7 +61,7 @@ struct FleetLabels: ParsableCommand {
 
     func run() throws {
         let beacons = sort.sorted(try filter.apply(to: try source.manifest().beacons, of: source.fleet))
-        guard !beacons.isEmpty else { throw Failure(.configuration, "\(source.fleet): there are no beacons in it") }
+        guard !beacons.isEmpty else { throw Failure(.configuration, "\(source.fleet): the fleet has no beacons") }
         var urls: [String] = []
         do throws(LabelURLError) {
             if let url { for beacon in beacons { urls.append(try url.text(for: beacon)) } }
@@ -73,7 +76,7 @@ struct FleetLabels: ParsableCommand {
             if let done {
                 progress.report(done, of: sheet.pageCount, "pages")
             } else {
-                progress.report { "\(sheet.pageCount) pages become one document" }
+                progress.report { "\(sheet.pageCount) pages are converted to one document" }
             }
         }
         progress.finish()

@@ -9,9 +9,9 @@ internal import Planner
 struct FleetCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "List every problem of a fleet, its tables and its lock; exit 1 when there is an error.")
+        abstract: "List every problem of a fleet, its tables and its lock. Exit with 1 if there is an error.")
 
-    @Argument(help: "A fleet in JSON.", completion: .file())
+    @Argument(help: "The fleet file.", completion: .file())
     var file: String
 
     @Flag(help: "Print one JSON object.")
@@ -21,18 +21,18 @@ struct FleetCheck: ParsableCommand {
         let progress = ProgressLine()
         defer { progress.finish() }
         var files = try FleetFiles(file)
-        let report = try files.check { progress.report($0, of: $1, "beacons") }
+        let traffic = try files.check { progress.report($0, of: $1, "beacons") }
         progress.finish()
-        let airtime = FleetAirtime(report?.traffic ?? FleetTraffic())
+        let airtime = FleetAirtime(traffic ?? FleetTraffic())
         if let fleet = files.fleet { files.add(airtime.warnings(for: fleet)) }
-        let isGood = report != nil && !files.hasErrors
+        let isGood = traffic != nil && !files.hasErrors
         Terminal.write(
             json ? Self.json(files, airtime, isGood: isGood).line + "\n" : Self.text(files, airtime, isGood: isGood))
         if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }
         if !isGood { throw Failure(.failure) }
     }
 
-    /// One line a problem; for a good fleet also its size and a row for each site.
+    /// A line for each problem. For a good fleet also its size and a row for each site.
     private static func text(_ files: FleetFiles, _ airtime: FleetAirtime, isGood: Bool) -> String {
         let problems = files.problems.map { "\($0)\n" }.joined()
         guard isGood, let fleet = files.fleet else { return problems }
@@ -53,19 +53,19 @@ struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show what a fleet file would change, by beacon and by field.")
 
-    @Argument(help: "A fleet in JSON.", completion: .file())
+    @Argument(help: "The fleet file.", completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
-            "What it is compared with: a directory that `fleet generate` made, a manifest, or an older fleet file.",
+            "The earlier state: a directory that `fleet generate` wrote, a manifest, or an older fleet file.",
             valueName: "path"), completion: .file())
     var against: String
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Flag(help: "End with 1 when anything would change.")
+    @Flag(help: "Exit with 1 if anything would change.")
     var exitCode = false
 
     func run() throws {
@@ -77,7 +77,7 @@ struct FleetDiffCommand: ParsableCommand {
 
 struct FleetList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the beacons of a fleet and what they send.",
+        commandName: "list", abstract: "List the beacons of a fleet and their advertisements.",
         discussion: """
             One line for each advertisement. With --json, one line for each beacon, with the keys of manifest.json.
             """)
@@ -103,19 +103,20 @@ struct FleetStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract:
-            "Show the beacons that are silent or send something else than the fleet wants; exit 1 when there are any.",
+            "Show beacons that are silent or send other values than the fleet has. Exit with 1 if there are any.",
         discussion: """
-            --ssh queries every machine with `pharos status --json`, several at a time. --from reads files that were gathered \
-            otherwise: what /run/pharos/NAME.status.json or `pharos status --json` held, in one directory or in one \
-            directory for each machine.
+            --ssh runs `pharos status --json` on every machine, on several at a time. --from reads files that you have \
+            collected: copies of /run/pharos/NAME.status.json, or outputs of `pharos status --json`, in one directory or in \
+            a directory for each machine.
             """)
 
     @OptionGroup var source: FleetArgument
 
-    @Option(help: ArgumentHelp("Read status files from here.", valueName: "directory"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("Read status files from this directory.", valueName: "directory"), completion: .directory)
     var from: String?
 
-    @Flag(help: "Query every machine by ssh, which has to work without a password.")
+    @Flag(help: "Query every machine by ssh. It must work without a password.")
     var ssh = false
 
     @Option(help: ArgumentHelp("Machines to query in parallel (1...256).", valueName: "n"))
@@ -126,17 +127,17 @@ struct FleetStatus: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds after which a beacon that has not verified its radio counts as silent.", valueName: "s"))
+            "Seconds after the last verification at which a beacon counts as silent.", valueName: "s"))
     var staleAfterS: Int = 60
 
-    @Flag(help: "List also the beacons that are as they should be.")
+    @Flag(help: "List also the beacons without problems.")
     var all = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        guard ssh != (from != nil) else { throw ValidationError("Say where to look: --ssh, or --from DIRECTORY.") }
+        guard ssh != (from != nil) else { throw ValidationError("Give either --ssh or --from DIRECTORY.") }
         for (name, value, range) in [
             ("--parallel", parallel, 1...256), ("--timeout-s", timeoutS, 1...3600),
             ("--stale-after-s", staleAfterS, 1...Int(Int32.max)),
@@ -148,16 +149,16 @@ struct FleetStatus: ParsableCommand {
 
     func run() throws {
         let manifest = try source.manifest()
-        var heard = StatusGathering()
+        var gathering = StatusGathering()
         if let from {
-            try heard.read(from)
+            try gathering.read(from)
         } else {
-            try heard.ask(manifest.beacons, parallel: parallel, timeoutSeconds: timeoutS)
+            try gathering.ask(manifest.beacons, parallel: parallel, timeoutSeconds: timeoutS)
         }
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let condition = FleetCondition(
-            manifest, heard.reports, reasons: heard.reasons, now: now, staleAfter: staleAfterS)
-        for problem in heard.problems { Terminal.writeError("pharos: \(problem)\n") }
+            manifest, gathering.reports, reasons: gathering.reasons, now: now, staleAfter: staleAfterS)
+        for problem in gathering.problems { Terminal.writeError("pharos: \(problem)\n") }
         Terminal.write(
             json
                 ? condition.json(of: manifest.fleet, at: now).line + "\n"

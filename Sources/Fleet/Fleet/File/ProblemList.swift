@@ -1,47 +1,4 @@
-public import Configuration
-
-/// The result of checking a fleet.
-public struct FleetReport: Sendable {
-    /// In the order of the files.
-    public var problems: [FileProblem]
-    /// The number of beacons.
-    public var beacons: Int
-    /// The advertisements of each site.
-    public var traffic = FleetTraffic()
-
-    /// Whether there is no error.
-    public var isGood: Bool { !problems.contains(where: \.isError) }
-}
-
-/// The contents of a fleet's directory of identity keys.
-public struct FleetKeyFolder: Sendable {
-    /// As the fleet file names it.
-    public var path: String
-    /// The names of all files in it; `nil` when there is no such directory.
-    public var files: Set<String>?
-    /// The files that other users may read.
-    public var exposed: Set<String>
-
-    /// - Parameters:
-    ///   - path: The directory, as the fleet file names it.
-    ///   - files: The names of all files in it; `nil` when there is no such directory.
-    ///   - exposed: The files that other users may read.
-    public init(path: String, files: Set<String>?, exposed: Set<String> = []) {
-        self.path = path
-        self.files = files
-        self.exposed = exposed
-    }
-
-    /// Why a key cannot be used; `nil` for a good one, and when there is no directory at all.
-    func fault(_ file: String) -> String? {
-        guard let files else { return nil }
-        if !files.contains(file) {
-            return "there is no key \(ProblemText.quoted(file)) in \(path); `pharos fleet keys` makes it"
-        }
-        return exposed.contains(file)
-            ? "others may read the key \(ProblemText.quoted(file)) in \(path): chmod 0600" : nil
-    }
-}
+internal import Configuration
 
 /// The problems of all files: each once, and at most a thousand.
 struct ProblemList: Sendable {

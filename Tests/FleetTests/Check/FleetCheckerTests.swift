@@ -67,7 +67,7 @@ struct CheckTests {
             ),
             (
                 #""defaults": { "variables": { "instance": "${a}", "a": "${b}", "b": "${instance}" } },"#,
-                "the variables need each other: instance → a → b → instance"
+                "the variables depend on each other: instance → a → b → instance"
             ),
             (#""defaults": { "variables": { "instance": "${instance}" } },"#, "instance → instance"),
             (
@@ -80,10 +80,10 @@ struct CheckTests {
             ),
             (#""defaults": { "variables": { "instance": "${room}" } },"#, "this beacon is in no room"),
             (#""defaults": { "variables": { "instance": "x${serial}" } },"#, "this beacon has no \"serial\""),
-            (#""defaults": { "variables": { "instance": "x${n}", "n": [1] } },"#, "cannot stand within a text"),
-            (#""defaults": { "variables": { "instance": "${1}" } },"#, "\"${1}\" is no variable"),
+            (#""defaults": { "variables": { "instance": "x${n}", "n": [1] } },"#, "cannot be part of a text"),
+            (#""defaults": { "variables": { "instance": "${1}" } },"#, "\"${1}\" is not a variable"),
             (#""defaults": { "variables": { "instance": "${a" } },"#, "that no \"}\" ends"),
-            (#""defaults": { "variables": { "name": "x" } },"#, "has its value from the beacon itself"),
+            (#""defaults": { "variables": { "name": "x" } },"#, "takes its value from the beacon itself"),
             (
                 #""identities": { "instance": { "from": "counter" } }, "defaults": { "variables": { "instance": "x" } },"#,
                 "is allocated by \"identities\" and set here as well"
@@ -192,7 +192,7 @@ struct CheckTests {
         #expect(problems == [])
         let made = try #require(fleet)
         let (allocation, _) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
-        let profiles = FleetGenerator(made, allocation).all().profiles
+        let profiles = allocation.all().profiles
         for (name, url) in [("none", "d"), ("site", "s"), ("inherits", "s"), ("floor", "s${x}"), ("own", "o")] {
             #expect(profiles[name]?.contains("\"https://e.org/\(url)\"") == true, "\(name)")
         }
@@ -212,7 +212,8 @@ struct CheckTests {
         let start = ContinuousClock.now
         let problems = MadeFleet.problems(Self.chain(count))
         #expect(ContinuousClock.now - start < .seconds(2))
-        #expect(problems.contains { $0.contains("more than 64 variables need one another in a row: v0 → v1 → v2 → …") })
+        #expect(
+            problems.contains { $0.contains("more than 64 variables depend on each other in a row: v0 → v1 → v2 → …") })
         #expect(MadeFleet.problems(Self.chain(60)).allSatisfy { $0.contains("warning") })
     }
 

@@ -16,8 +16,8 @@ struct GenerationTests {
         let made = try #require(fleet)
         let (allocation, faults) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
         #expect(faults == [])
-        #expect(made.check(allocation).problems.filter(\.isError) == [])
-        return FleetGenerator(made, allocation).all()
+        #expect(allocation.check().problems.filter(\.isError) == [])
+        return allocation.all()
     }
 
     private static let everything = #"""
@@ -79,11 +79,11 @@ struct GenerationTests {
         let fleet = try #require(decoded)
         let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
         var traffic = FleetTraffic()
-        for beacon in FleetGenerator(fleet, allocation).manifest.beacons {
+        for beacon in allocation.manifest.beacons {
             let isCounted = traffic.add(beacon)
             #expect(isCounted)
         }
-        let wanted = fleet.check(allocation).traffic
+        let wanted = allocation.check().traffic
         #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
         let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }
         #expect(traffic.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) } == lengths)
@@ -113,11 +113,12 @@ struct GenerationTests {
     @Test(
         "what is wrong in a table is said at its cell",
         arguments: [
-            (20, "70000", "70000 is out of range 0...65535"), (8, "D0:11", "\"D0:11\" is no address"),
+            (20, "70000", "70000 is out of range 0...65535"), (8, "D0:11", "\"D0:11\" is not a device address"),
             (17, "ibeacn", "\"ibeacn\" is not known; did you mean \"ibeacon\"?"),
             (11, "up", "a number is expected, not the string \"up\""),
-            (1, "a b", "this is no path of a group"), (15, "now", "\"now\" is no time (RFC 3339)"),
-            (12, "52.5", "metres stand next to degrees; a beacon has one place"),
+            (1, "a b", "this is not a path of groups, such as site/floor/room"),
+            (15, "now", "\"now\" is not a time (RFC 3339)"),
+            (12, "52.5", "a position has either metres or degrees, not both"),
         ])
     func readsTables(_ column: Int, _ bad: String, _ message: String) throws {
         let uuid = try #require(FixedOctets<16>([UInt8](repeating: 0xAB, count: 16)))
@@ -176,7 +177,7 @@ struct GenerationTests {
               { "type": "raw", "\(key)": "${v}", "intervalMs": 500 } ] }, "beacons": { "csv": "t.csv" } }
             """
         let made = try #require(MadeFleet.decode(fleet, tables: ["t.csv": "name,v\na,\(cell)\n"]).fleet)
-        let generator = FleetGenerator(made, FleetAllocation.make(made, lock: nil, now: MadeFleet.now).allocation)
+        let generator = FleetAllocation.make(made, lock: nil, now: MadeFleet.now).allocation
         #expect(String(decoding: generator.beacon(0).profile, as: UTF8.self).contains(text))
     }
 }

@@ -4,39 +4,16 @@ internal import Configuration
 internal import EddystoneSecurity
 internal import Profiles
 
-/// Makes the profile and the manifest entry of each beacon, and finds what is wrong with it. The same fleet and the
-/// same lock give the same bytes.
-///
-/// ```swift
-/// let generator = FleetGenerator(fleet, allocation)
-/// var checker = FleetChecker(fleet)
-/// for number in 0..<generator.count { checker.add(generator.beacon(number)) }
-/// let report = checker.report()
-/// ```
-public struct FleetGenerator: Sendable {
-    private let fleet: Fleet
-    private let allocation: FleetAllocation
-    private let keys: FleetKeyFolder?
-
+extension FleetAllocation {
+    /// Fills the template for one beacon, decodes the result as a profile, and checks it. The same fleet and the same
+    /// lock give the same bytes.
+    ///
     /// - Parameters:
-    ///   - allocation: The allocation of this fleet. With the allocation of another fleet there are no beacons.
+    ///   - number: 0..<``count``, in the order of the fleet file.
     ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
-    public init(_ fleet: Fleet, _ allocation: FleetAllocation, keys: FleetKeyFolder? = nil) {
-        self.fleet = fleet
-        self.allocation = allocation
-        self.keys = keys
-    }
-
-    /// The number of beacons.
-    public var count: Int { allocation.fits(fleet) ? fleet.beacons.count : 0 }
-
-    /// The name of the fleet.
-    public var fleetName: String { fleet.name }
-
-    /// Generates a beacon. Beacons count from 0 in the order of the fleet file; the number must be below ``count``.
-    public func beacon(_ number: Int) -> GeneratedBeacon {
+    public func beacon(_ number: Int, keys: FleetKeyFolder? = nil) -> GeneratedBeacon {
         let beacon = fleet.beacons[number]
-        let identity = allocation.identity(of: number, in: fleet)
+        let identity = identity(of: number)
         let filler = TemplateFiller(fleet, number, identity)
         var result = GeneratedBeacon(number: number, name: beacon.name)
         func add(_ message: String, _ origin: ValueOrigin, severity: FileProblem.Severity = .error) {
@@ -75,7 +52,7 @@ public struct FleetGenerator: Sendable {
         return result
     }
 
-    /// Names the beacon, as the end of a message about a variable of its own or of its group.
+    /// The end of a message about a variable of a group or of the beacon, which names the beacon.
     private func suffix(_ origin: ValueOrigin, _ name: String) -> String {
         guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
         else { return "" }
@@ -96,7 +73,7 @@ public struct FleetGenerator: Sendable {
             })
     }
 
-    /// Collects what no other beacon may have.
+    /// Collects the values that no other beacon may have.
     private func claims(
         _ profile: BeaconProfile, _ entry: FleetManifest.Beacon, _ filler: TemplateFiller
     ) -> [GeneratedBeacon.Claim] {
@@ -121,9 +98,9 @@ public struct FleetGenerator: Sendable {
     }
 }
 
-/// One beacon of a fleet as it is generated.
+/// A beacon with its profile, its entry in the manifest, and its problems.
 public struct GeneratedBeacon: Sendable {
-    /// Something that no two beacons may share.
+    /// A value that no two beacons may share.
     struct Claim {
         enum Value: Hashable {
             case identity(FleetManifest.Identity)
@@ -132,13 +109,13 @@ public struct GeneratedBeacon: Sendable {
         }
 
         var value: Value
-        /// Where it comes from; `nil` for the beacon itself.
+        /// The place of the value; `nil` for the beacon itself.
         var origin: ValueOrigin?
     }
 
     struct Problem {
         var problem: FileProblem
-        /// The end of the message, which names the beacon. Beacons with the same problem otherwise report it once.
+        /// The end of the message, which names the beacon. Problems that differ only in it are listed once.
         var suffix: String
     }
 
@@ -177,7 +154,7 @@ extension FleetManifest.Advertisement {
             payloadOctets: usual == octets || type == "eddystone-url" ? nil : octets)
     }
 
-    /// The byte that will be sent, when it is known before the controller has been asked.
+    /// The measured power in the packet; `nil` when it depends on the power that the controller grants.
     private static func measuredPower(_ wanted: Advertisement, _ power: RadioPower?) -> Int? {
         if case .calibrated = wanted.measuredPower, power == nil { return nil }
         switch wanted.content {

@@ -14,7 +14,7 @@ struct DiffTests {
               "identities": { "minor": { "within": "fleet" } }, "beacons": [ \(beacons) ] }
             """
         let fleet = try #require(MadeFleet.decode(text).fleet)
-        return FleetGenerator(fleet, FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now).allocation).manifest
+        return FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now).allocation.manifest
     }
 
     private static let two = "{ \"name\": \"a\" }, { \"name\": \"b\", \"host\": \"pi-1\" }"

@@ -1,0 +1,80 @@
+internal import BeaconFrames
+public import BluetoothTypes
+internal import Configuration
+
+/// The kind of a machine's controller, which limits the intervals and the number of advertising sets.
+public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
+    /// The controller of a Raspberry Pi. It has only legacy advertising, on some models that of Bluetooth 4, so the
+    /// shortest interval is 100 ms.
+    case raspberryPi = "raspberry-pi"
+    /// A controller before Core 5.0. Advertising that is not connectable has intervals of 100 ms or more.
+    case bluetooth4 = "bluetooth-4"
+    /// Core 5.0 or later without extended advertising.
+    case bluetooth5 = "bluetooth-5"
+    /// With extended advertising: several sets, each with its own interval, address and power.
+    case extended
+    /// The controller in software.
+    case virtual
+
+    /// The intervals that the controller supports (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53; the limit of
+    /// 100 ms was in 7.8.5 before Core 5.0).
+    public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
+        switch self {
+        case .raspberryPi, .bluetooth4:
+            let lowest =
+                pdu == .connectable
+                ? AdvertisingInterval.legacyRange.lowerBound : AdvertisingInterval.nonconnectableMinimumBefore5
+            return lowest...AdvertisingInterval.legacyRange.upperBound
+        case .bluetooth5: return AdvertisingInterval.legacyRange
+        case .extended, .virtual: return AdvertisingInterval.extendedRange
+        }
+    }
+
+    /// Whether all advertisements share one advertising set, and so take turns.
+    public var hasOneSet: Bool { self != .extended && self != .virtual }
+
+    var description: String {
+        switch self {
+        case .raspberryPi: "a Raspberry Pi's controller"
+        case .bluetooth4: "a controller of Bluetooth 4"
+        case .bluetooth5: "a controller of Bluetooth 5 without extended advertising"
+        case .extended: "a controller with extended advertising"
+        case .virtual: "the virtual controller"
+        }
+    }
+}
+
+/// A value of a profile that a controller does not support.
+struct ControllerFault {
+    var message: String
+    /// The path of the value in the profile.
+    var path: JSONPath
+}
+
+extension ControllerKind {
+    func faults(of wanted: [Advertisement], _ beacon: FleetManifest.Beacon) -> [ControllerFault] {
+        var faults: [ControllerFault] = []
+        for (index, advertisement) in wanted.enumerated() {
+            let range = intervalRange(for: advertisement.pdu)
+            guard !range.contains(advertisement.interval) else { continue }
+            faults.append(
+                .init(
+                    message: "\(advertisement.interval) is not among the intervals of \(description), "
+                        + "\(range.lowerBound)...\(range.upperBound)",
+                    path: FleetTemplate.path(index, "intervalMs")))
+        }
+        guard hasOneSet, wanted.count > 1 else { return faults }
+        let hasEID = beacon.advertisements.contains { $0.type == "eddystone-eid" }
+        let plain = beacon.advertisements.firstIndex { $0.identityKeyFile == nil }
+        if hasEID, let plain {
+            faults.append(
+                .init(
+                    message:
+                        "\(description) has one address at a time: the address of an EID changes, and the address of "
+                        + "\(beacon.advertisements[plain].type) would change with it; remove one of the two, or use a "
+                        + "controller with extended advertising",
+                    path: JSONPath([.key("advertisements"), .index(plain)])))
+        }
+        return faults
+    }
+}

@@ -1,0 +1,314 @@
+internal import Configuration
+
+/// A table of beacons.
+final class TableSource: Sendable {
+    let table: CSVTable
+    let columns: TableColumns
+
+    init(_ table: CSVTable, _ columns: TableColumns) {
+        self.table = table
+        self.columns = columns
+    }
+
+    /// The start of a cell. Reads the row again, so that rows do not store the places of their cells.
+    func place(of column: Int, in row: Fleet.Row) -> Fleet.Place {
+        var cells = CSVRow()
+        table.row(at: row.start, line: row.line, &cells)
+        guard column < cells.cells.count else {
+            return .init(file: table.file, position: .init(line: row.line, column: 1), path: .root)
+        }
+        let position = table.position(of: Int(cells.cells[column].start), in: cells)
+        return .init(file: table.file, position: position, path: JSONPath([.key(table.header[column])]))
+    }
+}
+
+/// The meanings of the columns of a table.
+struct TableColumns: Sendable {
+    var name = 0
+    var levels: [Int?] = [nil, nil, nil]
+    var group: Int?
+    var host: Int?
+    var serial: Int?
+    var was: Int?
+    var controller: Int?
+    /// The columns x, y, z, latitude and longitude.
+    var coordinates: [Int?] = [nil, nil, nil, nil, nil]
+    /// The columns of the variables that are used.
+    var variables: [String: Int] = [:]
+
+    static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
+    /// Names that a fleet file may map to columns with other names.
+    static let known =
+        ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
+    /// The largest number of variables of one table.
+    static let variableLimit = 64
+}
+
+extension FleetDecoder {
+    /// Adds the beacons of a table.
+    mutating func table(_ node: JSONNode, in group: Int, read: (String) -> Fleet.TableFile) {
+        guard let object = decoder.open(TableKeys.section, node) else { return }
+        let mapping = columnMapping(decoder.read(TableKeys.columns, in: object))
+        guard let place = object["csv"], let name = decoder.read(TableKeys.csv, in: object) else { return }
+        let octets: [UInt8]
+        switch read(name) {
+        case .octets(let contents): octets = contents
+        case .unreadable(let reason):
+            problems.add(
+                FileProblem(
+                    "\(name): \(reason)", at: place.position, path: place.path, kind: .missing, in: file))
+            return
+        }
+        let (table, faults) = CSVTable.open(octets, file: name)
+        problems.add(faults, in: name)
+        guard let table, let columns = columns(of: table, mapping) else { return }
+        var rows = TableRows(TableSource(table, columns), group: group)
+        rows.read(into: &self)
+    }
+
+    /// The names of columns in the table by the names that Pharos has for them.
+    private mutating func columnMapping(_ node: JSONNode?) -> [String: JSONNode] {
+        guard case .object(let members) = node?.value else { return [:] }
+        var mapping: [String: JSONNode] = [:]
+        for member in members {
+            guard decoder.text(member.value) != nil else { continue }
+            if !TableColumns.known.contains(member.key), let fault = nameFault(ofVariable: member.key) {
+                decoder.error(fault, at: member)
+                continue
+            }
+            mapping[member.key] = member.value
+        }
+        return mapping
+    }
+
+    private mutating func columns(of table: CSVTable, _ mapping: [String: JSONNode]) -> TableColumns? {
+        var found = TableColumns()
+        func column(_ name: String) -> Int? { table.header.firstIndex(of: mapping[name]?.string ?? name) }
+        for (name, node) in mapping.sorted(by: { $0.key < $1.key }) where column(name) == nil {
+            let text = node.string ?? ""
+            let advice = NearestWord.find(text, among: table.header).map { "did you mean \"\($0)\"?" }
+            decoder.error(
+                "\(table.file) has no column \(ProblemText.quoted(text)); "
+                    + (advice ?? "it has " + ProblemText.shortened(table.header.joined(separator: ", "), to: 200)),
+                at: node)
+        }
+        guard let name = column("name") else {
+            guard mapping["name"] == nil else { return nil }
+            let near = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
+            let message =
+                "there is no column \"name\"; name the one that has the beacons' names in \"columns\": "
+                + "{ \"name\": … }\(near)"
+            problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: table.file))
+            return nil
+        }
+        found.name = name
+        found.levels = Fleet.levelNames.map(column)
+        found.group = column("group")
+        if let group = found.group, found.levels.contains(where: { $0 != nil }) {
+            let message = "a table has either a column \"group\" or the columns site, floor and room"
+            problems.add([.init(message, at: table.headerPositions[group], path: .root)], in: table.file)
+        }
+        found.host = column("host")
+        found.serial = column("serial")
+        found.was = column("was")
+        found.controller = column("controller")
+        found.coordinates = TableColumns.coordinateNames.map(column)
+        for name in used.sorted() where !Variable.reserved.contains(name) || name == "host" || name == "serial" {
+            guard let place = column(name) else { continue }
+            if rules.isAllocated(name) {
+                let message =
+                    "\"\(name)\" is allocated by \"identities\" and also a column: remove one of the two"
+                problems.add([.init(message, at: table.headerPositions[place], path: .root)], in: table.file)
+            }
+            found.variables[name] = place
+        }
+        if found.variables.count > TableColumns.variableLimit {
+            let message =
+                "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
+            problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file)
+            found.variables = [:]
+        }
+        return found
+    }
+}
+
+/// Reads the rows of a table as beacons.
+struct TableRows {
+    private let source: TableSource
+    /// The group that the table belongs to.
+    private let group: Int
+    /// The columns that name a row's group.
+    private let groupColumns: [Int]
+    /// The groups by the cells that name them; `nil` inside for cells that name no group.
+    private var groups: [[String]: Int?] = [:]
+
+    private var table: CSVTable { source.table }
+    private var columns: TableColumns { source.columns }
+
+    init(_ source: TableSource, group: Int) {
+        self.source = source
+        self.group = group
+        groupColumns = source.columns.group.map { [$0] } ?? source.columns.levels.compactMap { $0 }
+    }
+
+    mutating func read(into decoder: inout FleetDecoder) {
+        var rows = table.rows
+        var row = CSVRow()
+        while rows.next(&row) {
+            if let fault = row.fault {
+                report(fault.message, at: fault.offset, column: nil, row, &decoder, kind: .malformed)
+                continue
+            }
+            guard hasAllColumns(row, &decoder) else { continue }
+            let number = groupNumber(row, &decoder)
+            let beacon = beacon(row, in: number ?? group, &decoder)
+            if let fault = NameRule.beaconFault(beacon.name) ?? decoder.add(beacon) {
+                report(fault, at: Int(row.cells[columns.name].start), column: columns.name, row, &decoder)
+            }
+        }
+    }
+
+    private func beacon(_ row: CSVRow, in group: Int, _ decoder: inout FleetDecoder) -> Fleet.Beacon {
+        var reader = ConfigurationDecoder()
+        func value<Value>(_ column: Int?, _ type: ValueType<Value>) -> Value? {
+            guard let column, !row.cells[column].isEmpty else { return nil }
+            return type.read(&reader, node(.string(text(row, column)), row, column))
+        }
+        func coordinate(_ index: Int, _ type: ValueType<JSONNumber>) -> JSONNumber? {
+            guard let column = columns.coordinates[index], !row.cells[column].isEmpty else { return nil }
+            let text = text(row, column)
+            if let number = JSONNumber(text) { return type.read(&reader, node(.number(number), row, column)) }
+            let hint = text.contains(",") ? "; a decimal number has a point" : ""
+            reader.error(
+                "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: node(.string(text), row, column))
+            return nil
+        }
+        var beacon = Fleet.Beacon(
+            name: text(row, columns.name), group: group, row: .init(table: source, start: row.start, line: row.line),
+            host: value(columns.host, BeaconKeys.host.type), serial: value(columns.serial, BeaconKeys.serial.type),
+            was: value(columns.was, BeaconKeys.was.type),
+            controller: value(columns.controller, BeaconKeys.controller.type))
+        let (x, y, z) = (
+            coordinate(0, BeaconKeys.coordinate), coordinate(1, BeaconKeys.coordinate),
+            coordinate(2, BeaconKeys.coordinate)
+        )
+        let latitude = coordinate(3, BeaconKeys.latitude.type)
+        let longitude = coordinate(4, BeaconKeys.longitude.type)
+        if let x, let y {
+            beacon.position = .plan(x: x, y: y, z: z)
+        } else if let latitude, let longitude {
+            beacon.position = .globe(latitude: latitude, longitude: longitude)
+        }
+        if let fault = columns.coordinateFault(in: row) {
+            reader.error(fault.message, at: node(.null, row, fault.column))
+        }
+        for (name, column) in columns.variables where !row.cells[column].isEmpty {
+            beacon.variables[name] = Variable(value: .cell(text(row, column)), origin: .column(column))
+        }
+        decoder.problems.add(reader.problems, in: table.file)
+        return beacon
+    }
+
+    /// A cell as a JSON value.
+    private func node(_ value: JSONNode.Value, _ row: CSVRow, _ column: Int) -> JSONNode {
+        JSONNode(
+            value, at: table.position(of: Int(row.cells[column].start), in: row),
+            path: JSONPath([.key(table.header[column])]))
+    }
+
+    private func text(_ row: CSVRow, _ column: Int) -> String { row.cells[column].string(in: table.octets) }
+
+    func report(
+        _ message: String, at offset: Int, column: Int?, _ row: CSVRow, _ decoder: inout FleetDecoder,
+        kind: FileProblem.Kind = .invalid
+    ) {
+        let path = column.map { JSONPath([.key(table.header[$0])]) } ?? .root
+        decoder.problems.add(
+            FileProblem(message, at: table.position(of: offset, in: row), path: path, kind: kind, in: table.file))
+    }
+
+    private func hasAllColumns(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Bool {
+        let expected = table.header.count
+        if row.cells.count == expected { return true }
+        // Spreadsheets end rows with separators.
+        if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
+        let few = row.cells.count < expected
+        let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
+        report(
+            "the row has \(row.cells.count) cells, the header \(expected)"
+                + (few ? "" : "; a cell with a separator in it stands in double quotes"),
+            at: end, column: nil, row, &decoder, kind: .malformed)
+        return false
+    }
+
+    /// The number of the row's group.
+    private mutating func groupNumber(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        guard !groupColumns.isEmpty else { return group }
+        let cells = groupColumns.map { text(row, $0) }
+        if let known = groups[cells] { return known }
+        // The search for the nearest name is slow, and no more problems are listed.
+        let found = decoder.problems.isFull ? nil : find(row, &decoder)
+        groups[cells] = .some(found)
+        return found
+    }
+
+    private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+        var names: [(name: String, column: Int)] = []
+        let own = decoder.groups[group].path
+        if let column = columns.group {
+            let text = row.cells[column].string(in: table.octets)
+            names = text.split(separator: "/", omittingEmptySubsequences: false).map { (String($0), column) }
+            if text.isEmpty { names = [] }
+        } else {
+            for (level, column) in columns.levels.enumerated() {
+                guard let column else { continue }
+                let name = row.cells[column].string(in: table.octets)
+                if level < own.count {
+                    guard name.isEmpty || name == own[level] else {
+                        report(
+                            "this \(Fleet.levelNames[level]) is \(ProblemText.quoted(name)), but the table belongs to "
+                                + "the group \"\(own.joined(separator: "/"))\"",
+                            at: Int(row.cells[column].start), column: column, row, &decoder)
+                        return nil
+                    }
+                    continue
+                }
+                if name.isEmpty { continue }
+                guard level == own.count + names.count else {
+                    let missing = Fleet.levelNames[own.count + names.count]
+                    report(
+                        "a \(Fleet.levelNames[level]) is given and no \(missing): groups are sites, floors in them and "
+                            + "rooms in those",
+                        at: Int(row.cells[column].start), column: column, row, &decoder)
+                    return nil
+                }
+                names.append((name, column))
+            }
+        }
+        do throws(FleetDecoder.GroupFault) {
+            return try decoder.group(names.map(\.name), from: group)
+        } catch {
+            let column = names.first?.column ?? columns.name
+            report(error.description, at: Int(row.cells[column].start), column: column, row, &decoder)
+            return nil
+        }
+    }
+}
+
+extension TableColumns {
+    /// What is wrong with the combination of the row's coordinates; `nil` when it is good.
+    fileprivate func coordinateFault(in row: CSVRow) -> (column: Int, message: String)? {
+        func given(_ index: Int) -> Int? {
+            guard let column = coordinates[index], !row.cells[column].isEmpty else { return nil }
+            return column
+        }
+        if let x = given(0) ?? given(1) ?? given(2), given(0) == nil || given(1) == nil {
+            return (x, "a position needs both x and y")
+        }
+        if let degrees = given(3) ?? given(4) {
+            if given(3) == nil || given(4) == nil { return (degrees, "a position needs both latitude and longitude") }
+            if given(0) != nil { return (degrees, "a position has either x and y, or latitude and longitude") }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,116 @@
+internal import Configuration
+internal import Profiles
+
+/// The declaration of a template: a beacon profile in which a string with variables may stand for any value.
+enum TemplateFormat {
+    static let type = ValueType<FleetTemplate>(schema: schema, definitions: definitions) { decoder, node in
+        decoder.template(node)
+    }
+
+    /// In the fleet schema, what belongs to profiles has this before its name.
+    private static let prefix = "profile-"
+
+    private static var schema: JSONValue {
+        guard case .object(let members) = BeaconSchema.json,
+            case .object(let properties) = members.first(where: { $0.key == "properties" })?.value
+        else { return false }
+        let kept = FleetTemplate.keys.compactMap { key -> JSONValue.Member? in
+            if key == "name" {
+                return .init(key, ["description": "Name of the beacon, which is always ${name}.", "const": "${name}"])
+            }
+            return properties.first { $0.key == key }.map { .init(key, key == "version" ? $0.value : open($0.value)) }
+        }
+        return [
+            "type": "object", "properties": .object(kept), "required": ["advertisements"],
+            "additionalProperties": false,
+        ]
+    }
+
+    /// The definitions of the schema of profiles.
+    private static let profileDefinitions: [JSONValue.Member] = {
+        guard case .object(let members) = BeaconSchema.json,
+            case .object(let definitions) = members.first(where: { $0.key == "$defs" })?.value
+        else { return [] }
+        return definitions
+    }()
+
+    private static var definitions: [JSONValue.Member] {
+        profileDefinitions.map { .init(prefix + $0.key, changed($0.value)) }
+            + [
+                .init(
+                    prefix + "variable",
+                    [
+                        "description": """
+                        A string that contains variables. A string that is exactly ${x} takes the type of the value.
+                        """,
+                        "type": "string", "pattern": "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}",
+                    ])
+            ]
+    }
+
+    /// The description of a value of a profile, also if it stands in a definition.
+    private static func description(of schema: JSONValue) -> JSONValue? {
+        guard case .object(let members) = schema else { return nil }
+        if let own = members.first(where: { $0.key == "description" }) { return own.value }
+        guard case .string(let place)? = members.first(where: { $0.key == "$ref" })?.value,
+            let definition = profileDefinitions.first(where: { "#/$defs/" + $0.key == place })
+        else { return nil }
+        return description(of: definition.value)
+    }
+
+    /// A value, or a string with variables.
+    private static func open(_ schema: JSONValue) -> JSONValue {
+        // A key that is not allowed may not be a variable either.
+        if case .boolean = schema { return schema }
+        let description = description(of: schema).map { [JSONValue.Member("description", $0)] } ?? []
+        let forms: JSONValue = [changed(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]
+        return .object(description + [.init("anyOf", forms)])
+    }
+
+    /// The schema with every value in it opened.
+    private static func changed(_ schema: JSONValue) -> JSONValue {
+        guard case .object(let members) = schema else { return schema }
+        let isConditional = members.contains { $0.key == "if" && mentionsEncryption($0.value) }
+        return .object(
+            members.compactMap { member in
+                switch (member.key, member.value) {
+                case ("$ref", .string(let place)):
+                    return .init("$ref", .string("#/$defs/" + prefix + place.dropFirst("#/$defs/".count)))
+                case ("properties", .object(let properties)):
+                    return .init("properties", .object(properties.map { .init($0.key, open($0.value)) }))
+                case ("items", let items): return .init("items", open(items))
+                case ("additionalProperties", .object): return .init(member.key, open(member.value))
+                case ("if", _): return isConditional ? nil : member
+                case ("then", _), ("else", _): return isConditional ? nil : .init(member.key, changed(member.value))
+                case ("allOf", .array(let schemas)), ("anyOf", .array(let schemas)):
+                    return .init(member.key, .array(schemas.map(changed)))
+                default: return member
+                }
+            })
+    }
+
+    /// Whether a condition depends on encryption, which a variable may turn on.
+    private static func mentionsEncryption(_ schema: JSONValue) -> Bool { schema.line.contains("\"encrypted\"") }
+}
+
+extension ConfigurationDecoder {
+    fileprivate mutating func template(_ node: JSONNode) -> FleetTemplate? {
+        guard let object = self.object(node, keys: FleetTemplate.keys, hint: Self.templateHint) else { return nil }
+        version(object["version"])
+        if let name = object["name"], name.string != "${name}" {
+            error("a profile has the name of its beacon: write \"${name}\", or remove this key", at: name)
+        }
+        guard required("advertisements", in: object, "the advertisements of the beacons") != nil else { return nil }
+        return FleetTemplate(object, &self)
+    }
+
+    private static func templateHint(_ key: String) -> String? {
+        switch key {
+        case "eidEpoch": "it is allocated: \"identities\": { \"eidEpoch\": … } sets the start"
+        case "$schema": "it belongs to the fleet file itself"
+        case "uuid", "major", "minor", "namespace", "instance", "url", "intervalMs", "type":
+            "it belongs in one of the advertisements"
+        default: nil
+        }
+    }
+}
