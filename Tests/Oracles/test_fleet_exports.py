@@ -46,7 +46,7 @@ def test_a_map_has_a_point_a_beacon(fleet):
 def test_a_plan_without_an_anchor_is_said(fleet):
     answer = pharos.checked("fleet", "export", "geojson", fleet)
     assert all(feature["geometry"] is None for feature in json.loads(answer.out)["features"])
-    assert f"{COUNT} beacons without a place on the globe" in answer.err
+    assert f"{COUNT} beacons without a position on the globe" in answer.err
 
 
 def test_an_anchor_of_no_site_is_refused(fleet):
