@@ -65,10 +65,10 @@ import Testing
             ("bad/irk-in-the-file", "irks[0].file: this looks like the key itself"),
             ("bad/strangers-ignored", "strangers: \"ignore\" is not known; one of count, list"),
             ("bad/scan-interval-too-short", "scan.intervalMs: 2.4999 is out of range 2.5...10240 ms"),
-            ("bad/nobody", "nobody is known here: give \"known\" or \"irks\", or \"strangers\": \"list\""),
+            ("bad/nobody", "no beacon is known: give \"known\" or \"irks\", or \"strangers\": \"list\""),
             ("semantic/window-longer-than-interval", "scan.windowMs: the scan window is longer than the scan interval"),
-            ("semantic/same-name-twice", "known[1].name: known[0].name is this name already"),
-            ("semantic/same-identity-twice", "known[1].ibeacon: this is the identity of known[0].ibeacon already"),
+            ("semantic/same-name-twice", "known[1].name: known[0].name has the same name"),
+            ("semantic/same-identity-twice", "known[1].ibeacon: known[0].ibeacon is the same identity"),
         ])
     func sentences(_ name: String, _ sentence: String) {
         let (_, problems) = ListenerFile.decode(RepositoryFile("Tests/Corpus/listeners/\(name).json").octets)

@@ -59,10 +59,8 @@ public struct HubFile {
 
     /// The text of `profiles/schema/listener.schema.json` (JSON Schema, draft 2020-12).
     public static var schema: String {
-        ListenerSchema.text([
-            "zones": ZoneKeys.zones.schema, "mqtt": BrokerKeys.mqtt.schema, "history": HistoryKeys.history.schema,
-            "hooks": HookKeys.hooks.schema,
-        ])
+        ListenerKeys.section(service: [ZoneKeys.zones, BrokerKeys.mqtt, HistoryKeys.history, HookKeys.hooks])
+            .schemaFile(title: "Pharos listener")
     }
 
     private static func refusal(_ problems: [FileProblem], _ name: String, isJSON: Bool) -> ListenerServiceError {

@@ -1,41 +1,36 @@
-internal import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 internal import HCI
 internal import Profiles
 public import Sightings
 
-/// What a receiver is, whom it knows, and what it keeps of what it hears: the contents of one JSON file, checked and with
-/// all defaults filled in.
+/// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled in.
 public struct ListenerFile: Hashable, Sendable {
-    /// The only version of the format so far.
-    public static let version = 1
-    /// What is added to a level at most, in dB, up or down.
+    /// The range of ``levelOffset``, in dB.
     public static let levelOffsets = -40...40
 
     /// Letters, digits, `.`, `_` and `-`, at most 64.
     public var name: String
-    /// `nil` takes the first that there is.
+    /// `nil` for the first adapter.
     public var adapter: AdapterName?
-    /// How is listened.
     public var settings: ScanSettings
-    /// Where the receiver is; `nil` where nobody says.
+    /// The place of the receiver; `nil` if the file does not name it.
     public var place: Place?
-    /// What this receiver shows too little, in dB: it is added to each level.
+    /// A correction that is added to each received level, in dB.
     public var levelOffset: Int
-    /// Whose advertisements have a name, in the order of the file.
+    /// The known beacons, in the order of the file.
     public var known: [Entry]
-    /// The directory of the keys of ephemeral ids and of addresses, as it stands in the file; `nil` for those of each
+    /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` for the directory of each
     /// fleet, and for the directory of this file.
     public var keys: String?
     /// The keys of devices that change their address.
     public var addressKeys: [AddressKeyFile]
-    /// Whether beacons without a name are told one by one; otherwise they are counted.
+    /// Whether beacons that are not known are reported one by one. Otherwise they are only counted.
     public var listsStrangers: Bool
-    /// The keys of the file that only the service makes use of, in its order.
+    /// The keys of the file that only the service reads, in the order of the file.
     public var serviceKeys: [String]
 
-    /// Where a receiver is, as the fleet's groups are called.
+    /// The place of a receiver, with the names of the fleet's groups.
     public struct Place: Hashable, Sendable {
         public var site: String?
         public var floor: String?
@@ -43,10 +38,10 @@ public struct ListenerFile: Hashable, Sendable {
         /// Metres east and north on the plan of the site.
         public var position: [JSONNumber]?
 
-        /// The names from the outermost to the innermost, those that are there.
+        /// The names that the file gives, from the site to the room.
         public var names: [String] { [site, floor, room].compactMap(\.self) }
 
-        /// As it stands in the file; what is not known is null.
+        /// The place as it is written in the file, with null for missing keys.
         public var json: JSONValue {
             .record([
                 ("site", .optional(site, JSONValue.string)), ("floor", .optional(floor, JSONValue.string)),
@@ -56,18 +51,18 @@ public struct ListenerFile: Hashable, Sendable {
         }
     }
 
-    /// One element of `known`.
+    /// An element of `known`: the path of a file with beacons, or one beacon.
     public enum Entry: Hashable, Sendable {
-        /// All beacons of a fleet: its file, its manifest, or the directory of that.
+        /// All beacons of a fleet: a fleet file, a manifest, or the directory of a manifest.
         case fleet(String)
-        /// What a profile sends.
+        /// The advertisements of a profile.
         case profile(String)
         /// The things of an inventory.
         case inventory(String)
         case beacon(Beacon)
     }
 
-    /// A beacon that stands in the file itself.
+    /// A beacon that is described in the file itself.
     public struct Beacon: Hashable, Sendable {
         public var name: String
         /// At least one.
@@ -75,30 +70,30 @@ public struct ListenerFile: Hashable, Sendable {
         public var note: BeaconNote
     }
 
-    /// Whose addresses a key makes.
+    /// The identity resolving key of a device that changes its address.
     public struct AddressKeyFile: Hashable, Sendable {
-        /// What the device, or whoever carries it, is called.
+        /// The name of the device, or of the person who carries it.
         public var name: String
-        /// A file for its owner alone, as it stands in the file.
+        /// The file of the key, as written in the listener file. Only its owner may read it.
         public var file: String
     }
 }
 
-/// What somebody has written down about a beacon.
+/// The tags and attachments of a beacon.
 public struct BeaconNote: Hashable, Sendable {
-    /// In the order of the file, each once.
+    /// Without repetitions, in the order of the file.
     public var tags: [String] = []
     public var attachments: [Attachment] = []
 
-    /// Nothing is written down.
+    /// A note without tags and attachments.
     public init() {}
 
-    /// A text under a key, such as who sits at the desk.
+    /// A text with a key, such as the owner of a desk.
     public struct Attachment: Hashable, Sendable {
         public var key: String
         public var text: String
 
-        /// See the properties of the same names.
+        /// The attachment `key` with the value `text`.
         public init(key: String, text: String) {
             self.key = key
             self.text = text
@@ -107,289 +102,154 @@ public struct BeaconNote: Hashable, Sendable {
 }
 
 extension ListenerFile {
-    /// Reads a listener file. Of the sections that only the service uses (zones, hooks, mqtt, history) only the kind of
+    /// Reads a listener file. Of the sections that only the service reads (zones, mqtt, history, hooks) only the kind of
     /// value is checked.
     ///
     /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: ListenerFile?, problems: [FileProblem]) {
         ConfigurationDecoder.decode(octets) { decoder, root in
-            let file = file(root, &decoder)
-            for key in serviceLists {
-                for element in decoder.list(root[key], of: key) ?? [] { isObject(element, &decoder) }
-            }
-            for key in serviceObjects { if let node = root[key] { isObject(node, &decoder) } }
+            let file = read(root, &decoder)
+            for key in serviceLists { _ = decoder.read(key, in: root) }
+            for key in serviceObjects { _ = decoder.read(key, in: root) }
             return file
         }
     }
 
-    /// Reads the outermost object of a listener file. The sections that only the service uses are not checked.
+    /// Reads the outermost object of a listener file. The sections that only the service reads are not checked.
     ///
     /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
     package static func decode(_ root: JSONNode) -> (file: ListenerFile?, problems: [FileProblem]) {
         var decoder = ConfigurationDecoder()
-        let file = file(root, &decoder)
+        let file = read(root, &decoder)
         let problems = decoder.problems
         return (problems.contains(where: \.isError) ? nil : file, problems.sorted { $0.position < $1.position })
     }
 
-    private static func file(_ root: JSONNode, _ decoder: inout ConfigurationDecoder) -> ListenerFile? {
+    private static func read(_ root: JSONNode, _ decoder: inout ConfigurationDecoder) -> ListenerFile? {
         var reader = ListenerReader(decoder: decoder)
-        let file = reader.file(root)
-        decoder = reader.decoder
-        return file
+        defer { decoder = reader.decoder }
+        return reader.file(root)
     }
 
-    private static func isObject(_ node: JSONNode, _ decoder: inout ConfigurationDecoder) {
-        if node.members == nil { decoder.wrongKind(node, expected: "an object") }
+    /// The keys that only the service reads.
+    fileprivate static let serviceLists = ["zones", "hooks"].map {
+        Key($0, .list($0, 1...Int.max, of: .object), "For the service.")
     }
+    fileprivate static let serviceObjects = ["mqtt", "history"].map { Key($0, .object, "For the service.") }
+}
 
-    /// Every key of a listener file.
-    static let keys = [
-        "$schema", "version", "name", "adapter", "scan", "place", "rssiOffsetDb", "known", "keys", "irks", "strangers",
-        "zones", "mqtt", "history", "hooks",
-    ]
-    /// Those of them that only the service makes use of: lists of objects, and objects.
-    static let serviceLists = ["zones", "hooks"]
-    static let serviceObjects = ["mqtt", "history"]
-    static let scanKeys = ["mode", "intervalMs", "windowMs"]
-    static let placeKeys = ["site", "floor", "room", "position"]
-    static let sourceKeys = ["fleet", "profile", "inventory"]
-    static let identityKeys = ["ibeacon", "altbeacon", "uid", "url", "address"]
-    static let beaconKeys = ["name"] + identityKeys + ["tags", "attachments"]
-    static let addressKeyKeys = ["name", "file"]
-    /// In thousandths of a metre: a town is not larger.
-    static let extent = 100_000_000
-    /// Of a tag, the name of a place, or an attachment, in characters.
-    static let textLimits = (name: ConfigurationDecoder.labelLimit, attachment: 1000)
-
-    enum ScanMode: String, CaseIterable { case passive, active }
-    enum Strangers: String, CaseIterable { case count, list }
+extension ValueType<JSONNode> {
+    /// An object with any keys.
+    fileprivate static var object: ValueType {
+        ValueType(schema: ["type": "object"]) { decoder, node in
+            if node.members != nil { return node }
+            decoder.wrongKind(node, expected: "an object")
+            return nil
+        }
+    }
 }
 
 /// Reads a listener file from its outermost object inwards.
 private struct ListenerReader {
     var decoder: ConfigurationDecoder
-    /// Who has each name and each identity already.
+    /// The places of the names and identities so far.
     private var names: [String: JSONPath] = [:]
     private var identities: [BeaconIdentity: JSONPath] = [:]
 
     init(decoder: ConfigurationDecoder) { self.decoder = decoder }
 
     mutating func file(_ node: JSONNode) -> ListenerFile? {
-        guard decoder.expect(.listener, node), let root = decoder.object(node, keys: ListenerFile.keys) else {
-            return nil
-        }
-        _ = decoder.text(root["$schema"])
-        decoder.version(decoder.required("version", in: root, "\(ListenerFile.version) for this format"))
-        let name = decoder.name(decoder.required("name", in: root, "what this receiver is called, such as \"hall\""))
-        let adapter = decoder.adapter(root["adapter"])
-        let settings = scan(root["scan"])
-        let place = place(root["place"])
-        let offset = decoder.integer(root["rssiOffsetDb"], in: ListenerFile.levelOffsets, unit: "dB")
-        let known = decoder.list(root["known"], of: "known beacons")?.compactMap { entry($0) }
-        let keys = decoder.filePath(root["keys"], of: "a directory")
-        let addressKeys = decoder.list(root["irks"], of: "keys")?.compactMap { addressKey($0) }
-        let strangers = decoder.word(root["strangers"], of: ListenerFile.Strangers.self)
-        if root["known"] == nil, root["irks"] == nil, root["strangers"] == nil || strangers == .count {
-            decoder.error("nobody is known here: give \"known\" or \"irks\", or \"strangers\": \"list\"", at: root)
-        }
-        let service = Set(ListenerFile.serviceLists + ListenerFile.serviceObjects)
+        let service: [any DeclaredKey] = ListenerFile.serviceLists + ListenerFile.serviceObjects
+        guard decoder.expect(.listener, node),
+            let root = decoder.open(ListenerKeys.section(service: service), node)
+        else { return nil }
+        _ = decoder.read(FileHeader.schema, in: root)
+        _ = decoder.read(FileHeader.version, in: root)
+        let name = decoder.read(ListenerKeys.name, in: root)
+        let adapter = decoder.read(ListenerKeys.adapter, in: root)
+        let settings = decoder.read(ListenerKeys.scan, in: root).map { scanSettings($0) }
+        let place = decoder.read(ListenerKeys.place, in: root).map { self.place($0) }
+        let levelOffset = decoder.read(ListenerKeys.levelOffset, in: root)
+        let known = (decoder.read(ListenerKeys.known, in: root) ?? []).compactMap { entry($0) }
+        let keys = decoder.read(ListenerKeys.keys, in: root)
+        let addressKeys = (decoder.read(ListenerKeys.addressKeys, in: root) ?? []).compactMap { addressKey($0) }
+        let strangers = decoder.read(ListenerKeys.strangers, in: root)
+        let serviceNames = Set(service.map(\.name))
         guard let name else { return nil }
         return ListenerFile(
-            name: name, adapter: adapter, settings: settings, place: place, levelOffset: offset ?? 0,
-            known: known ?? [], keys: keys, addressKeys: addressKeys ?? [], listsStrangers: strangers == .list,
-            serviceKeys: root.members?.map(\.key).filter(service.contains) ?? [])
+            name: name, adapter: adapter, settings: settings ?? .standard, place: place,
+            levelOffset: levelOffset ?? 0, known: known, keys: keys, addressKeys: addressKeys,
+            listsStrangers: strangers == .list,
+            serviceKeys: root.members?.map(\.key).filter(serviceNames.contains) ?? [])
     }
 
     // MARK: The receiver
 
-    private mutating func scan(_ node: JSONNode?) -> ScanSettings {
-        let standard = ScanSettings.standard
-        guard let object = decoder.object(node, keys: ListenerFile.scanKeys) else { return standard }
-        let mode = decoder.word(object["mode"], of: ListenerFile.ScanMode.self)
-        let interval = scanInterval(object["intervalMs"])
-        let window = scanInterval(object["windowMs"])
-        // One that is out of range has been told.
-        if object["intervalMs"] != nil && interval == nil || object["windowMs"] != nil && window == nil {
-            return standard
+    private mutating func scanSettings(_ object: JSONNode) -> ScanSettings {
+        let mode = decoder.read(ScanKeys.mode, in: object)
+        let interval = decoder.read(ScanKeys.interval, in: object).flatMap { ScanInterval(microseconds: $0) }
+        let window = decoder.read(ScanKeys.window, in: object).flatMap { ScanInterval(microseconds: $0) }
+        // A value that is out of range has been reported.
+        guard let interval, window != nil || object["windowMs"] == nil else { return .standard }
+        if let settings = try? ScanSettings(isActive: mode == .active, interval: interval, window: window ?? interval) {
+            return settings
         }
-        let whole = interval ?? standard.interval
-        guard let settings = try? ScanSettings(isActive: mode == .active, interval: whole, window: window ?? whole)
-        else {
-            decoder.error(
-                "the scan window is longer than the scan interval of \(whole)", at: object["windowMs"] ?? object)
-            return standard
-        }
-        return settings
+        decoder.error(
+            "the scan window is longer than the scan interval of \(interval)", at: object["windowMs"] ?? object)
+        return .standard
     }
 
-    private mutating func scanInterval(_ node: JSONNode?) -> ScanInterval? {
-        let range = ScanInterval.legacyRange
-        return decoder.thousandths(
-            node, in: range.lowerBound.microseconds...range.upperBound.microseconds, unit: "ms"
-        ).flatMap { ScanInterval(microseconds: $0) }
+    private mutating func place(_ object: JSONNode) -> ListenerFile.Place {
+        ListenerFile.Place(
+            site: decoder.read(PlaceKeys.site, in: object), floor: decoder.read(PlaceKeys.floor, in: object),
+            room: decoder.read(PlaceKeys.room, in: object),
+            position: decoder.read(PlaceKeys.position, in: object)?.map { JSONNumber(thousandths: $0) })
     }
 
-    private mutating func place(_ node: JSONNode?) -> ListenerFile.Place? {
-        guard let object = decoder.object(node, keys: ListenerFile.placeKeys) else { return nil }
-        return ListenerFile.Place(
-            site: decoder.label(object["site"]), floor: decoder.label(object["floor"]),
-            room: decoder.label(object["room"]),
-            position: position(object["position"]))
-    }
+    // MARK: The known beacons
 
-    private mutating func position(_ node: JSONNode?) -> [JSONNumber]? {
-        guard let node else { return nil }
-        guard let parts = node.elements, parts.count == 2 else {
-            decoder.wrongKind(node, expected: "a place such as [3.5, 12], metres east and north,")
-            return nil
-        }
-        let range = -ListenerFile.extent...ListenerFile.extent
-        let numbers = parts.compactMap { decoder.thousandths($0, in: range, unit: "m") }
-        return numbers.count == parts.count ? numbers.map { JSONNumber(thousandths: $0) } : nil
-    }
-
-    // MARK: Who is known
-
-    private mutating func entry(_ node: JSONNode) -> ListenerFile.Entry? {
-        if let source = ListenerFile.sourceKeys.first(where: { node[$0] != nil }) {
-            guard let object = decoder.object(node, keys: [source]),
-                let path = decoder.filePath(object[source], of: "a file")
-            else { return nil }
-            switch source {
-            case "fleet": return .fleet(path)
-            case "profile": return .profile(path)
-            default: return .inventory(path)
-            }
-        }
-        let before = decoder.problems.count
-        guard let object = decoder.object(node, keys: ListenerFile.sourceKeys + ListenerFile.beaconKeys) else {
-            return nil
-        }
-        // What is missing was perhaps meant by the key that nobody knows.
-        let isComplete = decoder.problems.count == before
-        if !isComplete, object["name"] == nil { return nil }
-        let name = ownName(decoder.required("name", in: object, "what the beacon is called"))
+    private mutating func entry(_ object: JSONNode) -> ListenerFile.Entry? {
+        if object["fleet"] != nil { return decoder.read(KnownKeys.fleet, in: object).map { .fleet($0) } }
+        if object["profile"] != nil { return decoder.read(KnownKeys.profile, in: object).map { .profile($0) } }
+        if object["inventory"] != nil { return decoder.read(KnownKeys.inventory, in: object).map { .inventory($0) } }
+        let name = uniqueName(KnownKeys.name, in: object)
         var identities: [BeaconIdentity] = []
-        for key in ListenerFile.identityKeys {
-            if let node = object[key], let identity = decoder.identity(key, node) {
-                identities.append(identity)
-                claim(identity, at: node)
+        for key in KnownKeys.identities {
+            guard let node = object[key.name], let identity = decoder.read(key, in: object) else { continue }
+            if let other = self.identities.updateValue(node.path, forKey: identity) {
+                decoder.error("\(other) is the same identity", at: node)
             }
-        }
-        if isComplete, object["name"] != nil, ListenerFile.identityKeys.allSatisfy({ object[$0] == nil }) {
-            decoder.error(
-                "nothing tells this beacon from others: give one or more of "
-                    + ListenerFile.identityKeys.map { "\"\($0)\"" }.joined(separator: ", "), at: object)
+            identities.append(identity)
         }
         var note = BeaconNote()
-        note.tags = tags(object["tags"])
-        note.attachments = attachments(object["attachments"])
+        note.tags = tags(object)
+        note.attachments = decoder.read(KnownKeys.attachments, in: object) ?? []
         return name.map { .beacon(ListenerFile.Beacon(name: $0, identities: identities, note: note)) }
     }
 
-    private mutating func claim(_ identity: BeaconIdentity, at node: JSONNode) {
-        if let other = identities.updateValue(node.path, forKey: identity) {
-            decoder.error("this is the identity of \(other) already", at: node)
-        }
-    }
-
-    /// A name that nobody else in the file has.
-    private mutating func ownName(_ node: JSONNode?) -> String? {
-        guard let node, let name = decoder.name(node) else { return nil }
+    /// A name that no other beacon or device of the file has.
+    private mutating func uniqueName(_ key: Key<String>, in object: JSONNode) -> String? {
+        guard let node = object[key.name], let name = decoder.read(key, in: object) else { return nil }
         if let other = names.updateValue(node.path, forKey: name) {
-            decoder.error("\(other) is this name already; all identities of one beacon stand together", at: node)
+            decoder.error("\(other) has the same name; list all identities of a beacon in one element", at: node)
         }
         return name
     }
 
-    private mutating func tags(_ node: JSONNode?) -> [String] {
-        var tags: [String] = []
-        for element in decoder.list(node, of: "tags") ?? [] {
-            guard let tag = decoder.label(element) else { continue }
-            if tags.contains(tag) {
-                decoder.error("the tag \(ProblemText.quoted(tag)) stands here twice", at: element)
-            } else {
-                tags.append(tag)
-            }
+    private mutating func tags(_ object: JSONNode) -> [String] {
+        let tags = decoder.read(KnownKeys.tags, in: object) ?? []
+        var unique: Set<String> = []
+        for node in object["tags"]?.elements ?? [] {
+            guard let tag = node.string, !unique.insert(tag).inserted else { continue }
+            decoder.error("the tag \(ProblemText.quoted(tag)) is in the list twice", at: node)
         }
         return tags
     }
 
-    private mutating func attachments(_ node: JSONNode?) -> [BeaconNote.Attachment] {
-        guard let node else { return [] }
-        guard let members = node.members else {
-            decoder.wrongKind(node, expected: "an object with a text under each key")
-            return []
-        }
-        return members.compactMap { member in
-            decoder.label(member.value, limit: ListenerFile.textLimits.attachment, isEmptyGood: true)
-                .map { BeaconNote.Attachment(key: member.key, text: $0) }
-        }
-    }
-
-    private mutating func addressKey(_ node: JSONNode) -> ListenerFile.AddressKeyFile? {
-        guard let object = decoder.object(node, keys: ListenerFile.addressKeyKeys) else { return nil }
-        let name = ownName(decoder.required("name", in: object, "whose addresses these are"))
-        let file = decoder.required("file", in: object, "a file of mode 0600 that holds the key as 32 digits")
-        guard let file, let path = decoder.filePath(file, of: "a file") else { return nil }
-        if path.utf8.count == 32, path.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) {
-            decoder.error(
-                "this looks like the key itself; put it into a file of mode 0600 and give the file's name", at: file)
-            return nil
-        }
-        return name.map { ListenerFile.AddressKeyFile(name: $0, file: path) }
-    }
-}
-
-/// The values that only listener files have.
-extension ConfigurationDecoder {
-    /// What tells a beacon from others.
-    ///
-    /// - Parameter key: One of `identityKeys`.
-    mutating func identity(_ key: String, _ node: JSONNode) -> BeaconIdentity? {
-        switch key {
-        case "ibeacon":
-            guard let object = object(node, keys: ["uuid", "major", "minor"]) else { return nil }
-            let uuid = octets(required("uuid", in: object, "16 bytes"), count: 16)
-            let major = integer(required("major", in: object, "0...65535"), in: 0...65_535)
-            let minor = integer(required("minor", in: object, "0...65535"), in: 0...65_535)
-            guard let uuid = uuid.flatMap({ FixedOctets<16>($0) }), let major, let minor else { return nil }
-            return .iBeacon(
-                uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
-        case "altbeacon":
-            guard let object = object(node, keys: ["companyId", "id"]) else { return nil }
-            let company = code(
-                required("companyId", in: object, "0...65535"), in: 0...65_535, digits: 4)
-            let id = octets(required("id", in: object, "20 bytes"), count: 20)
-            guard let company, let id = id.flatMap({ FixedOctets<20>($0) }) else { return nil }
-            return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
-        case "uid":
-            guard let object = object(node, keys: ["namespace", "instance"]) else { return nil }
-            let namespace = octets(required("namespace", in: object, "10 bytes"), count: 10)
-            let instance = octets(required("instance", in: object, "6 bytes"), count: 6)
-            guard let namespace = namespace.flatMap({ FixedOctets<10>($0) }),
-                let instance = instance.flatMap({ FixedOctets<6>($0) })
-            else { return nil }
-            return .eddystoneUID(namespace: namespace, instance: instance)
-        case "url":
-            guard let text = self.text(node) else { return nil }
-            do throws(URLEncodingError) {
-                return .eddystoneURL(try CompressedURL(text))
-            } catch {
-                self.error(ProblemText.shortened(error.description, to: 400), at: node)
-                return nil
-            }
-        default:
-            guard let text = self.text(node) else { return nil }
-            guard text.utf8.count == 17,
-                text.utf8.enumerated().allSatisfy({ ($0 % 3 == 2) == ($1 == UInt8(ascii: ":")) }),
-                let address = DeviceAddress(text)
-            else {
-                error("\(ProblemText.quoted(text)) is no address such as \"C0:01:02:03:04:05\"", at: node)
-                return nil
-            }
-            return .address(address)
-        }
+    private mutating func addressKey(_ object: JSONNode) -> ListenerFile.AddressKeyFile? {
+        let name = uniqueName(AddressKeyKeys.name, in: object)
+        let file = decoder.read(AddressKeyKeys.file, in: object)
+        guard let name, let file else { return nil }
+        return ListenerFile.AddressKeyFile(name: name, file: file)
     }
 }
