@@ -36,7 +36,7 @@ struct PayloadTests {
         let name = PayloadDescription(try Self.data("0309416f"))
         #expect(name.lines().first?.hasSuffix(": 41 6f") == true)
         let cut = PayloadDescription(try Self.data("05ff"))
-        #expect(!cut.isClean && cut.lines().last == "1 rule is broken (--lint tells)")
+        #expect(!cut.isClean && cut.lines().last == "1 rule is broken (see --lint)")
         #expect(cut.lines(lint: true).count == 1 && cut.lines(lint: true) != ["no rule is broken"])
     }
 

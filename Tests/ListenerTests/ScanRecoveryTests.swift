@@ -13,7 +13,7 @@ import VirtualController
     }
 
     @Test func itListensUntilItIsStopped() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("virtual", pacing())
         #expect(ear.state(runner) == .starting)
@@ -30,7 +30,7 @@ import VirtualController
     }
 
     @Test func anAdapterThatDisappearsIsHeardAgainWithinTwoSeconds() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 15)
@@ -49,7 +49,7 @@ import VirtualController
 
     /// Of a shared one the scan is still on then: our own.
     @Test(arguments: [false, true]) func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears(isExclusive: Bool) throws {
-        let ear = Ear(isExclusive: isExclusive)
+        let ear = ScanBench(isExclusive: isExclusive)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 10)
@@ -66,7 +66,7 @@ import VirtualController
     }
 
     @Test func whatNeverWorksEnds() {
-        let ear = Ear()
+        let ear = ScanBench()
         ear.openFaults = [AdapterFault(.system, "hci0: CAP_NET_RAW is needed", isPermanent: true)]
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 1)
@@ -74,7 +74,7 @@ import VirtualController
     }
 
     @Test func aResetIsRecoveredFromWithoutOpeningAnew() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 5)
@@ -91,7 +91,7 @@ import VirtualController
 
     /// The controller swallows the first command after the reset: the masks are opened by the next session.
     @Test func aResetIsNotForgottenWhereTheControllerDoesNotAnswer() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 5)
@@ -109,7 +109,7 @@ import VirtualController
 
     /// The watchdog's look, every 15 s, may fall into a pause.
     @Test func aPauseIsNoFault() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 14.8)
@@ -122,7 +122,7 @@ import VirtualController
     }
 
     @Test func aHardwareErrorIsOutlived() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
         ear.run(runner, seconds: 5)

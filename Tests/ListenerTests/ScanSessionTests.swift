@@ -12,7 +12,7 @@ import VirtualController
     @Test(arguments: VirtualControllerModel.all) func everyControllerIsHeardWithoutAFilter(
         model: VirtualControllerModel
     ) throws {
-        let ear = Ear(model)
+        let ear = ScanBench(model)
         try ear.startBeacon()
         let session = try ear.newSession()
         try session.start()
@@ -29,7 +29,7 @@ import VirtualController
     }
 
     @Test func theWatchdogFindsAScanThatWentOff() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         let session = try ear.newSession()
         try session.start()
         #expect(try session.verify())
@@ -44,13 +44,13 @@ import VirtualController
         #expect(session.restarts == 1)
     }
 
-    private func off(_ ear: Ear) -> HCIPacket {
+    private func off(_ ear: ScanBench) -> HCIPacket {
         ear.commands.contains(LESetExtendedScanEnable.opcode)
             ? (try? LESetExtendedScanEnable(false).packet) ?? LESetScanEnable(false).packet
             : LESetScanEnable(false).packet
     }
 
-    private func on(_ ear: Ear) -> HCIPacket {
+    private func on(_ ear: ScanBench) -> HCIPacket {
         ear.commands.contains(LESetExtendedScanEnable.opcode)
             ? (try? LESetExtendedScanEnable(true, filterDuplicates: .on).packet) ?? LESetScanEnable(true).packet
             : LESetScanEnable(true, filterDuplicates: true).packet
@@ -60,7 +60,7 @@ import VirtualController
     @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func aForeignScanIsHeardAndOutlived(
         model: VirtualControllerModel
     ) throws {
-        let ear = Ear(model, isExclusive: false)
+        let ear = ScanBench(model, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -84,7 +84,7 @@ import VirtualController
     }
 
     @Test func aScanThatIsOnBeforeUsIsHeard() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -101,7 +101,7 @@ import VirtualController
 
     /// Two listeners on one controller: the second hears what the first one does, and scans when that ends.
     @Test func theScanOfAnotherListenerIsAsGoodAsOurs() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         ear.isAmongListeners = true
         try ear.startBeacon()
         try ear.open()
@@ -121,7 +121,7 @@ import VirtualController
     }
 
     @Test func aLeftoverOnAnExclusiveControllerIsReplaced() throws {
-        let ear = Ear(.core4)
+        let ear = ScanBench(.core4)
         let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
         try session.start()
@@ -130,7 +130,7 @@ import VirtualController
 
     /// What a run that was killed has left on an adapter of the kernel's is ours; another listener's scan is not.
     @Test func aLeftoverOfAKilledRunIsReplaced() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         ear.hasLeftover = true
         try ear.startBeacon()
         try ear.open()
@@ -149,7 +149,7 @@ import VirtualController
 
     /// Another listener's watchdog asks as ours does: that is no foreign scan.
     @Test func aRefusedCommandOfOthersIsNothing() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.open()
         let session = try ear.newSession()
         try session.start()
@@ -163,7 +163,7 @@ import VirtualController
 
     /// A beacon on the same radio wants another address, which a legacy controller takes only while it does not scan.
     @Test func aBeaconOnTheSameRadioGetsItsAddress() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -184,7 +184,7 @@ import VirtualController
     /// As `hciconfig hci0 reset` does it: nobody sets anything up again, the event masks included.
     @Test(arguments: [VirtualControllerModel.core4, .zephyr], [false, true])
     func aControllerThatWasResetIsSetUpAgain(model: VirtualControllerModel, isExclusive: Bool) throws {
-        let ear = Ear(model, isExclusive: isExclusive)
+        let ear = ScanBench(model, isExclusive: isExclusive)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -208,7 +208,7 @@ import VirtualController
     @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func theKernelsOwnMasksAreLeftAlone(
         model: VirtualControllerModel
     ) throws {
-        let ear = Ear(model, isExclusive: false)
+        let ear = ScanBench(model, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -233,7 +233,7 @@ import VirtualController
 
     /// In the moment between its parameters and its start the session has not told that it listens.
     @Test func aResetInTheMiddleOfAStartIsNoticed() throws {
-        let ear = Ear(.core4, isExclusive: false)
+        let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
         let session = try ear.newSession()
@@ -251,7 +251,7 @@ import VirtualController
     }
 
     @Test func aLegacyRadioPausesForANewAddress() throws {
-        let ear = Ear(.core4)
+        let ear = ScanBench(.core4)
         try ear.startBeacon()
         let session = try ear.newSession()
         try session.start()
@@ -268,7 +268,7 @@ import VirtualController
 
     @Test func aPauseThatFailsEndsAllTheSame() throws {
         struct Fault: Error {}
-        let ear = Ear(.core4)
+        let ear = ScanBench(.core4)
         let session = try ear.newSession()
         try session.start()
         #expect(throws: Fault.self) { try session.paused { throw Fault() } }
@@ -278,7 +278,7 @@ import VirtualController
     }
 
     @Test func aRadioThatHearsNothingAnyMoreIsDeaf() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         try ear.startBeacon()
         let session = try ear.newSession()
         try session.start()
@@ -294,7 +294,7 @@ import VirtualController
     }
 
     @Test func whereNobodySendsNobodyIsDeaf() throws {
-        let ear = Ear()
+        let ear = ScanBench()
         let session = try ear.newSession()
         try session.start()
         try ear.run(session, seconds: 7200)
@@ -315,7 +315,7 @@ import VirtualController
     }
 
     @Test func aScanOfTheOtherFamilyIsRefusedForGood() throws {
-        let ear = Ear(.core4)
+        let ear = ScanBench(.core4)
         let session = try ear.newSession()
         ear.controller.commandHook = { $0.octets.starts(with: [0x0B, 0x20]) ? .fail(.invalidParameters) : .pass }
         #expect {

@@ -40,7 +40,7 @@ import Testing
             (at, .advertisingReports([Self.report([2, 1, 6], rssi: -60), Self.report([2, 1, 4], rssi: -70)]))
         }
         let source = try SightingSource.recording(try recording(events), levels: -65...20)
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         try source.run(hearer)
         #expect(hearer.reports.map(\.sighting.instant.nanoseconds) == [0, 100_000_000, 250_000_000])
         #expect(hearer.data == Array(repeating: [2, 1, 6], count: 3))
@@ -63,7 +63,7 @@ import Testing
         ]
         let source = try SightingSource.recording(
             try recording(pieces.map { (0, .extendedAdvertisingReports([$0])) }))
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         try source.run(hearer)
         #expect(hearer.data == [long, [1]])
         #expect(source.counts.incomplete == 1)
@@ -73,14 +73,14 @@ import Testing
     @Test func aRecordingThatBreaksOffTellsWhatCameBefore() throws {
         let events: [(Int64, HCIEvent)] = [0, 1].map { ($0, .advertisingReports([Self.report([2, 1, 6])])) }
         let source = try SightingSource.recording(try recording(events, cut: 3))
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
         #expect(hearer.reports.count == 1)
         #expect(hearer.finished != nil)
     }
 
     @Test func whatIsNoRecordingTellsNothing() throws {
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         let source = try SightingSource.recording(try folder.file("text", Array("not a recording at all".utf8)))
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
         #expect(hearer.finished == nil)
@@ -91,7 +91,7 @@ import Testing
         let events: [(Int64, HCIEvent)] = [0, -7_200_000_000, -7_199_900_000].map {
             ($0, .advertisingReports([Self.report([2, 1, 6])]))
         }
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         try SightingSource.recording(try recording(events)).run(hearer)
         #expect(hearer.reports.map(\.sighting.instant.nanoseconds) == [0, 0, 100_000_000])
         #expect(hearer.sentences.count == 1)
@@ -138,7 +138,7 @@ import Testing
                 (72_000, Self.off), (72_001, Self.answer(Self.enable)), (90_000, Self.answer(HCIReset.opcode)),
             ])
         let source = try SightingSource.recording(path)
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         try source.run(hearer)
         #expect(hearer.reports.count == 5)
         #expect(hearer.states == [.listening, .recovering, .listening, .paused, .listening, .off])
@@ -153,10 +153,10 @@ import Testing
                 (0, Self.answer(Self.parameters)), (1, LESetScanEnable(true, filterDuplicates: true).packet),
                 (2, Self.answer(Self.enable)), (10, Self.heard),
             ])
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         try SightingSource.recording(path).run(hearer)
         #expect(hearer.states == [.listening])
-        #expect(hearer.sentences.count == 1 && hearer.sentences[0].contains("leaves repeats out"))
+        #expect(hearer.sentences.count == 1 && hearer.sentences[0].contains("filtered duplicates"))
     }
 
     /// Of what a monitor writes of two adapters, one may rest while the other one hears.
@@ -180,7 +180,7 @@ import Testing
         options.recording = folder.place("live.btsnoop")
         options.durationMicroseconds = 20_000_000
         let source = try SightingSource.live(options)
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         hearer.limit = 3
         try source.run(hearer)
         #expect(hearer.began == 1)
@@ -189,13 +189,13 @@ import Testing
         #expect(hearer.states.first == .listening)
         #expect(source.adapter == .virtual)
         // What was recorded is heard again.
-        let again = Hearer()
+        let again = KeepingConsumer()
         try SightingSource.recording(folder.place("live.btsnoop")).run(again)
         #expect(again.data == hearer.data)
     }
 
     @Test func anAdapterThatIsNotThereEndsTheRun() throws {
-        let hearer = Hearer()
+        let hearer = KeepingConsumer()
         let source = try SightingSource.live(SightingSource.Options(adapter: .unix(path: folder.place("nobody"))))
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
         #expect(hearer.reports.isEmpty)
@@ -208,7 +208,7 @@ import Testing
             Issue.record("\(refusal)")
             return
         }
-        #expect(messages.count == 1 && messages[0].hasPrefix("hci3: listening needs CAP_NET_RAW"))
+        #expect(messages.count == 1 && messages[0].hasPrefix("hci3: receiving needs CAP_NET_RAW"))
         #expect(LiveFeed.missingRight(for: .raw(index: 3), [.netRaw]) == nil)
         #expect(LiveFeed.missingRight(for: .unix(path: "/x"), []) == nil)
     }

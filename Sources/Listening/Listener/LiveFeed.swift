@@ -7,10 +7,10 @@ internal import LinuxHost
 internal import Sightings
 internal import VirtualController
 
-/// An adapter as a source of packets: listens until it is told to stop, and comes back after everything that takes the
-/// adapter away once it has listened.
+/// Receives packets from an adapter until it is stopped. After the first success it recovers from every loss of the
+/// adapter.
 final class LiveFeed: SightingFeed, AdapterEnvironment {
-    /// How long is waited at most, in microseconds: whether an adapter has been powered down shows only when it is asked.
+    /// The longest wait in microseconds. The adapter must be asked regularly whether it was powered down.
     private static let longestWait = 250_000
 
     private let options: SightingSource.Options
@@ -20,12 +20,12 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var source: SightingSource?
     private var consumer: (any SightingConsumer)?
     private var opened: OpenAdapter?
-    /// The adapter's, for the session, which outlives it.
+    /// The connection, which the session keeps even after the adapter is closed.
     private var channel: ClosableChannel?
     private var claim: AdapterClaim?
     private var air: VirtualAirServer?
     private var sample: SampleBeacon?
-    /// What kept the first attempt from listening: it ends the run.
+    /// The reason why the first attempt failed, which ends the run.
     private var refusal: (any Error)?
     private var scan: ScanSession?
     /// The error of the latest attempt to start a scan.
@@ -33,13 +33,13 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var hasListened = false
     private var hasNamedOthers = false
     private var lostBefore: Int?
-    /// When the kernel is asked again what it has thrown away.
+    /// The next time to read the number of packets that the kernel dropped.
     private var nextLook = HCIInstant.distantPast
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
         hasListened = options.waitsForAdapter
-        // Before an adapter is raised: a file that cannot be written must not leave it raised.
+        // The recording is opened before the adapter is powered up, so that a failure leaves the adapter as it was.
         if let path = options.recording { recording = try PacketRecording(path) } else { recording = nil }
         do throws(SystemError) {
             signals = if let given = options.signals { given } else { try SignalDescriptor() }
@@ -51,29 +51,31 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
         (self.source, self.consumer) = (source, consumer)
         defer { (self.source, self.consumer) = (nil, nil) }
-        recording?.onEnd = { consumer.say($0, isWarning: true) }
         let runner = AdapterRunner(
             Supervisor(adapter: options.adapter?.description ?? "the adapter", activity: .listening, at: now), in: self)
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
         runner.wake()
-        // What has never listened ends with its error, and a signal in the middle of a start is an ordinary end.
+        // A failure before the first success is an error, but a signal during the start is a normal end.
         if !runner.isOnAir, !isStopWanted, !options.waitsForAdapter {
             runner.handle(.stop)
+            takePackets()
             throw reason
         }
         if runner.isOnAir { consumer.begin(at: heard(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
-            // Once a report: no list is made of these.
+            // This runs for each report, so it does not build a list.
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
             if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
             if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
-            // Another feed of this process may have taken the signal.
+            // Another source of this process may have taken the signal.
             if isStopWanted, runner.ended == nil { runner.handle(.stop) }
-            // On a busy machine what was noticed just now may be mended in the same turn: it is told all the same.
+            takePackets()
+            // A short interruption is reported even if the runner repairs it in the same iteration.
             if state(runner) != source.state { source.change(state(runner), at: heard(now)) }
             runner.wake()
+            takePackets()
             sample?.wake(at: now)
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
@@ -89,19 +91,31 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if current >= end { runner.handle(.stop) }
         }
         if runner.ended == nil { runner.handle(.stop) }
+        takePackets()
         source.counts.lostInKernel = lost
         consumer.finish(at: heard(now))
         if let lost = source.counts.lostInKernel, lost > 0 {
             consumer.say(
-                "\(source.adapter?.description ?? "the adapter"): \(lost) reports were lost in the kernel: they came faster "
+                "\(source.adapter?.description ?? "the adapter"): \(lost) reports were lost in the kernel, because they arrived faster "
                     + "than they were read", isWarning: true)
         }
-        // Why it cannot go on has been said, but for what could never begin.
+        // The runner has logged why it cannot continue, unless it failed before the first success.
         if runner.ended == false, let refusal { throw ListenerServiceError(refusal) }
         if runner.ended == false { throw .service(.refused(.unavailable, [])) }
     }
 
-    /// Says once who else scans, as far as the kernel tells.
+    /// Records the packets of the scan, and passes those of the controller to the source.
+    private func takePackets() {
+        scan?.takeEvents { event in
+            guard case .packet(let packet, let isFromController, let time) = event else { return }
+            if let failure = recording?.append(packet, isFromController: isFromController, at: time) {
+                consumer?.say(failure, isWarning: true)
+            }
+            if isFromController { source?.take(packet, at: heard(time)) }
+        }
+    }
+
+    /// Reports once which other program scans, if the kernel shows it.
     private func nameOthers() {
         guard !hasNamedOthers, case .raw(let index)? = source?.adapter else { return }
         hasNamedOthers = true
@@ -109,11 +123,11 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         let sockets = MonitorSocket.openSockets
         let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([own]).sorted()
         consumer?.say(
-            "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans here, too: what it "
-                + "hears is heard, perhaps without repeats, and this scan goes on afterwards", isWarning: true)
+            "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans, too. Its reports "
+                + "are used, perhaps without repeated ones, and this scan continues afterwards", isWarning: true)
     }
 
-    /// Why listening could never begin.
+    /// The reason why receiving could not begin.
     private var reason: ListenerServiceError {
         if let refusal { return ListenerServiceError(refusal) }
         switch startError {
@@ -127,7 +141,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         ListeningState(runner.supervisor.state, scan?.state)
     }
 
-    /// Nothing to wait for but time and a signal.
+    /// Waits for a signal or the deadline.
     private func wait(until deadline: HCIInstant, _ runner: AdapterRunner) throws(ListenerServiceError) {
         let ready: [Bool]
         do throws(SystemError) {
@@ -150,7 +164,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if name == .virtual, air == nil {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
-            // The list of adapters is empty where the kernel has no Bluetooth, which is the better answer then.
+            // If the kernel has no Bluetooth, the missing adapter is the better message.
             if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingRight(for: name, Privileges.effective) {
                 throw missing
             }
@@ -172,22 +186,23 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             self.claim = claim
             return opened
         } catch {
-            // Whoever keeps us out listens by the user channel, and so beside nobody.
+            // The other program uses the user channel, which cannot be shared.
             if error.reason == .busy, let holder = claim.shared { throw holder }
             throw error
         }
     }
 
-    /// Without the right to a raw socket nothing would be heard, and nobody would say so.
+    /// Returns an error if the right to use a raw socket is missing. The kernel would drop all reports without an
+    /// error.
     static func missingRight(for name: AdapterName, _ held: Set<Privileges.Capability>) -> BeaconServiceError? {
         guard case .raw = name, !held.contains(.netRaw) else { return nil }
         return .refused(
             .notPermitted,
-            "\(name): listening needs CAP_NET_RAW: without it the kernel keeps all reports back, silently (run it with sudo)"
+            "\(name): receiving needs CAP_NET_RAW; without it the kernel drops all reports without an error (use sudo)"
         )
     }
 
-    /// What has never listened ends with its error; what has is waited for.
+    /// Before the first success an error is permanent; later it is retried.
     private func fault(_ error: any Error) -> AdapterFault {
         let fault = AdapterFinder.fault(error)
         guard !hasListened || Self.isForGood(error) else { return fault }
@@ -198,7 +213,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         return AdapterFault(fault.cause, fault.text, isPermanent: true)
     }
 
-    /// What no waiting helps against: this user may not listen.
+    /// Returns whether retrying is pointless, because this user has no permission.
     private static func isForGood(_ error: any Error) -> Bool {
         if case .refused(.notPermitted, _)? = error as? BeaconServiceError { return true }
         if let error = error as? TransportError, case .notPermitted = error.reason { return true }
@@ -208,15 +223,15 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     func close() {
         lostBefore = lost ?? lostBefore
         channel?.close()
-        // Where it was down it is put down again, unless a beacon is sent with it by now: a radio that has failed is started
-        // anew by that, and at the end it is as it was.
+        // Powers the adapter down if this feed powered it up, unless a beacon uses it meanwhile. Powering a failed
+        // radio down and up also resets it.
         if let address = opened?.raisedAddress, AdapterLock.holder(of: address, in: options.runtimeDirectory) == nil {
             try? opened?.close()
         }
         (opened, channel) = (nil, nil)
     }
 
-    /// What the kernel has thrown away of all that was opened so far; `nil` where it never told.
+    /// The number of packets that the kernel dropped so far; `nil` if it is not known.
     private var lost: Int? { opened?.lostPackets.map { $0 + (lostBefore ?? 0) } ?? lostBefore }
 
     var session: (any AdapterSession)? { scan }
@@ -254,16 +269,11 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if !hasListened { refusal = error }
             throw .command(error, remedy: nil)
         }
-        let session = ScanSession(
+        takePackets()
+        return ScanSession(
             host: host, capabilities, options.settings, isExclusive: opened.isExclusive,
             isAmongListeners: claim?.shared != nil, hasLeftover: options.hasLeftover && previous == nil, after: previous
         )
-        let (source, recording) = (source, recording)
-        session.onPacket = { packet, isFromController, time in
-            recording?.append(packet, isFromController: isFromController)
-            if isFromController { source?.take(packet, at: HeardInstant(nanoseconds: time.nanoseconds)) }
-        }
-        return session
     }
 
     func explain(_ error: HCIChannelError) -> AdapterFault {
@@ -273,7 +283,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     func log(_ priority: Supervisor.LogPriority, _ text: String) {
-        // A signal in the middle of a start is an ordinary end.
+        // A signal during the start is a normal end.
         if !hasListened, priority != .notice { return }
         consumer?.say(text, isWarning: priority != .notice)
     }

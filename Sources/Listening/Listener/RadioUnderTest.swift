@@ -8,14 +8,14 @@ internal import HCITransports
 internal import LinuxHost
 internal import Sightings
 
-/// One radio of a qualification: opened once, then it sends and listens in turn, or at the same time.
+/// A radio of a qualification. It is opened once, and then sends, receives, or does both.
 ///
-/// For the thread that made it.
+/// For the thread that created it.
 final class RadioUnderTest {
     let label: String
     let name: AdapterName
     let capabilities: ControllerCapabilities
-    /// What it hears while it listens.
+    /// The reports of the present phase; `nil` while the radio does not receive.
     private(set) var delivery: Delivery?
 
     private let claims: [AdapterClaim]
@@ -24,11 +24,14 @@ final class RadioUnderTest {
     private var beacon: BeaconSession?
     private var extended: ExtendedBeacon?
     private var scan: ScanSession?
+    private var reader = ReportReader()
+    /// Judges data: right or wrong, or `nil` for data of another sender.
+    private var judge: ([UInt8]) -> OctetsJudgement? = { _ in nil }
     private var lostBefore: Int?
 
-    /// Opens it: nothing is sent, and nobody listens yet.
+    /// Opens the radio, without sending or receiving yet.
     ///
-    /// - Throws: where it is not there, where another program has it, or where this user may not use it.
+    /// - Throws: if the adapter is missing, used by another program, or not permitted.
     init(
         _ label: String, _ name: AdapterName, signals: SignalDescriptor, air: VirtualAirServer?,
         runtimeDirectory: String
@@ -39,10 +42,10 @@ final class RadioUnderTest {
         if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingRight(for: name, Privileges.effective) {
             throw missing
         }
-        // The user channel takes both at once.
+        // The user channel takes both roles.
         let roles: [AdapterLock.Role] = if case .raw = name { [.send, .listen] } else { [.send] }
         claims = try roles.map { try AdapterClaim(name, $0, for: "pharos qualify", in: runtimeDirectory) }
-        // A listener beside us would be disturbed, and would disturb.
+        // Another listener on the same adapter would change the result.
         if let listener = claims.lazy.compactMap(\.shared).first { throw listener }
         opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
         host = HCIHost(channel: opened.channel)
@@ -54,10 +57,10 @@ final class RadioUnderTest {
         }
     }
 
-    /// To wait for together with others.
+    /// The descriptors to wait for.
     var descriptors: [Descriptor] { opened.descriptors }
 
-    /// For the report.
+    /// The description of the radio for the report.
     var facts: QualifiedRadio {
         QualifiedRadio(
             label: label, adapter: name.description,
@@ -74,24 +77,24 @@ final class RadioUnderTest {
         beacon = session
     }
 
-    /// Sends another one from the same address, without a break.
+    /// Replaces the advertisement without an interruption, with the same address.
     func send(instead advertisement: Advertisement) throws {
         try beacon?.replace(with: try plan(advertisement))
     }
 
-    /// As beside others: a session that has a controller for itself ends with a reset, which closes the event masks.
+    /// The session must not own the controller, because it would end with a reset, which closes the event masks.
     private func plan(_ advertisement: Advertisement) throws(SessionError) -> SendingPlan {
         try SendingPlan([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
     }
 
-    /// Sends octets in extended PDUs.
+    /// Sends data in extended PDUs.
     func send(extended octets: [UInt8], _ advertisement: Advertisement) throws {
         let set = ExtendedBeacon(host: host, interval: advertisement.interval)
         extended = set
         try set.start(octets, advertisement.address)
     }
 
-    /// Whether the controller says that it sends.
+    /// Returns whether the controller reports that it sends.
     func isSending() throws -> Bool {
         if let extended { return try extended.isOnAir() }
         return try beacon?.verify() ?? false
@@ -99,11 +102,11 @@ final class RadioUnderTest {
 
     // MARK: Listening
 
-    /// Listens for what `isWanted` knows.
+    /// Receives one beacon.
     ///
     /// - Parameters:
-    ///   - delivery: What it is counted in.
-    ///   - judge: Whether data is the beacon's; `nil` for another sender's.
+    ///   - delivery: Counts the reports.
+    ///   - judge: Judges data; returns `nil` for data of another sender.
     func listen(
         _ delivery: Delivery, filtersDuplicates: Bool = false, _ judge: @escaping ([UInt8]) -> OctetsJudgement?
     ) throws {
@@ -112,26 +115,31 @@ final class RadioUnderTest {
         var settings = ScanSettings.standard
         settings.filtersDuplicates = filtersDuplicates
         let session = ScanSession(host: host, capabilities, settings, isExclusive: opened.isExclusive)
-        var reader = ReportReader()
-        session.onPacket = { [weak self] packet, isFromController, time in
-            guard isFromController, packet.kind == .event else { return }
-            reader.take(
-                event: packet.octets.span, in: packet.octets.indices, at: HeardInstant(nanoseconds: time.nanoseconds)
-            ) { report, octets, range in
-                self?.take(report, judge(range.map { octets[$0] }))
-            }
-        }
-        session.onState = { [weak self] state, now in
-            let now = HeardInstant(nanoseconds: now.nanoseconds)
-            // Another program's scan may leave repeats out. A radio that is deaf listens all the same.
-            switch state {
-            case .listening, .deaf: self?.delivery?.begin(at: now)
-            case .off, .foreign, .paused, .reset: self?.delivery?.end(at: now)
-            }
-        }
+        reader = ReportReader()
+        self.judge = judge
         scan = session
         try session.start()
+        takeEvents()
     }
+
+    /// Counts the reports that have arrived, and the time in which the radio listened.
+    private func takeEvents() {
+        scan?.takeEvents { event in
+            switch event {
+            case .packet(let packet, isFromController: true, let time) where packet.kind == .event:
+                reader.take(event: packet.octets.span, in: packet.octets.indices, at: heard(time)) {
+                    report, octets, range in
+                    take(report, judge(range.map { octets[$0] }))
+                }
+            case .packet: break
+            // Another program's scan may filter duplicates. A radio that is deaf listens all the same.
+            case .state(.listening, let time), .state(.deaf, let time): delivery?.begin(at: heard(time))
+            case .state(_, let time): delivery?.end(at: heard(time))
+            }
+        }
+    }
+
+    private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
 
     private func take(_ report: HeardReport, _ judgement: OctetsJudgement?) {
         delivery?.reportsOfAll += 1
@@ -143,10 +151,10 @@ final class RadioUnderTest {
         }
     }
 
-    /// The beacon sends other octets from now on.
+    /// The beacon sends other data from now on.
     func noteChange() { delivery?.changeData(at: HeardInstant(nanoseconds: host.now.nanoseconds)) }
 
-    /// Takes what has arrived, without waiting.
+    /// Takes the events that have arrived, without waiting.
     func receive() throws {
         guard let scan else {
             while let event = try host.nextEvent(until: host.now) { try beacon?.handle(event) }
@@ -156,16 +164,18 @@ final class RadioUnderTest {
         do throws(SessionError) {
             if let due = scan.nextWakeUp, due <= host.now { try scan.wake(host.now) }
         } catch .ended(.noAnswer, _) {
-            // That is what is to be found out.
+            // A deaf radio is a result, not an error.
         }
+        takeEvents()
     }
 
     // MARK: The end
 
-    /// Ends the phase: what was heard in it; `nil` where it did not listen.
+    /// Ends the phase and returns its reports; `nil` if the radio did not receive.
     func stopListening() throws -> Delivery? {
         guard let scan else { return nil }
         try scan.receive()
+        takeEvents()
         if let before = lostBefore { delivery?.lostInKernel = opened.lostPackets.map { $0 - before } }
         delivery?.restarts = scan.restarts
         delivery?.end(at: HeardInstant(nanoseconds: host.now.nanoseconds))
@@ -174,8 +184,9 @@ final class RadioUnderTest {
         return delivery
     }
 
-    /// What it has heard so far, of a phase that could not be begun or was broken off.
+    /// Returns the reports of a phase that could not begin or was interrupted.
     func abandon(_ refusal: String?) -> Delivery? {
+        takeEvents()
         delivery?.end(at: HeardInstant(nanoseconds: host.now.nanoseconds))
         delivery?.refusal = refusal
         defer { forgetScan() }
@@ -188,17 +199,17 @@ final class RadioUnderTest {
         delivery = nil
     }
 
-    /// Takes off the air what it sends.
+    /// Stops sending.
     func stopSending() throws {
         defer { (beacon, extended) = (nil, nil) }
         try extended?.stop()
         try beacon?.stop()
     }
 
-    /// What ending may take at most, in microseconds.
+    /// The maximum duration of ``close()``, in microseconds.
     private static let shutdownTimeout = 800_000
 
-    /// Turns off whatever is on, as far as the controller answers, and leaves the adapter as it was.
+    /// Turns off sending and scanning as far as the controller answers, and leaves the adapter as it was.
     func close() {
         host.latestAnswer = host.now.advanced(byMicroseconds: Self.shutdownTimeout)
         try? scan?.stop(by: host.latestAnswer)

@@ -3,16 +3,16 @@ internal import HCI
 internal import LinuxHost
 internal import Sightings
 
-/// A recording as a source of packets: btsnoop, pcap or pcapng, of any length.
+/// Reads packets from a btsnoop, pcap or pcapng recording of any length.
 final class RecordedFeed: SightingFeed {
     private let pieces: InputPieces
 
-    /// - Parameter file: `-` for standard input.
+    /// - Parameter file: The path, or `-` for standard input.
     init(_ file: String) throws(ListenerServiceError) {
         pieces = try InputPieces(file)
     }
 
-    /// Of what somebody has looked at already.
+    /// Reads an input whose first bytes were read before.
     init(_ pieces: InputPieces) { self.pieces = pieces }
 
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
@@ -35,16 +35,16 @@ final class RecordedFeed: SightingFeed {
         } catch {
             fault = error
         }
-        // It was not listened to its end.
+        // The scan was off at the end of the recording.
         if let gap = scan.gap {
             source.advance(to: gap.since)
             source.change(.off, at: gap.since)
         }
-        // Of what is no recording there is nothing to tell.
+        // Without a single packet there is no result.
         if fault == nil || hasBegun { consumer.finish(at: clock.now) }
         if scan.filtersDuplicates {
             consumer.say(
-                "\(pieces.name): the scan that was recorded leaves repeats out: intervals, shares and silences say nothing",
+                "\(pieces.name): the recorded scan filtered duplicates: intervals, shares and silences are not reliable",
                 isWarning: true)
         }
         if clock.steps > 0 {
@@ -56,7 +56,8 @@ final class RecordedFeed: SightingFeed {
         if let fault { throw ListenerServiceError(fault) }
     }
 
-    /// What came from a controller is taken where it lies; of a sniffer's packet, what a controller would have said.
+    /// Takes a packet of a controller without copying it. A sniffer's packet is converted into the event that a
+    /// controller would send.
     private func take(
         _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
         _ source: SightingSource
@@ -93,12 +94,12 @@ final class RecordedFeed: SightingFeed {
     }
 }
 
-/// A file of any size, or standard input, read in pieces as they come: nothing is kept of those before.
+/// A file of any size, or standard input, read in pieces of which only the present one is kept.
 public final class InputPieces {
-    /// The file's name, or what stands for it in messages.
+    /// The name for messages.
     public let name: String
     private let descriptor: Descriptor
-    /// What was looked at and not taken yet.
+    /// The bytes that ``peek(_:)`` has read.
     private var held: [UInt8] = []
     private static let size = 1 << 16
 
@@ -112,7 +113,7 @@ public final class InputPieces {
         }
     }
 
-    /// The first octets, which stay there to be taken: at least `count` of them, unless there are fewer.
+    /// Returns the first bytes without taking them: at least `count`, unless the input is shorter.
     public func peek(_ count: Int = 16) throws(ListenerServiceError) -> [UInt8] {
         while held.count < count {
             let piece = try read()
@@ -122,7 +123,7 @@ public final class InputPieces {
         return held
     }
 
-    /// The next octets, at most 64 KiB; empty at the end.
+    /// Returns the next bytes, at most 64 KiB; empty at the end.
     public func next() throws(ListenerServiceError) -> [UInt8] {
         guard held.isEmpty else {
             defer { held = [] }
@@ -140,13 +141,11 @@ public final class InputPieces {
     }
 }
 
-/// A btsnoop file that grows while packets pass. A disk that fills up ends it, not the listening.
+/// A btsnoop file that is written while packets arrive. If it cannot be written any more, only the recording ends.
 final class PacketRecording {
     private let file: OutputFile
     private let path: String
     private var hasEnded = false
-    /// Is told, in a sentence, why the recording ends before the listening.
-    var onEnd: ((String) -> Void)?
 
     init(_ path: String) throws(ListenerServiceError) {
         self.path = path
@@ -158,15 +157,21 @@ final class PacketRecording {
         }
     }
 
-    func append(_ packet: HCIPacket, isFromController: Bool) {
-        guard !hasEnded else { return }
+    /// Writes a packet that passed at `time`.
+    ///
+    /// - Returns: why the recording ends with this packet, in one sentence; `nil` if it continues, or ended before.
+    func append(_ packet: HCIPacket, isFromController: Bool, at time: HCIInstant) -> String? {
+        guard !hasEnded else { return nil }
+        let age = HCIInstant(nanoseconds: MonotonicClock.nanoseconds()).microseconds(since: time)
         do throws(SystemError) {
             try file.append(
                 BTSnoopWriter.record(
-                    packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+                    packet, isFromController: isFromController,
+                    unixMicroseconds: WallClock.microseconds() - Int64(age)))
+            return nil
         } catch {
             hasEnded = true
-            onEnd?("--record \(path): the recording ends here: \(error.text)")
+            return "--record \(path): the recording ends here: \(error.text)"
         }
     }
 }

@@ -1,76 +1,83 @@
 public import Advertiser
-internal import BluetoothTypes
+public import BluetoothTypes
 public import HCI
 
-/// A scan on one controller: turned on, watched, and turned on again when others have turned it off.
+/// A scan on one controller. It is checked regularly, and restarted when another program has turned it off.
 ///
-/// For the thread that owns the host. Reports reach whoever set ``onPacket``, before they are looked at here.
+/// For the thread that owns the host. Packets and changes of ``state`` wait until they are taken with
+/// ``takeEvents(_:)``.
 public final class ScanSession: AdapterSession {
-    /// How listening is.
+    /// The state of the scan.
     public enum State: String, Hashable, Sendable {
         /// Not started, or stopped.
         case off
         case listening
-        /// Another program scans with parameters of its own: its reports are heard, perhaps without duplicates.
+        /// Another program scans with its own parameters. Its reports are received, perhaps without duplicates.
         case foreign
-        /// Stopped for a moment by ourselves.
+        /// Stopped by this session for a moment.
         case paused
-        /// The scan is on, and nothing comes.
+        /// The scan is on, but no reports arrive.
         case deaf
-        /// The controller was reset, and is given a moment before it is set up again.
+        /// The controller was reset. The session waits before it sets the controller up again.
         case reset
     }
 
-    /// How long another program that turned the scan on or off, or reset the controller, is left alone, in microseconds:
-    /// 200 ms.
+    /// A packet between host and controller, or a change of state.
+    public enum Event {
+        case packet(HCIPacket, isFromController: Bool, at: HCIInstant)
+        case state(State, at: HCIInstant)
+    }
+
+    /// The waiting time after another program turned the scan on or off, or reset the controller, in microseconds: 200
+    /// ms.
     static let restartDelay = 200_000
-    /// How long scanning stops for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
+    /// The length of a pause for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
     static let yielding = 300_000
-    /// How often is looked whether another program's scan goes on, in microseconds: 1 s.
+    /// The time between checks whether another program still scans, in microseconds: 1 s.
     static let foreignProbe = 1_000_000
 
     public private(set) var state = State.off
-    /// How often the scan was turned on again: because somebody had turned it off, or nobody knows why.
+    /// How often the scan was turned on again.
     public private(set) var restarts = 0
-    /// Those of them after another program had turned the scan on or off.
+    /// The restarts that another program caused.
     public private(set) var foreignRestarts = 0
-    /// Is shown each packet in either direction at its passing.
-    public var onPacket: HCIHost.Observer?
-    /// Is told each change of ``state``.
-    public var onState: ((State, HCIInstant) -> Void)?
+    /// The events that were not taken yet.
+    private var events: [Event] = []
+    /// The storage of the events that are being taken, kept for reuse.
+    private var taken: [Event] = []
 
     private let host: HCIHost
     private let settings: ScanSettings
     private let capabilities: ControllerCapabilities
     private let isExclusive: Bool
     private let isAmongListeners: Bool
-    /// Whether a scan that is on may have been left by an earlier run of our own.
+    /// Whether the present scan may be a leftover of an earlier run.
     private var hasLeftover: Bool
-    /// Whether the scan that is on is another program's.
+    /// Whether the present scan belongs to another program.
     private var isOthers = false
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
     private var nextProbe: HCIInstant?
     private var foreignSeen: HCIInstant?
-    /// How often the controller was reset since it was set up, and after how many of them it was set up again.
+    /// The number of resets since the controller was set up, and the number of them after which it was set up again.
     private var resets = 0
     private var resetsOutlived = 0
     private var wasReset: Bool { resets > resetsOutlived }
-    /// Whether somebody else has opened the event masks since the last one.
+    /// Whether another program has opened the event masks since the last reset.
     private var isUnmasked = false
-    /// Whether somebody needs the scan to stop for a moment.
+    /// Whether another program needs a pause of the scan.
     private var isHindrance = false
 
     /// - Parameters:
-    ///   - capabilities: Decide the family of commands: a controller that has seen one of them refuses the other (Core
+    ///   - capabilities: Decide between legacy and extended commands, which must not be mixed on one controller (Core
     ///     Specification 5.4, Vol 4 Part E 3.1.1).
-    ///   - isExclusive: Nobody else uses the controller: a scan that is on is a leftover of our own.
-    ///   - isAmongListeners: Another listener of this package shares the controller: its scan is as good as ours, because
-    ///     it filters nothing.
-    ///   - hasLeftover: Whether an earlier run of our own had no time to end its scan: one that is on is turned off and on
-    ///     again, once.
-    ///   - previous: The session before this one on the same radio: what it knows of silences goes on. The scan that it
+    ///   - isExclusive: Whether no other program uses the controller. Then a scan that is on is a leftover of an
+    ///     earlier run.
+    ///   - isAmongListeners: Whether another listener of this package shares the controller. Its scan can be used,
+    ///     because it filters nothing.
+    ///   - hasLeftover: Whether an earlier run could not end its scan. A scan that is on is then restarted once.
+    ///   - previous: The previous session on the same radio. Its knowledge of silences is kept, and a scan that it
     ///     could not end is a leftover.
     public init(
         host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
@@ -101,8 +108,8 @@ public final class ScanSession: AdapterSession {
         deafness.breakOff(at: host.now)
         watch.forget()
         let reset = resets
-        // A reset forgets the event masks too, which nobody can ask for. Where the kernel sets the controller up again, as
-        // after a power cycle, its masks are left alone; otherwise reports would be masked for good.
+        // A reset also closes the event masks, which cannot be read. If the kernel sets the controller up again, as
+        // after a power cycle, its masks must not be replaced. Otherwise no report would ever arrive.
         if wasReset, !isUnmasked { try openEventMasks() }
         resetsOutlived = reset
         let mayReplace = isExclusive || hasLeftover
@@ -121,7 +128,7 @@ public final class ScanSession: AdapterSession {
         expectSetUpIfReset()
     }
 
-    /// A reset in the middle of that may have come before the scan was turned on: then it is on, with whatever parameters.
+    /// Waits for a new set-up if the controller was reset meanwhile. The scan may then be on with unknown parameters.
     private func expectSetUpIfReset() {
         guard wasReset else { return }
         hasLeftover = !isAmongListeners
@@ -147,19 +154,20 @@ public final class ScanSession: AdapterSession {
 
     public var summary: String { "listening" }
 
-    /// Does nothing: reports are not counted here.
+    /// Does nothing, because silences are watched in ``wake(_:)``.
     public func silence(since instant: HCIInstant) {}
 
     /// Turns scanning on again.
     public func rearm() throws(SessionError) { try start() }
 
-    /// The controller was out of reach and has lost its settings: if it scans when it is back, the scan is not ours.
+    /// The controller was unreachable and has lost its settings. A scan that is on afterwards belongs to another
+    /// program.
     public func markLost() { isLost = true }
 
-    /// Whether a scan of ours stays on where nobody stops it.
+    /// Whether a scan of this session stays on unless it is turned off.
     private var leavesScan: Bool { !isLost && !isOthers && (state == .listening || state == .deaf) }
 
-    /// Turns scanning off, unless it is another program's.
+    /// Turns scanning off, unless the scan belongs to another program.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(SessionError) {
         let wasOurs = leavesScan
         host.latestAnswer = deadline
@@ -167,11 +175,13 @@ public final class ScanSession: AdapterSession {
         if wasOurs { try enable(false) }
     }
 
-    /// Whether scanning is on, by its parameters: a controller refuses them while it scans. Where it was off it is
-    /// turned on again.
+    /// Checks whether the scan is on, and turns it on again if it is off. A controller refuses scan parameters while
+    /// it scans.
+    ///
+    /// - Returns: `false` if the session was not started.
     public func verify() throws(SessionError) -> Bool {
         guard state != .off else { return false }
-        // Both end by themselves.
+        // Both states end by themselves.
         if state == .paused || state == .reset { return true }
         try look()
         expectSetUpIfReset()
@@ -193,8 +203,8 @@ public final class ScanSession: AdapterSession {
         change(.listening)
     }
 
-    /// Stops scanning while `body` runs, on a controller that takes what `body` sends only then: a legacy one refuses a
-    /// new random address while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Others are not stopped.
+    /// Runs `body`. A legacy controller stops scanning meanwhile, because it refuses a new random address while it
+    /// scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Other controllers continue.
     public func paused(_ body: () throws -> Void) throws {
         guard !isExtended, !isOthers, state == .listening else { return try body() }
         try enable(false)
@@ -207,14 +217,14 @@ public final class ScanSession: AdapterSession {
         expectSetUpIfReset()
     }
 
-    /// When ``wake(_:)`` wants to be called at the latest; `nil` for never.
+    /// The time at which ``wake(_:)`` must be called; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard state != .off else { return nil }
         guard state != .paused, state != .reset, let check = deafness.nextCheck else { return nextProbe }
         return min(nextProbe ?? check, check)
     }
 
-    /// Takes what has arrived, or what arrives first until `deadline`.
+    /// Takes the events that have arrived, or waits until `deadline` for the first one.
     public func receive(until deadline: HCIInstant = .distantPast) throws(SessionError) {
         guard var event = try next(until: max(deadline, host.now)) else { return }
         for _ in 0..<eventsInATurn {
@@ -232,7 +242,7 @@ public final class ScanSession: AdapterSession {
         }
     }
 
-    /// Does what is due: looks after a scan that others have touched, and at a silence.
+    /// Does everything that is due: checks the scan after commands of other programs, and probes a silent radio.
     public func wake(_ now: HCIInstant) throws(SessionError) {
         if state == .paused || state == .reset {
             guard let due = nextProbe, due <= now else { return }
@@ -265,8 +275,15 @@ public final class ScanSession: AdapterSession {
         }
     }
 
+    /// Passes on the events since the last call, in order.
+    public func takeEvents(_ body: (Event) -> Void) {
+        swap(&events, &taken)
+        for event in taken { body(event) }
+        taken.removeAll(keepingCapacity: true)
+    }
+
     private func see(_ packet: HCIPacket, _ isFromController: Bool, _ now: HCIInstant) {
-        onPacket?(packet, isFromController, now)
+        events.append(.packet(packet, isFromController: isFromController, at: now))
         guard isFromController else { return watch.sent(packet) }
         if packet.isAdvertisingReport {
             deafness.heard(at: now)
@@ -297,14 +314,14 @@ public final class ScanSession: AdapterSession {
     }
 
     private func change(_ wanted: State) {
-        // What was deaf hears again when it hears something, not when it is turned on.
+        // A deaf radio works again when a report arrives, not when the scan is turned on.
         let new = wanted == .listening && deafness.isDeaf ? .deaf : wanted
         guard state != new else { return }
         state = new
-        onState?(new, host.now)
+        events.append(.state(new, at: host.now))
     }
 
-    /// Whether the controller took the parameters, because it does not scan.
+    /// Sets the scan parameters. Returns whether the controller accepted them, because it does not scan.
     private func setParameters() throws(SessionError) -> Bool {
         do {
             if isExtended {
@@ -344,5 +361,55 @@ public final class ScanSession: AdapterSession {
     }
 }
 
-/// Events that are taken in one go.
+/// The maximum number of events that are taken at once.
 private let eventsInATurn = 256
+
+/// The parameters of a scan. Duplicates are not filtered, because intervals, losses and silences could not be measured
+/// otherwise.
+public struct ScanSettings: Hashable, Sendable {
+    /// Whether scannable devices are asked for their scan response. This shows names, but costs other devices'
+    /// batteries, and this machine transmits an address.
+    public let isActive: Bool
+    /// The time on each channel: 2.5 ms...10.24 s, which legacy and extended commands support.
+    public let interval: ScanInterval
+    /// The listening time in each interval: 2.5 ms to the interval.
+    public let window: ScanInterval
+    /// Whether the controller filters duplicates, which only a qualification tests.
+    public var filtersDuplicates = false
+
+    /// Passive, 60 ms of every 60 ms.
+    public static let standard = ScanSettings()
+
+    private init() {
+        isActive = false
+        interval = ScanInterval(rawValue: 96)
+        window = interval
+    }
+
+    /// - Throws: `HCIParameterError` outside 2.5 ms...10.24 s, and for a window above the interval.
+    public init(isActive: Bool = false, interval: ScanInterval, window: ScanInterval) throws(HCIParameterError) {
+        _ = try LESetScanParameters(type: .passive, interval: interval, window: window)
+        self.isActive = isActive
+        self.interval = interval
+        self.window = window
+    }
+
+    private var type: ScanType { isActive ? .active : .passive }
+
+    /// Returns the LE Set Scan Parameters command (Core Specification 5.4, Vol 4 Part E 7.8.10).
+    func legacyParameters() throws(HCIParameterError) -> LESetScanParameters {
+        try LESetScanParameters(type: type, interval: interval, window: window)
+    }
+
+    /// Returns the LE Set Extended Scan Parameters command (Core Specification 5.4, Vol 4 Part E 7.8.64).
+    func extendedParameters() throws(HCIParameterError) -> LESetExtendedScanParameters {
+        try LESetExtendedScanParameters(le1M: .init(type: type, interval: interval, window: window))
+    }
+}
+
+extension ScanSettings: CustomStringConvertible {
+    /// A text such as `passive, 60 ms of every 60 ms`.
+    public var description: String {
+        "\(isActive ? "active" : "passive"), \(window) of every \(interval)"
+    }
+}

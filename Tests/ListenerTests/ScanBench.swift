@@ -7,7 +7,7 @@ import Sightings
 import VirtualController
 
 /// A listener and a beacon, each with a virtual controller on one air.
-final class Ear: AdapterEnvironment {
+final class ScanBench: AdapterEnvironment {
     let air: VirtualAir
     var channel: VirtualChannel
     var host: HCIHost
@@ -19,9 +19,21 @@ final class Ear: AdapterEnvironment {
     var hasLeftover = false
     private var beacon: HCIHost?
     /// Reports with the time of their arrival.
-    private(set) var reports: [HCIInstant] = []
-    private(set) var states: [ScanSession.State] = []
-    private(set) var commands: [HCIOpcode] = []
+    var reports: [HCIInstant] {
+        takeEvents()
+        return takenReports
+    }
+    var states: [ScanSession.State] {
+        takeEvents()
+        return takenStates
+    }
+    var commands: [HCIOpcode] {
+        takeEvents()
+        return takenCommands
+    }
+    private var takenReports: [HCIInstant] = []
+    private var takenStates: [ScanSession.State] = []
+    private var takenCommands: [HCIOpcode] = []
     private(set) var logged: [String] = []
     private(set) var notices: [Supervisor.Notice] = []
     var isStopWanted = false
@@ -69,16 +81,26 @@ final class Ear: AdapterEnvironment {
         let session = ScanSession(
             host: host, capabilities, isExclusive: isExclusive, isAmongListeners: isAmongListeners,
             hasLeftover: hasLeftover, after: previous)
-        session.onPacket = { [weak self] packet, isFromController, time in
-            guard let self else { return }
-            if !isFromController {
-                self.commands.append(HCIOpcode(rawValue: packet.octets.span.opcode))
-            } else if packet.octets.count > 2, packet.octets[0] == 0x3E, [0x02, 0x0D].contains(packet.octets[2]) {
-                self.reports.append(time)
+        sessions.append(session)
+        return session
+    }
+
+    private var sessions: [ScanSession] = []
+
+    private func takeEvents() {
+        for session in sessions {
+            session.takeEvents { event in
+                switch event {
+                case .packet(let packet, isFromController: false, _):
+                    takenCommands.append(HCIOpcode(rawValue: packet.octets.span.opcode))
+                case .packet(let packet, _, let time):
+                    let octets = packet.octets
+                    guard octets.count > 2, octets[0] == 0x3E, [0x02, 0x0D].contains(octets[2]) else { return }
+                    takenReports.append(time)
+                case .state(let state, _): takenStates.append(state)
+                }
             }
         }
-        session.onState = { [weak self] state, _ in self?.states.append(state) }
-        return session
     }
 
     /// Puts an iBeacon on the air, every 100 ms.

@@ -3,7 +3,7 @@ import Listener
 import Sightings
 
 /// A consumer that keeps what it is told.
-final class Hearer: SightingConsumer {
+final class KeepingConsumer: SightingConsumer {
     private(set) var reports: [HeardReport] = []
     private(set) var data: [[UInt8]] = []
     private(set) var states: [ListeningState] = []
