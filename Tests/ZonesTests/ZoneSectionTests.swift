@@ -80,7 +80,8 @@ import Testing
     func missingAttachment() throws {
         let section = Self.read(#"[{"name": "a", "tag": "desk", "onEnter": {"title": "${desk-owner} ${post}"}}]"#)
         #expect(section.problems.count == 2 && section.problems.allSatisfy { !$0.isError })
-        #expect(section.problems[0].message == #"key-alex has no attachment "desk-owner": nothing stands in its place"#)
+        #expect(
+            section.problems[0].message == #"key-alex has no attachment "desk-owner": an empty text is used instead"#)
         #expect(section.problems[1].message.hasPrefix(#"key-peter and 1 more have no attachment "post""#))
     }
 

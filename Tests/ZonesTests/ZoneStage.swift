@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Configuration
 import Sightings
+import Testing
 
 @testable import Zones
 
@@ -43,7 +44,13 @@ struct ZoneStage {
         return parts.compactMap(\.self).joined(separator: " ")
     }
 
-    mutating func events(until seconds: Double) -> [ZoneEvent] { engine.advance(to: Self.at(seconds)) }
+    mutating func events(until seconds: Double) -> [ZoneEvent] { checked(engine.advance(to: Self.at(seconds))) }
+
+    /// Checks the invariants of the engine after a step, and returns the events of the step.
+    private func checked(_ events: [ZoneEvent]) -> [ZoneEvent] {
+        #expect(engine.check() == [])
+        return events
+    }
 
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
@@ -75,7 +82,7 @@ struct ZoneStage {
             at: Self.at(seconds), from: Sender(DeviceAddress(FixedOctets(repeating: 0xC0 + number)), isRandom: true),
             rssi: level)
         guard let track = table.hear(sighting, data.span, data.indices) else { return [] }
-        return engine.receive(track, in: table, sighting)
+        return checked(engine.receive(track, in: table, sighting))
     }
 
     /// Each second from `from` to before `to`.
@@ -90,16 +97,17 @@ struct ZoneStage {
     }
 
     mutating func becomeDeaf(_ seconds: Double) -> [String] {
-        let events = engine.stopListening(at: Self.at(seconds))
+        let events = checked(engine.stopListening(at: Self.at(seconds)))
         return events.map(Self.line) + lines(until: seconds)
     }
 
     mutating func becomeHearing(_ seconds: Double) -> [String] {
-        let events = engine.startListening(at: Self.at(seconds))
+        let events = checked(engine.startListening(at: Self.at(seconds)))
         return events.map(Self.line) + lines(until: seconds)
     }
 
     mutating func resume(_ presences: [ZoneEngine.Presence], now: Int64) {
         engine.resume(presences, unixMicroseconds: now)
+        #expect(engine.check() == [])
     }
 }

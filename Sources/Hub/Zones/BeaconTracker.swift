@@ -8,7 +8,7 @@ struct BeaconTracker: Sendable {
     let tracks: [Int]
     /// The beacon's memberships of zones.
     var members: [Int] = []
-    var window = LevelWindow()
+    var window = MedianWindow()
     var proof = EphemeralIDProof()
     /// The track that was last proven, and when, in listened time.
     var proven: (track: Int, received: Int)?
@@ -46,7 +46,7 @@ struct EphemeralIDProof: Sendable {
 }
 
 /// The levels of a beacon's last events, at most 64 of them.
-struct LevelWindow: Sendable {
+struct MedianWindow: Sendable {
     static let capacity = 64
     /// Stands for a level relative to 1 m if the beacon's power is not known.
     private static let noGain = Int8.min

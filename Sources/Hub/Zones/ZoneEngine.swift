@@ -18,15 +18,12 @@ public struct ZoneEngine: Sendable {
     /// The zones, in the order of the file.
     public let rules: [ZoneRule]
     private let beacons: [ZoneBeacon]
-    private var members: [ZoneMember] = []
-    private var occupancies: [ZoneOccupancy] = []
+    private var occupants: ZoneOccupants
     private var trackers: [BeaconTracker] = []
     /// For each track of the sighting table.
     private var silences: [BeaconSilence]
     /// For each track of the sighting table, the trackers that follow its beacon.
     private let trackersOfTracks: [[Int]]
-    /// For each exclusive group, the occupancy that is inside.
-    private var holders: [Int?]
     private var timers = ZoneTimers()
     private var clock = ListeningClock()
     private var isUnknown = false
@@ -44,11 +41,9 @@ public struct ZoneEngine: Sendable {
         let index = ZoneIndex(rules, names: known.map(\.name), beacons: described)
         self.rules = rules
         beacons = index.beacons
-        members = index.members
-        occupancies = index.occupancies
+        occupants = index.occupants
         trackers = index.trackers
         trackersOfTracks = index.trackersOfTracks
-        holders = index.groups.map { _ in nil }
         silences = known.map { BeaconSilence(interval: $0.intervalMicroseconds) }
         counts = rules.map { _ in [:] }
     }
@@ -60,21 +55,21 @@ public struct ZoneEngine: Sendable {
 
     /// The names of the beacons inside a zone, in the order of the zone's beacons.
     public func inside(_ zone: Int) -> [String] {
-        members.filter { $0.zone == zone && $0.isInside }.map { beacons[trackers[$0.tracker].beacon].name }
+        occupants.members.filter { $0.zone == zone && $0.isInside }.map { beacons[trackers[$0.tracker].beacon].name }
     }
 
     /// The number of beacons inside a zone.
-    public func insideCount(_ zone: Int) -> Int { members.count { $0.zone == zone && $0.isInside } }
+    public func insideCount(_ zone: Int) -> Int { occupants.members.count { $0.zone == zone && $0.isInside } }
 
     /// All presences, to be saved for ``resume(_:unixMicroseconds:)``. A presence without a known time is left out.
     ///
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func presences(_ unix: (ZoneMoment) -> Int64?) -> [Presence] {
-        occupancies.compactMap { occupancy in
+        occupants.occupancies.compactMap { occupancy in
             guard let first = occupancy.inside.first, let since = unix(occupancy.since) else { return nil }
             return Presence(
-                zone: rules[occupancy.zone].name, beacon: beacons[trackers[members[first].tracker].beacon].name,
-                since: since, dwells: occupancy.dwells)
+                zone: rules[occupancy.zone].name, beacon: beacon(of: first).name, since: since,
+                dwells: occupancy.dwells)
         }
     }
 
@@ -106,25 +101,19 @@ public struct ZoneEngine: Sendable {
     /// - Parameter now: The wall clock, in microseconds since 1970; `nil` if it is not known.
     public mutating func resume(_ presences: [Presence], unixMicroseconds now: Int64?) {
         for presence in presences {
-            let index = members.firstIndex {
-                rules[$0.zone].name == presence.zone && beacons[trackers[$0.tracker].beacon].name == presence.beacon
+            let index = occupants.members.indices.first {
+                rules[occupants.members[$0].zone].name == presence.zone && beacon(of: $0).name == presence.beacon
             }
-            guard let index, !occupancies[members[index].occupancy].isInside else { continue }
-            let occupancy = members[index].occupancy
-            let group = occupancies[occupancy].group
-            if let group, holders[group] != nil { continue }
-            if let group { holders[group] = occupancy }
-            members[index].isInside = true
-            occupancies[occupancy].enter(at: clock.listened, .unix(presence.since), index)
-            occupancies[occupancy].dwells = max(0, presence.dwells)
-            let tracker = members[index].tracker
+            guard let index, !occupants[index].isInside, occupants.rivals(of: index).isEmpty else { continue }
+            _ = occupants.enter(index, at: clock.listened, .unix(presence.since))
+            // A wall clock that was set back must not give a negative time inside.
+            occupants[index].enteredBefore = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
+            occupants[index].dwells = max(0, presence.dwells)
+            occupants[index].isUnconfirmed = true
+            let tracker = occupants.members[index].tracker
             for track in trackers[tracker].tracks { silences[track].resume(at: clock.listened) }
             if let track = trackers[tracker].tracks.last { trackers[tracker].proven = (track, clock.listened) }
             scheduleSilence(index)
-            // A wall clock that was set back must not give a negative time inside.
-            let elapsed = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
-            occupancies[occupancy].enteredBefore = elapsed
-            occupancies[occupancy].isUnconfirmed = true
         }
     }
 
@@ -181,6 +170,15 @@ public struct ZoneEngine: Sendable {
         addForAllZones(.unknown, at: due, since: since)
     }
 
+    /// Returns the broken invariants, one sentence each. Tests call it after every step.
+    public func check() -> [String] {
+        var faults = occupants.check()
+        if !pending.isEmpty { faults.append("\(pending.count) events were not returned") }
+        if isUnknown, clock.deafSince == nil { faults.append("the zones are unknown while the receiver works") }
+        if counts.reduce(0, { $0 + $1.values.reduce(0, +) }) != sequence { faults.append("events were not counted") }
+        return faults
+    }
+
     private mutating func takePending() -> [ZoneEvent] {
         defer { pending = [] }
         return pending
@@ -215,15 +213,16 @@ public struct ZoneEngine: Sendable {
 
     private mutating func judgeZones(of tracker: Int, at now: Int, _ instant: HeardInstant) {
         // Most zones of a beacon have windows of the same length: compute the median once.
-        var last: (window: Int, median: LevelWindow.Median?)?
+        var last: (window: Int, median: MedianWindow.Median?)?
         let automatic = automaticWindow(tracker)
         for index in trackers[tracker].members {
-            let length = rules[members[index].zone].window ?? automatic
+            let length = rules[occupants.members[index].zone].window ?? automatic
             if last?.window != length { last = (length, trackers[tracker].window.median(since: now - length)) }
             guard let median = last?.median else { continue }
             judge(index, median, at: now, instant)
-            let occupancy = members[index].occupancy
-            if members[index].isInside, occupancies[occupancy].isUnconfirmed { scheduleDwell(occupancy) }
+            if occupants.members[index].isInside, occupants[index].isUnconfirmed {
+                scheduleDwell(occupants.members[index].occupancy)
+            }
         }
     }
 
@@ -232,98 +231,77 @@ public struct ZoneEngine: Sendable {
         return max(Self.shortestWindow, Int(min(3.6e9, Self.windowPeriods * period)))
     }
 
-    private mutating func judge(_ index: Int, _ median: LevelWindow.Median, at now: Int, _ instant: HeardInstant) {
-        let zone = members[index].zone
-        guard let measure = rules[zone].bound.isDistance ? median.gain : median.level else { return }
-        trackers[members[index].tracker].last = (median.level, median.gain)
-        if members[index].isInside {
-            guard measure < members[index].stayMeasure else { return members[index].outsideSince = nil }
-            guard members[index].outsideSince == nil else { return }
-            members[index].outsideSince = now
-            timers.add(now + rules[zone].leaveAfter, .level, index)
-            return
+    private mutating func judge(_ index: Int, _ median: MedianWindow.Median, at now: Int, _ instant: HeardInstant) {
+        let member = occupants.members[index]
+        let rule = rules[member.zone]
+        guard let measure = rule.bound.isDistance ? median.gain : median.level else { return }
+        trackers[member.tracker].last = (median.level, median.gain)
+        if member.isInside {
+            guard measure < member.stayMeasure else { return occupants.members[index].outsideSince = nil }
+            guard member.outsideSince == nil else { return }
+            occupants.members[index].outsideSince = now
+            timers.add(now + rule.leaveAfter, .level, index)
+        } else if median.count >= rule.reports, measure >= member.enterMeasure {
+            let rivals = occupants.rivals(of: index)
+            guard rivals.allSatisfy({ isNearer(median, than: $0, at: now) }) else { return }
+            for rival in rivals { leave(rival, .exclusive, at: instant) }
+            enter(index, at: now, instant)
         }
-        guard median.count >= rules[zone].reports, measure >= members[index].enterMeasure else { return }
-        let occupancy = members[index].occupancy
-        if let group = occupancies[occupancy].group {
-            if let holder = holders[group], holder != occupancy {
-                guard isNearer(median, than: holder, at: now) else { return }
-                for other in occupancies[holder].inside { leave(other, .exclusive, at: instant) }
-            }
-            holders[group] = occupancy
-        }
-        enter(index, at: now, instant)
     }
 
-    /// Whether a beacon is clearly nearer than all beacons that are inside the present holder of its group.
-    private func isNearer(_ median: LevelWindow.Median, than holder: Int, at now: Int) -> Bool {
-        for index in occupancies[holder].inside {
-            let tracker = members[index].tracker
-            let length = rules[members[index].zone].window ?? automaticWindow(tracker)
-            guard let other = trackers[tracker].window.median(since: now - length) else { continue }
-            let difference: Double
-            if let own = median.gain, let others = other.gain {
-                difference = own - others
-            } else {
-                difference = median.level - other.level
-            }
-            if difference < Self.exclusiveDecibels { return false }
+    /// Returns whether a beacon is clearly nearer than the beacon of another member.
+    private func isNearer(_ median: MedianWindow.Median, than index: Int, at now: Int) -> Bool {
+        let tracker = occupants.members[index].tracker
+        let length = rules[occupants.members[index].zone].window ?? automaticWindow(tracker)
+        guard let other = trackers[tracker].window.median(since: now - length) else { return true }
+        let difference: Double
+        if let own = median.gain, let others = other.gain {
+            difference = own - others
+        } else {
+            difference = median.level - other.level
         }
-        return true
+        return difference >= Self.exclusiveDecibels
     }
 
     private mutating func enter(_ index: Int, at now: Int, _ instant: HeardInstant) {
-        let occupancy = members[index].occupancy
-        let isFirst = !occupancies[occupancy].isInside
-        members[index].isInside = true
-        members[index].outsideSince = nil
-        if isFirst {
-            occupancies[occupancy].enter(at: now, .heard(instant), index)
-            scheduleDwell(occupancy)
-        } else {
-            occupancies[occupancy].inside.append(index)
-        }
+        let isFirst = occupants.enter(index, at: now, .heard(instant))
+        if isFirst { scheduleDwell(occupants.members[index].occupancy) }
         scheduleSilence(index)
-        if isFirst { add(.enter, index, at: instant, rules[members[index].zone].onEnter) }
+        if isFirst { add(.enter, index, at: instant, rules[occupants.members[index].zone].onEnter) }
     }
 
     private mutating func leave(_ index: Int, _ cause: ZoneEvent.Cause, at instant: HeardInstant) {
-        let occupancy = members[index].occupancy
-        members[index].isInside = false
-        members[index].outsideSince = nil
-        occupancies[occupancy].inside.removeAll { $0 == index }
-        guard !occupancies[occupancy].isInside else { return }
-        if let group = occupancies[occupancy].group, holders[group] == occupancy { holders[group] = nil }
-        add(.exit, index, at: instant, rules[members[index].zone].onExit, cause)
+        guard occupants.leave(index) else { return }
+        add(.exit, index, at: instant, rules[occupants.members[index].zone].onExit, cause)
     }
 
     // MARK: Time
 
     private mutating func scheduleSilence(_ index: Int) {
-        guard !members[index].hasSilenceTimer else { return }
-        members[index].hasSilenceTimer = true
+        guard !occupants.members[index].hasSilenceTimer else { return }
+        occupants.members[index].hasSilenceTimer = true
         timers.add(clock.listened + shortestSilence(index), .silence, index)
     }
 
     private func shortestSilence(_ index: Int) -> Int {
-        rules[members[index].zone].silentAfter ?? ExitRule.rangeMicroseconds.lowerBound
+        rules[occupants.members[index].zone].silentAfter ?? ExitRule.rangeMicroseconds.lowerBound
     }
 
     private mutating func scheduleDwell(_ occupancy: Int) {
-        occupancies[occupancy].isUnconfirmed = false
-        let seconds = rules[occupancies[occupancy].zone].dwellSeconds
-        let dwells = occupancies[occupancy].dwells
+        occupants.occupancies[occupancy].isUnconfirmed = false
+        let seconds = rules[occupants.occupancies[occupancy].zone].dwellSeconds
+        let dwells = occupants.occupancies[occupancy].dwells
         guard dwells < seconds.count else { return }
-        let entered = occupancies[occupancy].entered - occupancies[occupancy].enteredBefore
+        let entered = occupants.occupancies[occupancy].entered - occupants.occupancies[occupancy].enteredBefore
         let due = max(entered + seconds[dwells] * 1_000_000, clock.listened)
-        occupancies[occupancy].dwellDue = due
+        occupants.occupancies[occupancy].dwellDue = due
         timers.add(due, .dwell, occupancy)
     }
 
     /// When a beacon has been silent for too long, in listened time; `nil` if it was never received.
     private func silenceDeadline(_ index: Int) -> Int? {
-        let after = rules[members[index].zone].silentAfter
-        let tracker = trackers[members[index].tracker]
+        let after = rules[occupants.members[index].zone].silentAfter
+        let tracker = trackers[occupants.members[index].tracker]
         if tracker.needsProof {
             return tracker.proven.map { $0.received + (after ?? silences[$0.track].limit) }
         }
@@ -346,24 +324,26 @@ public struct ZoneEngine: Sendable {
         let instant = clock.instant(of: timer.due)
         switch timer.kind {
         case .silence:
-            members[index].hasSilenceTimer = false
-            guard members[index].isInside else { return }
+            occupants.members[index].hasSilenceTimer = false
+            guard occupants.members[index].isInside else { return }
             if let deadline = silenceDeadline(index), deadline > timer.due {
                 // Further reports may shorten the permitted silence, but not below the shortest one.
-                members[index].hasSilenceTimer = true
+                occupants.members[index].hasSilenceTimer = true
                 timers.add(min(deadline, timer.due + shortestSilence(index)), .silence, index)
             } else {
                 leave(index, .silence, at: instant)
             }
         case .level:
-            guard let since = members[index].outsideSince, members[index].isInside else { return }
+            guard let since = occupants.members[index].outsideSince, occupants.members[index].isInside else { return }
             // If the beacon came back meanwhile, a later timer is responsible.
-            guard since + rules[members[index].zone].leaveAfter == timer.due else { return }
+            guard since + rules[occupants.members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
-            guard occupancies[index].dwellDue == timer.due, let first = occupancies[index].inside.first else { return }
-            occupancies[index].dwells += 1
-            occupancies[index].dwellDue = nil
+            guard occupants.occupancies[index].dwellDue == timer.due,
+                let first = occupants.occupancies[index].inside.first
+            else { return }
+            occupants.occupancies[index].dwells += 1
+            occupants.occupancies[index].dwellDue = nil
             add(.dwell, first, at: instant, nil)
             scheduleDwell(index)
         }
@@ -371,14 +351,16 @@ public struct ZoneEngine: Sendable {
 
     // MARK: Events
 
+    private func beacon(of member: Int) -> ZoneBeacon { beacons[trackers[occupants.members[member].tracker].beacon] }
+
     private mutating func add(
         _ kind: ZoneEvent.Kind, _ index: Int, at instant: HeardInstant, _ content: ZoneRule.Content?,
         _ cause: ZoneEvent.Cause? = nil
     ) {
-        let tracker = trackers[members[index].tracker]
-        let occupancy = occupancies[members[index].occupancy]
-        let beacon = beacons[tracker.beacon]
-        var event = makeEvent(kind, members[index].zone, at: instant, since: occupancy.since)
+        let tracker = trackers[occupants.members[index].tracker]
+        let occupancy = occupants[index]
+        let beacon = beacon(of: index)
+        var event = makeEvent(kind, occupants.members[index].zone, at: instant, since: occupancy.since)
         event.beacon = beacon.name
         event.attachments = beacon.attachments
         event.dwells = occupancy.dwells

@@ -27,7 +27,7 @@ package enum ZoneKeys {
         "leaveBelowDbm", .integer(levels, unit: "dBm"),
         "Signal level below which a beacon is outside. Default: 6 dB less than aboveDbm.")
     static let reports = Key(
-        "reports", .integer(1...LevelWindow.capacity), "Number of reports in the window that a beacon needs to enter.",
+        "reports", .integer(1...MedianWindow.capacity), "Number of reports in the window that a beacon needs to enter.",
         default: 2)
     static let window = Key(
         "windowS", automatic(100...3_600_000),
@@ -59,15 +59,15 @@ package enum ZoneKeys {
         rules: [
             .oneOrMore(
                 of: ["tag", "beacons"],
-                otherwise: "nothing is in this zone: give the \"tag\" of its beacons, or \"beacons\" by their names"),
+                otherwise: "this zone has no beacons: give the \"tag\" of its beacons, or \"beacons\" by their names"),
             .notBoth("tag", "beacons", otherwise: "a zone is built around \"tag\" or \"beacons\", not both"),
             .notBoth(
                 "withinM", "aboveDbm", otherwise: "a zone is bounded by \"withinM\" or \"aboveDbm\", not both"),
             .with(
                 "leaveBelowDbm", needs: "aboveDbm",
-                otherwise: "this goes with \"aboveDbm\", which this zone does not have"),
+                otherwise: "this key needs \"aboveDbm\", which this zone does not have"),
             .notBoth(
-                "aboveDbm", "leaveBeyondM", otherwise: "this goes with \"withinM\", which this zone does not have"),
+                "aboveDbm", "leaveBeyondM", otherwise: "this key needs \"withinM\", which this zone does not have"),
         ])
 
     /// The key of the whole list.

@@ -102,7 +102,8 @@ private struct ZoneReader {
             guard let level else { return nil }
             if let below, below > level, let node = object["leaveBelowDbm"] {
                 decoder.error(
-                    "\(below) dBm is above the \(level) dBm of entering: a beacon would leave at once", at: node)
+                    "\(below) dBm is above the \(level) dBm of aboveDbm: a beacon would leave as soon as it enters",
+                    at: node)
             }
             return below.map { .level(above: level, leaveBelow: $0) } ?? .above(level)
         }
@@ -110,7 +111,7 @@ private struct ZoneReader {
         let beyond = decoder.read(ZoneKeys.leaveBeyond, in: object)
         guard let within else { return nil }
         if let beyond, beyond < within, let node = object["leaveBeyondM"] {
-            decoder.error("this is less than the distance of entering: a beacon would leave at once", at: node)
+            decoder.error("this is less than withinM: a beacon would leave as soon as it enters", at: node)
         }
         return beyond.map { .distance(within: within, leaveBeyond: $0) } ?? .within(within)
     }
@@ -138,7 +139,7 @@ private struct ZoneReader {
             guard let first = lacking.first else { continue }
             let others = lacking.count > 1 ? " and \(lacking.count - 1) more have" : " has"
             decoder.warning(
-                "\(first.name)\(others) no attachment \(ProblemText.quoted(key)): nothing stands in its place",
+                "\(first.name)\(others) no attachment \(ProblemText.quoted(key)): an empty text is used instead",
                 at: object)
         }
         return content

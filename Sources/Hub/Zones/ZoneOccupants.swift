@@ -1,0 +1,126 @@
+/// A beacon that belongs to a zone.
+struct ZoneMember: Sendable {
+    let zone: Int
+    let tracker: Int
+    let occupancy: Int
+    /// The smallest measure with which the beacon enters: a level in dBm, or relative to 1 m in dB.
+    let enterMeasure: Double
+    /// The smallest measure with which it stays.
+    let stayMeasure: Double
+    var isInside = false
+    /// When it went beyond the leaving bound, in listened time; `nil` while it is within.
+    var outsideSince: Int?
+    /// Whether a timer for its silence runs.
+    var hasSilenceTimer = false
+}
+
+/// What is entered and left: one beacon's place in a zone, or a zone that all its beacons share.
+struct ZoneOccupancy: Sendable {
+    let zone: Int
+    /// The number of the zone's exclusive group.
+    let group: Int?
+    let isOfOneBeacon: Bool
+    /// The members inside, in the order in which they entered.
+    var inside: [Int] = []
+    /// When it was entered, in listened time.
+    var entered = 0
+    /// How long it had been occupied when this run began, in microseconds.
+    var enteredBefore = 0
+    var since = ZoneMoment.unix(0)
+    /// How many of the zone's dwell times have been reported.
+    var dwells = 0
+    /// When the next dwell time ends, in listened time.
+    var dwellDue: Int?
+    /// Whether it was restored from an earlier run and no report has confirmed it yet.
+    var isUnconfirmed = false
+
+    var isInside: Bool { !inside.isEmpty }
+
+    /// Begins an occupancy at `now` in listened time.
+    mutating func begin(at now: Int, _ moment: ZoneMoment) {
+        entered = now
+        enteredBefore = 0
+        since = moment
+        dwells = 0
+        isUnconfirmed = false
+    }
+}
+
+/// The beacons that are inside zones.
+struct ZoneOccupants: Sendable {
+    var members: [ZoneMember] = []
+    var occupancies: [ZoneOccupancy] = []
+    /// For each exclusive group, the occupancy that is inside.
+    var holders: [Int?] = []
+
+    /// The occupancy of a member.
+    subscript(_ member: Int) -> ZoneOccupancy {
+        get { occupancies[members[member].occupancy] }
+        set { occupancies[members[member].occupancy] = newValue }
+    }
+
+    /// Returns the members inside the other occupancy that holds the exclusive group of a member; empty if the group is
+    /// free.
+    func rivals(of member: Int) -> [Int] {
+        guard let group = self[member].group, let holder = holders[group], holder != members[member].occupancy else {
+            return []
+        }
+        return occupancies[holder].inside
+    }
+
+    /// Moves a member inside. Its exclusive group must be free.
+    ///
+    /// - Parameters:
+    ///   - now: The time of entering in listened time, and `moment` for events.
+    /// - Returns: whether the occupancy was empty before.
+    mutating func enter(_ member: Int, at now: Int, _ moment: ZoneMoment) -> Bool {
+        let isFirst = !self[member].isInside
+        members[member].isInside = true
+        members[member].outsideSince = nil
+        if isFirst { self[member].begin(at: now, moment) }
+        self[member].inside.append(member)
+        if let group = self[member].group { holders[group] = members[member].occupancy }
+        return isFirst
+    }
+
+    /// Moves a member outside.
+    ///
+    /// - Returns: whether the occupancy is empty now.
+    mutating func leave(_ member: Int) -> Bool {
+        members[member].isInside = false
+        members[member].outsideSince = nil
+        self[member].inside.removeAll { $0 == member }
+        guard !self[member].isInside else { return false }
+        if let group = self[member].group { holders[group] = nil }
+        return true
+    }
+
+    /// Returns the broken invariants, one sentence each.
+    func check() -> [String] {
+        var faults: [String] = []
+        for (number, member) in members.enumerated() {
+            let isListed = occupancies[member.occupancy].inside.contains(number)
+            if member.isInside != isListed { faults.append("member \(number) and its occupancy disagree") }
+            if member.outsideSince != nil, !member.isInside {
+                faults.append("member \(number) is about to leave and is not inside")
+            }
+            if member.isInside, !member.hasSilenceTimer {
+                faults.append("member \(number) is inside without a timer for its silence")
+            }
+        }
+        for (number, occupancy) in occupancies.enumerated() {
+            let inside = occupancy.inside
+            if Set(inside).count < inside.count || inside.contains(where: { members[$0].occupancy != number }) {
+                faults.append("occupancy \(number) has wrong members: \(inside)")
+            }
+            if occupancy.isOfOneBeacon, inside.count > 1 { faults.append("two beacons share occupancy \(number)") }
+        }
+        for (group, holder) in holders.enumerated() {
+            let inside = occupancies.indices.filter { occupancies[$0].group == group && occupancies[$0].isInside }
+            if inside != (holder.map { [$0] } ?? []) {
+                faults.append("group \(group) is held by \(holder.map(String.init) ?? "none"), not \(inside)")
+            }
+        }
+        return faults
+    }
+}
